@@ -1,4 +1,4 @@
-import { friendPrior, knownPeople, simulated } from '../src/evaluate/attack/inference/attacker.js';
+import { friendPrior, knownPeople, seededRandom } from '../src/evaluate/attack/inference/attacker.js';
 import { infer } from '../src/evaluate/attack/inference/infer.js';
 import { locationPatterns } from '../src/evaluate/attack/inference/patterns.js';
 import { buildSpace } from '../src/evaluate/attack/inference/space.js';
@@ -11,7 +11,7 @@ const people = 2523;
 const ranks = 6;
 
 function town() {
-  const draw = simulated(3);
+  const draw = seededRandom(3);
   const space = buildSpace([{ name: 'NY', lat: 40.7128, lon: -74.006 }]);
   const near = () => (draw() + draw() + draw() - 1.5) * 0.25;
   const rows = people * 12;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type Engine, type Pinned, pinned } from '../src/data/engine/engine.js';
+import { type Engine, type Snapshot, withSnapshot } from '../src/data/engine/engine.js';
 import type { EngineSource } from '../src/data/engine/source.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { type Bench, inTurns, repeat, versus } from './bench.js';
@@ -11,7 +11,7 @@ import { rawSurvey } from './raw-survey.js';
 async function withFile<T>(
   name: string,
   write: (file: string) => Promise<void>,
-  work: (data: Pinned, file: string, engine: Engine) => Promise<T>,
+  work: (data: Snapshot, file: string, engine: Engine) => Promise<T>,
   declared: Partial<EngineSource> = {},
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
@@ -20,7 +20,7 @@ async function withFile<T>(
     await write(file);
     const engine = await openEngine({ source: file, ...declared });
     try {
-      return await pinned(engine, (data) => work(data, file, engine));
+      return await withSnapshot(engine, (data) => work(data, file, engine));
     } finally {
       await engine.close();
     }
@@ -44,7 +44,7 @@ const surveyText = () =>
 const surveySelect = `SELECT ${questions.map((q, c) => `CAST((i * 31 + ${c} * 17 + ((i * ${c}) % 7)) % 6 AS INTEGER) AS ${q}`).join(', ')} FROM range(${rows}) t(i)`;
 
 /** Streams the table and counts each column's codes, as a release of many histograms does. */
-async function countStreamed(engine: Pinned): Promise<number> {
+async function countStreamed(engine: Snapshot): Promise<number> {
   const counts = questions.map(() => new Int32Array(256));
   for await (const block of engine.stream({ sql: 'SELECT * FROM fugu_data', values: [] })) {
     const { rows: n, stored } = block.open();
@@ -57,7 +57,7 @@ async function countStreamed(engine: Pinned): Promise<number> {
   return counts.reduce((total, own) => total + own[0]!, 0);
 }
 
-async function againstUnpivot(engine: Pinned, file: string) {
+async function againstUnpivot(engine: Snapshot, file: string) {
   const raw = await rawSurvey(file);
   const calls = 4;
   try {
@@ -74,7 +74,7 @@ async function againstUnpivot(engine: Pinned, file: string) {
   }
 }
 
-const ask = (engine: Pinned, sql: string) => engine.rows({ sql, values: [] });
+const ask = (engine: Snapshot, sql: string) => engine.rows({ sql, values: [] });
 
 export const benches: readonly Bench[] = [
   {
@@ -101,7 +101,7 @@ export const benches: readonly Bench[] = [
           return versus(
             'one GROUP BY',
             await inTurns(
-              () => pinned(engine, (now) => now.id()),
+              () => withSnapshot(engine, (now) => now.id()),
               () => ask(data, 'SELECT x, count(*) FROM fugu_data GROUP BY x'),
               { rounds: 3 },
             ),

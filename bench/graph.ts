@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { cliques, triangles } from '../src/analysis/pattern/graph/counts.js';
+import { countCliques, countTriangles } from '../src/analysis/pattern/graph/counts.js';
 import { buildGraph } from '../src/analysis/pattern/graph/csr.js';
-import { analysePattern, schemaFromText } from '../src/analysis/pattern/query/analyse.js';
+import { analysePatternText, schemaFromText } from '../src/analysis/pattern/query/analyse.js';
 import { releasePattern } from '../src/analysis/pattern/release.js';
 import { rational } from '../src/base/exact/rational.js';
 import { openEngine } from '../src/data/terms/open.js';
@@ -117,7 +117,7 @@ const releaseOf = (name: string, make: () => Edges, goal?: Goal): Bench => ({
       const [from, to] = [Uint32Array.from(edges, (e) => e[0]), Uint32Array.from(edges, (e) => e[1])];
       const best = await inTurns(
         repeat(4, () => releasePattern(session, 'triangles', { epsilon: '1', fresh: true })),
-        repeat(4, () => triangles(buildGraph(people, from, to))),
+        repeat(4, () => countTriangles(buildGraph(people, from, to))),
         { rounds: 9, ourCalls: 4, peerCalls: 4 },
       );
       await ledger.close();
@@ -155,13 +155,13 @@ export const benches: readonly Bench[] = [
   against(
     'triangles of 1M edges, graph built and counted',
     triangleSql,
-    (from, to) => triangles(buildGraph(nodes, from, to)),
+    (from, to) => countTriangles(buildGraph(nodes, from, to)),
     0.1,
   ),
   against(
     '4-cliques of 1M edges, graph built and counted',
     cliqueSql,
-    (from, to) => cliques(buildGraph(nodes, from, to), 4),
+    (from, to) => countCliques(buildGraph(nodes, from, to), 4),
     0.1,
   ),
   {
@@ -170,7 +170,7 @@ export const benches: readonly Bench[] = [
     run: async () => {
       const text = 'q() :- R(a,b), R(b,c), R(c,d), R(d,e), R(e,f), R(f,a)';
       const schema = schemaFromText(text, 10_000);
-      return { ours: await secondsPer(() => analysePattern(text, schema)) };
+      return { ours: await secondsPer(() => analysePatternText(text, schema)) };
     },
   },
   {

@@ -1,6 +1,6 @@
 import Database from 'libsql';
 import { rational } from '../src/base/exact/rational.js';
-import { pureProfile } from '../src/privacy/mechanism/profile.js';
+import { pureCost } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import type { Reservation } from '../src/release/ledger/ledger.js';
 
@@ -11,7 +11,7 @@ export const reservation = (analyst: string, i: number): Reservation => ({
   analyst,
   key: `${analyst}-${i}`.padStart(64, '0'),
   label: `histogram of party, number ${i}`,
-  profile: pureProfile([[everyRecord, rational(1, 1000)]]),
+  profile: pureCost([[everyRecord, rational(1, 1000)]]),
   admit: () => undefined,
   resumable: true,
   unlessRecorded: true,

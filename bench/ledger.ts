@@ -68,7 +68,7 @@ const reserve = (ledger: Ledger, i: number) => ledger.reserve(reservation('ann',
 const release = async (ledger: Ledger, i: number) => {
   const asked = reservation('ann', i);
   await ledger.replay(asked.population, asked.key);
-  await ledger.settle(await ledger.reserve(asked), '{"counts":[1204,993,310,77]}');
+  await ledger.commit(await ledger.reserve(asked), '{"counts":[1204,993,310,77]}');
 };
 /** The entry is reserved before the clock is read. */
 const settleBench: Bench = {
@@ -80,7 +80,7 @@ const settleBench: Bench = {
       for (let i = 0; i < 1000; i++) {
         const entry = await ledger.reserve(reservation('ann', i));
         const start = performance.now();
-        await ledger.settle(entry, '{"counts":[1204,993,310,77]}');
+        await ledger.commit(entry, '{"counts":[1204,993,310,77]}');
         times.push((performance.now() - start) / 1000);
       }
       await ledger.close();

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { askPeer, peerMissing } from '../experiments/peer.js';
-import { triangles } from '../src/analysis/pattern/graph/counts.js';
+import { countTriangles } from '../src/analysis/pattern/graph/counts.js';
 import { buildGraph } from '../src/analysis/pattern/graph/csr.js';
 import { parseRational } from '../src/base/exact/rational.js';
-import { deviation } from '../src/privacy/mechanism/law-width.js';
+import { standardDeviation } from '../src/privacy/mechanism/law-width.js';
 import { laplaceNumbers } from '../src/privacy/noise/discrete-laplace.js';
 import { type Bench, type Goal, type Measured, secondsPer } from './bench.js';
 import { makeEdges, nodes } from './graph.js';
@@ -89,7 +89,7 @@ const noiseOfCount = beside(
         const { scale } = await openDp();
         return {
           ours: errors[0]!.standardError,
-          peer: { name: 'OpenDP', seconds: deviation({ kind: 'laplace', scale }) },
+          peer: { name: 'OpenDP', seconds: standardDeviation({ kind: 'laplace', scale }) },
           unit: 'records',
         };
       },
@@ -118,7 +118,7 @@ const triangleBench = (name: string, built: boolean, goal?: Goal): Bench =>
       const { from, to, found } = await ties();
       const graph = buildGraph(nodes, from, to);
       const ours = await secondsPer(() => {
-        if (triangles(built ? graph : buildGraph(nodes, from, to)) !== BigInt(found.triangles))
+        if (countTriangles(built ? graph : buildGraph(nodes, from, to)) !== BigInt(found.triangles))
           throw new Error('the counts differ');
       });
       return { ours, peer: { name: 'igraph', seconds: built ? found.count : found.build + found.count } };

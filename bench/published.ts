@@ -1,4 +1,4 @@
-import type { FriendLaw } from '../src/analysis/learn/odds/friend-law.js';
+import type { FriendshipModel } from '../src/analysis/learn/odds/friend-law.js';
 import { FriendCoefficients } from '../src/evaluate/papers/dependent-tuples/friend-model.js';
 import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { type Bench, secondsPer } from './bench.js';
@@ -26,10 +26,10 @@ const side = 20;
 const edges = 47_502;
 const next = stream(11);
 /** Every friendship with a distribution of its own, so that nothing can be memoized. */
-const laws: readonly FriendLaw[] = Array.from({ length: edges }, () => ({ b: 0.1 + next() / 5, c: 1 + next() / 10 }));
+const laws: readonly FriendshipModel[] = Array.from({ length: edges }, () => ({ b: 0.1 + next() / 5, c: 1 + next() / 10 }));
 
 /** The definition for one friendship: every pair of places. */
-function definition({ b, c }: FriendLaw, scale: number): number {
+function definition({ b, c }: FriendshipModel, scale: number): number {
   let worst = 0;
   for (let u = 0; u < side * side; u++) {
     let mass = 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { surveyBatch } from '../src/analysis/survey/query.js';
 import { parseRational } from '../src/base/exact/rational.js';
-import { type Pinned, pinned, type Statement } from '../src/data/engine/engine.js';
+import { type Snapshot, type Statement, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
@@ -37,7 +37,7 @@ const number = (name: string, low: string, high: string, step: string): Column =
 });
 
 /** Writes a synthetic table to a Parquet file, opens it as the product would, and removes both afterwards. */
-async function withTable<T>(select: string, policy: Policy, work: (engine: Pinned, file: string) => Promise<T>): Promise<T> {
+async function withTable<T>(select: string, policy: Policy, work: (engine: Snapshot, file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
   const file = join(folder, 'table.parquet');
   try {
@@ -47,7 +47,7 @@ async function withTable<T>(select: string, policy: Policy, work: (engine: Pinne
     instance.closeSync();
     const engine = await openEngine({ ...policy, data: { source: file } });
     try {
-      return await pinned(engine, (data) => work(data, file));
+      return await withSnapshot(engine, (data) => work(data, file));
     } finally {
       await engine.close();
     }
@@ -67,7 +67,7 @@ const questions = Array.from({ length: 400 }, (_, j) => `q${j}`);
 const wide = `SELECT ${questions.map((q, j) => `CASE WHEN hash(i * 400 + ${j}) % 20 < 19 THEN CAST(hash(i * 400 + ${j}) % 6 AS INT) END AS ${q}`).join(', ')} FROM range(3000) t(i)`;
 const widePolicy = policyOf(questions.map((q) => category(q, ['0', '1', '2', '3', '4'])));
 
-const raw = (engine: Pinned, sql: string) => engine.rows({ sql, values: [] } satisfies Statement);
+const raw = (engine: Snapshot, sql: string) => engine.rows({ sql, values: [] } satisfies Statement);
 
 const longBench = (name: string, ratio: number | undefined, query: object, peer: string): Bench => ({
   name,

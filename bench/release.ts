@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { openEngine } from '../src/data/terms/open.js';
 import { readPolicy } from '../src/data/terms/read.js';
 import { openLedger } from '../src/release/ledger/open.js';
-import { createSession, type Session } from '../src/release/session/session.js';
+import { createSession, type PrivacySession } from '../src/release/session/session.js';
 import { type Bench, inTurns, repeat, versus } from './bench.js';
 
 const columns =
@@ -18,7 +18,11 @@ const columns =
 export async function withRelease<T>(
   rows: number,
   kind: 'parquet' | 'csv',
-  work: (session: Session, raw: () => Promise<unknown>, loaded: (sql: string) => Promise<() => Promise<unknown>>) => Promise<T>,
+  work: (
+    session: PrivacySession,
+    raw: () => Promise<unknown>,
+    loaded: (sql: string) => Promise<() => Promise<unknown>>,
+  ) => Promise<T>,
   protect = 'secret: row',
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));

@@ -82,7 +82,7 @@ async function asker({ engine, port, processes = [] }: Work['plain']): Promise<A
 async function measure({ policy: file, plain, rounds, every }: Work): Promise<Told> {
   const policy = await readPolicy(file);
   const engine = await openEngine(policy, { deadline: 3_600_000, release: Number.POSITIVE_INFINITY });
-  const data = await engine.pin();
+  const data = await engine.snapshot();
   const fugu = await open(file, { acceptNoProtection: true });
   const own = await asker(plain);
   const size = await timed(() => data.size());

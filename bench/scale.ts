@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import { ask, running, startCluster } from '../test/cluster/start-cluster.js';
+import { ask, clusterProcesses, startCluster } from '../test/cluster/start-cluster.js';
 import { isInstalled, startServer } from '../test/postgres/start-server.js';
 import { type Bench, type Measured, type Skipped, spreadOf } from './bench.js';
 import { type Asked, columns, policy, type Question, questions } from './scale-table.js';
@@ -83,7 +83,12 @@ const places: Record<Engine, () => Promise<Place | Skipped>> = {
     const name = (rows: number) => `people_${rows}`;
     return {
       source: (rows) => ({ source: `trino://reader@127.0.0.1:${port}/iceberg/scale`, table: name(rows) }),
-      plain: (rows) => ({ engine: 'Trino', port, table: `iceberg.scale.${name(rows)}`, processes: running(cluster.folder) }),
+      plain: (rows) => ({
+        engine: 'Trino',
+        port,
+        table: `iceberg.scale.${name(rows)}`,
+        processes: clusterProcesses(cluster.folder),
+      }),
       async make(rows) {
         // No list has more than 10,000 items.
         const each = rows / 10_000;

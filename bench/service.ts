@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Tokens } from '../src/app/service/token.js';
+import { TokenStore } from '../src/app/service/token.js';
 import type { Bench, Measured } from './bench.js';
 import type { Loaded } from './service-load.js';
 
@@ -46,7 +46,7 @@ async function served<T>(work: (place: Place) => Promise<T>, people = analysts):
     await writeFile(join(folder, 'people.csv'), `party,age,household\n${rows.join('\n')}\n`);
     await writeFile(join(folder, 'policy.yaml'), policy);
     await writeFile(join(folder, 'homes.yaml'), homes);
-    const made = new Tokens(join(folder, 'fugu-tokens'));
+    const made = new TokenStore(join(folder, 'fugu-tokens'));
     const tokens = Array.from({ length: people }, (_, k) => made.make({ name: `a${k}`, role: 'analyst', days: 1 }).text);
     const steward = made.make({ name: 'root', role: 'steward', days: 1 }).text;
     child = spawn(process.execPath, [program, 'serve', 'policy.yaml', 'homes.yaml', '--port', '0', '--json', '--no-link'], {

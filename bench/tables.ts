@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type Engine, type Pinned, pinned } from '../src/data/engine/engine.js';
+import { type Engine, type Snapshot, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { readPolicy } from '../src/data/terms/read.js';
 import type { Policy } from '../src/policy/policy.js';
@@ -27,7 +27,7 @@ tables:
 dependence: none
 `;
 
-async function withTables<T>(work: (data: Pinned, policy: Policy, engine: Engine) => Promise<T>): Promise<T> {
+async function withTables<T>(work: (data: Snapshot, policy: Policy, engine: Engine) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
   try {
     const instance = await DuckDBInstance.create(':memory:');
@@ -39,7 +39,7 @@ async function withTables<T>(work: (data: Pinned, policy: Policy, engine: Engine
     const policy = await readPolicy(join(folder, 'policy.yaml'));
     const engine = await openEngine(policy);
     try {
-      return await pinned(engine, (data) => work(data, policy, engine));
+      return await withSnapshot(engine, (data) => work(data, policy, engine));
     } finally {
       await engine.close();
     }
@@ -75,9 +75,9 @@ const firstBench: Bench = {
   run: () =>
     withTables(async (_, policy) => {
       const { measures } = bindBatch(parseSql(byRegion, policy), policy);
-      const opened = async (work: (data: Pinned) => Promise<unknown>) => {
+      const opened = async (work: (data: Snapshot) => Promise<unknown>) => {
         const engine = await openEngine(policy);
-        await pinned(engine, work).finally(() => engine.close());
+        await withSnapshot(engine, work).finally(() => engine.close());
       };
       const ours = () => opened((data) => countCells(data, policy, measures));
       const peer = () => opened((data) => data.rows({ sql: raw('count(*)'), values: [] }));

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openEngine } from '../src/data/terms/open.js';
 import { readPolicy } from '../src/data/terms/read.js';
 import { openLedger } from '../src/release/ledger/open.js';
-import { createSession, type Session } from '../src/release/session/session.js';
+import { createSession, type PrivacySession } from '../src/release/session/session.js';
 
 /**
  * A process of its own, so that its memory is that of one session: opens the policy of a folder, then plans and releases,
@@ -11,7 +11,7 @@ import { createSession, type Session } from '../src/release/session/session.js';
 const [folder, rounds] = [process.argv[2]!, Number(process.argv[3] ?? 15)];
 const now = (): number => Number(process.hrtime.bigint()) / 1e9;
 
-async function opened(file: string): Promise<{ session: Session; seconds: number; cpu: number }> {
+async function opened(file: string): Promise<{ session: PrivacySession; seconds: number; cpu: number }> {
   const start = now();
   const policy = await readPolicy(join(folder, file));
   const engine = await openEngine(policy);

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { problemOf } from './api/client.ts';
+import { problemFrom } from './api/client.ts';
 import { currentSession } from './api/session.ts';
 import type { Problem, Session } from './api/shapes.ts';
 import { Console } from './console.tsx';
 import { SignIn } from './pages/sign-in.tsx';
-import { Fault, Ghost } from './parts/told.tsx';
+import { FaultNotice, Placeholder } from './parts/told.tsx';
 
 type Door =
   | { readonly state: 'looking' }
@@ -19,7 +19,7 @@ export function App({ code }: { readonly code: string | undefined }) {
     currentSession().then(
       (session) => setDoor({ state: 'inside', session }),
       (error: unknown) => {
-        const problem = problemOf(error);
+        const problem = problemFrom(error);
         setDoor(problem.status === 401 ? { state: 'outside', ended: false } : { state: 'fault', problem });
       },
     );
@@ -32,7 +32,7 @@ export function App({ code }: { readonly code: string | undefined }) {
     return (
       <main class="door">
         <div class="panel">
-          <Ghost height={220} />
+          <Placeholder height={220} />
         </div>
       </main>
     );
@@ -41,7 +41,7 @@ export function App({ code }: { readonly code: string | undefined }) {
       <main class="door">
         <div class="panel">
           <h1>Fugu</h1>
-          <Fault problem={door.problem} again={look} />
+          <FaultNotice problem={door.problem} again={look} />
         </div>
       </main>
     );

@@ -5,22 +5,22 @@ import { signOut } from './api/session.ts';
 import type { Policy, PolicyName, Session, Spending } from './api/shapes.ts';
 import { useAnswer } from './api/use-answer.ts';
 import { type PageName, pagesFor, pagesOf, pageWords } from './page-names.ts';
-import { Ask } from './pages/ask.tsx';
-import { Attack } from './pages/attack.tsx';
-import { Budget } from './pages/budget.tsx';
-import { Ledger } from './pages/ledger.tsx';
-import { Receipts } from './pages/receipts.tsx';
-import { Start } from './pages/start.tsx';
-import { Ties } from './pages/ties.tsx';
-import { Time } from './pages/time.tsx';
+import { AskPage } from './pages/ask.tsx';
+import { AttackPage } from './pages/attack.tsx';
+import { BudgetPage } from './pages/budget.tsx';
+import { LedgerPage } from './pages/ledger.tsx';
+import { ReceiptsPage } from './pages/receipts.tsx';
+import { StartPage } from './pages/start.tsx';
+import { TiesPage } from './pages/ties.tsx';
+import { TimePage } from './pages/time.tsx';
 import { Page } from './parts/page.tsx';
-import { Empty, Fault, Ghost } from './parts/told.tsx';
+import { EmptyNotice, FaultNotice, Placeholder } from './parts/told.tsx';
 import { Rail } from './rail.tsx';
-import { linkTo, usePlace } from './router.ts';
+import { linkTo, useLocation } from './router.ts';
 
 /** Pages for signed-in users: navigation and the current page. */
 export function Console({ session, onLeft }: { readonly session: Session; readonly onLeft: (ended: boolean) => void }) {
-  const place = usePlace();
+  const place = useLocation();
   const [listed, listAgain] = useAnswer<{ readonly policies: readonly PolicyName[] }>('/v1/policies');
   const policies = listed.state === 'done' ? listed.value.policies : [];
   const name = policies.some((p) => p.name === place.policy) ? place.policy : policies[0]?.name;
@@ -55,20 +55,20 @@ export function Console({ session, onLeft }: { readonly session: Session; readon
         <main class="main" id="content" tabIndex={-1}>
           {wanted === 'start' ? (
             <Shown page="start" role={session.role}>
-              <Start onServed={listAgain} />
+              <StartPage onServed={listAgain} />
             </Shown>
           ) : listed.state === 'fault' ? (
-            <Fault problem={listed.problem} again={listAgain} />
+            <FaultNotice problem={listed.problem} again={listAgain} />
           ) : listed.state === 'done' && name === undefined ? (
-            <Empty title="No policies">
+            <EmptyNotice title="No policies">
               <p>Your token opens none. Ask a steward for one that does.</p>
-            </Empty>
+            </EmptyNotice>
           ) : policy.state === 'fault' ? (
-            <Fault problem={policy.problem} again={policyAgain} />
+            <FaultNotice problem={policy.problem} again={policyAgain} />
           ) : spending.state === 'fault' ? (
-            <Fault problem={spending.problem} again={spentAgain} />
+            <FaultNotice problem={spending.problem} again={spentAgain} />
           ) : policy.state === 'loading' || spending.state === 'loading' ? (
-            <Ghost height={520} />
+            <Placeholder height={520} />
           ) : (
             <Shown page={wanted} role={session.role}>
               <Inside
@@ -104,18 +104,18 @@ function Shown({
     return (
       <Page title="Nothing here" lead="There is no such page.">
         <div class="panel">
-          <Empty title="Lost?">
+          <EmptyNotice title="Lost?">
             <p>Choose a page on the rail.</p>
-          </Empty>
+          </EmptyNotice>
         </div>
       </Page>
     );
   return (
     <Page title="Not for you" lead={`This page is not for the role ${role}.`}>
       <div class="panel">
-        <Empty icon="attack" title="A steward may see this">
+        <EmptyNotice icon="attack" title="A steward may see this">
           <p>What it shows is as private as the rows, or changes what others may ask. Ask a steward of this service.</p>
-        </Empty>
+        </EmptyNotice>
       </div>
     </Page>
   );
@@ -131,11 +131,11 @@ interface InsideProps {
 }
 
 function Inside({ page, more, policy, spending, session, onSpent }: InsideProps) {
-  if (page === 'ask') return <Ask policy={policy} budget={spending.budget} onSpent={onSpent} />;
-  if (page === 'budget') return <Budget policy={policy} spending={spending} />;
-  if (page === 'ties') return <Ties policy={policy} role={session.role} />;
-  if (page === 'time') return <Time policy={policy} />;
-  if (page === 'ledger') return <Ledger policy={policy} spending={spending} role={session.role} />;
-  if (page === 'attack') return <Attack policy={policy} />;
-  return <Receipts policy={policy} entry={more} role={session.role} />;
+  if (page === 'ask') return <AskPage policy={policy} budget={spending.budget} onSpent={onSpent} />;
+  if (page === 'budget') return <BudgetPage policy={policy} spending={spending} />;
+  if (page === 'ties') return <TiesPage policy={policy} role={session.role} />;
+  if (page === 'time') return <TimePage policy={policy} />;
+  if (page === 'ledger') return <LedgerPage policy={policy} spending={spending} role={session.role} />;
+  if (page === 'attack') return <AttackPage policy={policy} />;
+  return <ReceiptsPage policy={policy} entry={more} role={session.role} />;
 }

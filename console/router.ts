@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** Location in the console: `#/POLICY/PAGE/MORE`. The path of the address never changes, so the service serves one page. */
-export interface Place {
+export interface ConsoleLocation {
   readonly policy: string;
   readonly page: string;
   readonly more: string;
@@ -10,7 +10,7 @@ export interface Place {
 export const linkTo = (policy: string, page: string, more = ''): string =>
   `#/${[policy, page, ...(more === '' ? [] : [more])].map(encodeURIComponent).join('/')}`;
 
-function placeIn(hash: string): Place {
+function locationIn(hash: string): ConsoleLocation {
   const [policy = '', page = '', more = ''] = hash
     .replace(/^#\/?/, '')
     .split('/')
@@ -24,10 +24,10 @@ function placeIn(hash: string): Place {
   return { policy, page, more };
 }
 
-export function usePlace(): Place {
-  const [place, setPlace] = useState(placeIn(location.hash));
+export function useLocation(): ConsoleLocation {
+  const [place, setPlace] = useState(locationIn(location.hash));
   useEffect(() => {
-    const moved = () => setPlace(placeIn(location.hash));
+    const moved = () => setPlace(locationIn(location.hash));
     addEventListener('hashchange', moved);
     return () => removeEventListener('hashchange', moved);
   }, []);

@@ -1,12 +1,12 @@
 /** The library: everything the command line does, as functions over plain data. */
 
-export type { Term } from './analysis/learn/classify/features.js';
+export type { WeightTerm } from './analysis/learn/classify/features.js';
 export type { ClassifierWeight, ClassifyResult, Prediction } from './analysis/learn/classify/predict.js';
 export type { FoundKey, LearnedKeys } from './analysis/learn/keys/learn-keys.js';
 export type { KmeansResult } from './analysis/learn/kmeans/kmeans.js';
 export type { OddsEvidence } from './analysis/learn/odds/odds-evidence.js';
 export type { OddsInterval } from './analysis/learn/odds/odds-interval.js';
-export type { Tie } from './analysis/learn/odds/tie.js';
+export type { TieRow } from './analysis/learn/odds/tie.js';
 export type { LearnedTransitions } from './analysis/learn/transitions/learn-transitions.js';
 export type { ClusteringResult } from './analysis/pattern/clustering.js';
 export type { DegreeForm } from './analysis/pattern/degrees/distribution.js';
@@ -16,12 +16,12 @@ export type { PatternCandidate } from './analysis/pattern/ways/way.js';
 export type { PatternMechanism } from './analysis/pattern/ways/ways.js';
 export type { SurveyCandidate, SurveyChoice } from './analysis/survey/choice.js';
 export type { ReleaseError } from './analysis/survey/error.js';
-export type { Mode } from './analysis/synth/form.js';
+export type { SynthMode } from './analysis/synth/form.js';
 export type { PairQuality, Quality, TableQuality } from './analysis/synth/quality.js';
 export type { MeasuredTable, SynthPlan, SynthResult } from './analysis/synth/release.js';
 export type { SynthColumn } from './analysis/synth/rows.js';
 export type { WorkloadPlan } from './analysis/workload/release.js';
-export type { Estimated } from './analysis/workload/together.js';
+export type { EstimatedTables } from './analysis/workload/together.js';
 export { type AttackOptions, attack } from './app/api/attack.js';
 export { attackStream, type StreamAttackOptions } from './app/api/attack-stream.js';
 export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './app/api/audit.js';
@@ -36,17 +36,24 @@ export {
   type UnconfirmedColumn,
   unconfirmedColumns,
 } from './app/api/confirm.js';
-export type { FileName, Progress } from './app/api/door.js';
-export { type DraftedPolicy, type DraftOptions, draftPolicy, type Found, type FoundColumn, type Said } from './app/api/draft.js';
+export type { FileName, ProgressCallback } from './app/api/door.js';
+export {
+  type DraftAnswers,
+  type DraftedPolicy,
+  type DraftOptions,
+  draftPolicy,
+  type Found,
+  type FoundColumn,
+} from './app/api/draft.js';
 export { type EnteredSpending, type EnterOptions, enterSpending } from './app/api/enter.js';
-export type { EstimateAsked } from './app/api/estimate.js';
+export type { EstimateRequest } from './app/api/estimate.js';
 export { type AskOptions, type Fugu, type OpenOptions, open } from './app/api/fugu.js';
 export type { Answer } from './app/api/kind.js';
 export type { PaidOdds } from './app/api/kinds/odds.js';
 export type { PatternAnswer } from './app/api/kinds/pattern.js';
 export type { SurveyPlan, SurveyRelease } from './app/api/kinds/survey.js';
 export type { LearnedSteps } from './app/api/kinds/transitions.js';
-export type { AnyAnswer, AnyPlan, Asking, Question } from './app/api/kinds.js';
+export type { AnyAnswer, AnyPlan, Question, QuestionMethods } from './app/api/kinds.js';
 export { type LeakageOptions, leakage } from './app/api/leakage.js';
 export type { Leakage } from './app/api/leakage-figures.js';
 export { type LearnedSpread, learnNetwork, learnSpread, type NetworkOptions, type SpreadOptions } from './app/api/learn.js';
@@ -75,10 +82,10 @@ export {
   type VerifiedLedger,
   verifyLedger,
 } from './app/api/ledger.js';
-export { type Location, type LocationOptions, location, type ToldMoment } from './app/api/location.js';
+export { type Location, type LocationOptions, location, type ReleasedMoment } from './app/api/location.js';
 export {
-  type AffinityOptions,
-  type DistanceOptions,
+  type AffinityTieOptions,
+  type DistanceTieOptions,
   type MadeTies,
   makeAffinityTies,
   makeDistanceTies,
@@ -101,41 +108,49 @@ export { type Temporal, type TemporalOptions, temporal } from './app/api/tempora
 export { learnTransitions, type TransitionsOptions } from './app/api/transitions.js';
 export { Fault, type FaultCode, type FaultPlace, faultCodes, type Outcome } from './base/errors.js';
 export type { Rational } from './base/exact/rational.js';
-export type { Draft, DraftProtect } from './data/draft/draft.js';
+export type { DraftProtect, DraftResult } from './data/draft/draft.js';
 export type { FoundGroups } from './data/draft/groups.js';
-export type { LeftOut } from './data/draft/guess.js';
+export type { LeftOutReason } from './data/draft/guess.js';
 export type { FoundPanel } from './data/draft/panel.js';
 export type { Explanation } from './data/terms/explain.js';
 export type { LearnedFrom, TransitionFile } from './data/ties/transitions.js';
 export type { AttackerResult, ExposedRecord, PolicyAttack } from './evaluate/attack/policy/attack.js';
 export type { BeliefChange, Believer } from './evaluate/attack/policy/beliefs.js';
 export type { ReleasedTable } from './evaluate/attack/policy/table.js';
-export type { Belief, ModelPosterior } from './evaluate/attack/posterior.js';
+export type { ModelPosterior, ValueBelief } from './evaluate/attack/posterior.js';
 export type { StreamAttack, StreamAttacker, Trajectory, TrajectoryStep } from './evaluate/attack/stream/attack.js';
 export type { PublishedFigure } from './evaluate/attack/survey/published.js';
 export type { Audit, Calibrated } from './evaluate/audit/audit.js';
-export type { Compared, Comparison } from './evaluate/papers/compare/judge.js';
+export type { ComparedMechanism, MechanismComparison } from './evaluate/papers/compare/judge.js';
 export type { Calibration } from './evaluate/papers/compare/mechanism.js';
 export type { TabularReadingName } from './evaluate/papers/correlated-columns/tabular.js';
-export type { ToldApart } from './evaluate/papers/location/location.js';
+export type { ProtectedPair } from './evaluate/papers/location/location.js';
 export type { KnownWords } from './policy/known/words.js';
 export type { Neighbours } from './policy/neighbours.js';
 export type { Adversary, SecretKind } from './policy/policy.js';
 export type { WhatIf } from './privacy/dependence/amplifier.js';
 export type { WhatIfLeakage } from './privacy/dependence/leakage.js';
-export type { Network, NetworkOrigin, Variable } from './privacy/dependence/model/network.js';
-export type { ToldLevels, ToldValue } from './privacy/dependence/model/told-levels.js';
+export type { Network, NetworkOrigin, NetworkVariable } from './privacy/dependence/model/network.js';
+export type { LevelValue, ValueLevels } from './privacy/dependence/model/told-levels.js';
 export type { PairwiseSpread } from './privacy/dependence/pairwise/leakage.js';
 export type { AttackFigure, SpreadTables } from './privacy/dependence/pairwise/spread-file.js';
-export type { AdditiveLaw, LadderLaw, Law, PublishedLaw, SelectionLaw, SmoothLaw, TiltLaw } from './privacy/mechanism/law.js';
-export type { Told } from './privacy/mechanism/mechanism.js';
-export type { StoredProfile } from './privacy/mechanism/profile.js';
-export type { AnswerRow, AnswerTable, ErrorKind, Foreseen } from './query/bound.js';
-export type { HowCounted } from './query/count/count.js';
-export type { HiddenCells, PrivateFigures, Sizes } from './query/count/hidden-cells.js';
+export type {
+  AdditiveDistribution,
+  LadderDistribution,
+  NoiseDistribution,
+  PublishedDistribution,
+  SelectionDistribution,
+  SmoothDistribution,
+  TiltDistribution,
+} from './privacy/mechanism/law.js';
+export type { MechanismSummary } from './privacy/mechanism/mechanism.js';
+export type { StoredCost } from './privacy/mechanism/profile.js';
+export type { AnswerRow, AnswerTable, ErrorKind, ExpectedError } from './query/bound.js';
+export type { ExecutionPlan } from './query/count/count.js';
+export type { GroupSizes, HiddenCells, PrivateFigures } from './query/count/hidden-cells.js';
 export type { KnownAgreement } from './query/count/known-agree.js';
 export type { LeafCondition } from './query/form.js';
-export type { Batch, Condition, Query } from './query/query.js';
+export type { Batch, Query, RowCondition } from './query/query.js';
 export type { TradeOff } from './release/accountant/accuracy.js';
 export type { BudgetState } from './release/accountant/budget-state.js';
 export type { Guarantee } from './release/accountant/guarantee.js';
@@ -149,5 +164,5 @@ export type { PrivacyUnit } from './release/session/privacy-unit.js';
 export type { QuotaUse } from './release/session/quota.js';
 export type { Receipt, Release } from './release/session/receipt.js';
 export type { TotalOfCell } from './release/session/running.js';
-export type { Trail } from './release/session/trail.js';
-export type { WayOut } from './release/session/ways-out.js';
+export type { QueryLog } from './release/session/trail.js';
+export type { BudgetRemedy } from './release/session/ways-out.js';

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerCheck } from '../src/app/cli/check.js';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
-import { register as registerStream } from '../src/app/cli/stream.js';
+import { registerCheckCommand as registerCheck } from '../src/app/cli/check.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
+import { registerStreamCommand as registerStream } from '../src/app/cli/stream.js';
 import { amendTerms, attackStream, open, planStream, stream } from '../src/index.js';
-import { rowsBefore, rowsOfSteps, rowsWithoutStep, stepsOf } from '../src/query/count/public-steps.js';
+import { publicSteps, rowsBefore, rowsOfSteps, rowsWithoutStep } from '../src/query/count/public-steps.js';
 import { runCommand } from './command.js';
 import { readPolicy } from './inside.js';
 import { openNow } from './now.js';
@@ -19,7 +19,7 @@ const protect = '{ secret: row, unit: id, neighbours: add-remove }';
 const refused = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error as { message: string }); // biome-ignore format: one line
 
 /** Everything that is said about a release, in files and on the terminal, without the noisy numbers. */
-async function said(rows: number): Promise<string> {
+async function outputFor(rows: number): Promise<string> {
   shop = openWorkshop(policyYaml({ protect }), 1);
   shop.write('people.csv', peopleCsv(rows));
   const histogram = ['--query', '{"kind":"histogram","column":"party"}', '--epsilon', '0.005'];
@@ -62,7 +62,7 @@ describe('neighbours: add-remove', () => {
 
   it('tells the number of records nowhere', async () => {
     const rows = 1237;
-    const text = await said(rows);
+    const text = await outputFor(rows);
     expect(text).not.toMatch(/1,?237|1,?200/);
     expect(text).not.toMatch(/how many (rows|records) there are(?! is protected)/);
     // The same under replacing, where it is public.
@@ -109,7 +109,7 @@ describe('neighbours: add-remove', () => {
     shop = openWorkshop(age(protect), 60);
     const policy = await readPolicy(shop.policyFile);
     const engine = await openNow(policy);
-    const steps = stepsOf(await readPolicy(shop.write('other.yaml', age('{ secret: row, unit: id }'))), 'age', 1);
+    const steps = publicSteps(await readPolicy(shop.write('other.yaml', age('{ secret: row, unit: id }'))), 'age', 1);
     expect((await rowsOfSteps(engine, await readPolicy(join(shop.folder, 'other.yaml')), steps))[0]).toBe(1);
     await expect(rowsOfSteps(engine, policy, steps)).rejects.toThrow(/is protected/);
     await expect(rowsWithoutStep(engine, policy, steps)).rejects.toThrow(/is protected/);
@@ -117,7 +117,11 @@ describe('neighbours: add-remove', () => {
     await engine.close();
     // Nothing is read: there is nothing to read.
     rmSync(join(shop.folder, 'people.csv'));
-    const told = { code: 'QUERY_UNSUPPORTED', message: expect.stringMatching(/which steps have rows/), hint: expect.anything() };
+    const refusal = {
+      code: 'QUERY_UNSUPPORTED',
+      message: expect.stringMatching(/which steps have rows/),
+      hint: expect.anything(),
+    };
     const cli = (...more: string[]) =>
       runCommand(
         registerStream,
@@ -141,7 +145,7 @@ describe('neighbours: add-remove', () => {
       () => cli('--totals', '--yes'),
       () => cli('--plan'),
     ])
-      expect(await refused(work())).toMatchObject(told);
+      expect(await refused(work())).toMatchObject(refusal);
     expect(readdirSync(shop.folder).sort()).toEqual(['other.yaml', 'policy.yaml']);
   });
 
@@ -150,10 +154,10 @@ describe('neighbours: add-remove', () => {
       shop = openWorkshop(policyYaml({ protect: how }), 60);
       await using fugu = await open(shop.policyFile);
       await fugu.release({ kind: 'count' }, { epsilon: 0.35 });
-      const { gained, gainedBetweenValues } = await fugu.spent();
+      const { gained: loss, gainedBetweenValues } = await fugu.spent();
       const text = await runCommand(registerLedger, 'ledger', shop.policyFile);
       shop.remove();
-      return { gained, gainedBetweenValues, text };
+      return { gained: loss, gainedBetweenValues, text };
     };
     const added = await shown(protect);
     expect(added.gained).toBeCloseTo(0.35, 9);

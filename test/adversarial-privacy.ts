@@ -121,7 +121,7 @@ export function indistinguishability(likelihood: Likelihood): number {
 }
 
 /** Belief in an event after the output. */
-export function posterior(prior: Prior, likelihood: Likelihood, event: (instance: number) => boolean): number {
+export function posteriorBelief(prior: Prior, likelihood: Likelihood, event: (instance: number) => boolean): number {
   let [with_, all] = [0, 0];
   for (let i = 0; i < prior.length; i++) {
     const joint = prior[i]! * likelihood[i]!;
@@ -136,7 +136,7 @@ export function beliefGain(prior: Prior, likelihood: Likelihood): number {
   let worst = Number.NEGATIVE_INFINITY;
   for (let t = 0; t < tuplesOf(prior); t++) {
     const p = probability(prior, (i) => holds(i, t));
-    if (p > 0) worst = Math.max(worst, Math.log(posterior(prior, likelihood, (i) => holds(i, t)) / p));
+    if (p > 0) worst = Math.max(worst, Math.log(posteriorBelief(prior, likelihood, (i) => holds(i, t)) / p));
   }
   return worst;
 }

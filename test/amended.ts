@@ -1,5 +1,5 @@
 import type { Policy } from '../src/policy/policy.js';
-import { type Amended, amendTerms } from '../src/release/session/amend.js';
+import { type Amended, amendAccount } from '../src/release/session/amend.js';
 import { createSession, type Ledger, openEngine } from './inside.js';
 
 /** Takes over the terms of a policy, over the ties of its data. */
@@ -7,7 +7,7 @@ export async function amendTo(ledger: Ledger, policy: Policy, reason: string): P
   const engine = await openEngine(policy);
   try {
     const { account } = await createSession({ policy, engine, ledger });
-    return await amendTerms(ledger, { policy, account }, reason);
+    return await amendAccount(ledger, { policy, account }, reason);
   } finally {
     await engine.close();
   }

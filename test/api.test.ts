@@ -95,7 +95,7 @@ beforeAll(async () => {
   const before = join(folder, 'before');
   cpSync(join(root, 'examples/household-survey'), before, { recursive: true, filter: (path) => !path.endsWith('.fugu') });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(before, name), text);
-  const told = await fugu(
+  const output = await fugu(
     { cwd: before },
     'release',
     'policy.yaml',
@@ -106,7 +106,7 @@ beforeAll(async () => {
     '--out',
     'out',
   );
-  expect(told.err).toBe('');
+  expect(output.err).toBe('');
   const moves = await fugu(
     { cwd: before },
     'stream',

@@ -3,28 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { mapFeatures } from '../src/analysis/learn/classify/features.js';
-import { predict } from '../src/analysis/learn/classify/predict.js';
+import { predictRow } from '../src/analysis/learn/classify/predict.js';
 import { parseClassify } from '../src/analysis/learn/classify/request.js';
-import { register as registerCheck } from '../src/app/cli/check.js';
+import { registerCheckCommand as registerCheck } from '../src/app/cli/check.js';
 import { Binder } from '../src/data/engine/dialect.js';
 import { parsePolicy } from '../src/data/terms/read.js';
 import { slicingsOf } from '../src/data/ties/slicings.js';
 import { checkPolicy, open } from '../src/index.js';
-import { cellsAcross } from '../src/policy/as-read.js';
+import { roundedCells } from '../src/policy/as-read.js';
 import { gridOf, positionOf } from '../src/policy/grid.js';
 import type { NumberColumn, Policy } from '../src/policy/policy.js';
-import { along } from '../src/privacy/mechanism/record-class.js';
+import { pairsClass } from '../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countByDatabase, countStreaming } from '../src/query/count/count.js';
 import type { Measure } from '../src/query/count/measure.js';
 import { numbersToNoise } from '../src/query/count/noisy-cells.js';
-import { publicPlace, rowsOfSteps, rowsWithoutStep, stepsOf } from '../src/query/count/public-steps.js';
+import { publicPlace, publicSteps, rowsOfSteps, rowsWithoutStep } from '../src/query/count/public-steps.js';
 import { rowCounter } from '../src/query/count/rows.js';
 import { placesOfRows } from '../src/query/count/rows-to-groups.js';
 import { parseBatch } from '../src/query/parse.js';
 import { runCommand } from './command.js';
 import { openNow } from './now.js';
-import { cellsOf, comma, type Declared, days, declared, readPublicValue, readValue } from './read-cells.js';
+import { comma, type DeclaredNumber, days, declaredNumbers, edgeCells, readPublicValue, readValue } from './read-cells.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 let folder: string;
@@ -86,8 +86,8 @@ describe('the value of a number', () => {
     shop = openWorkshop(yaml('{type: integer, bounds: [1, 90]}', { pairs: '{partition: {edges: [35]}, missing: apart}' }), 1);
     shop.write('d.csv', 'x\n34.5\n35.5\n34\n');
     const { text, promise } = await words();
-    for (const said of [text, promise])
-      expect(said).toContain('halves to an even number of steps from the lower bound: x as a whole number from 1 to 90.');
+    for (const stated of [text, promise])
+      expect(stated).toContain('halves to an even number of steps from the lower bound: x as a whole number from 1 to 90.');
     await using fugu = await open(shop.policyFile);
     const { tables } = await fugu.release({ kind: 'count', where: [{ column: 'x', op: '>=', value: 35 }] }, { epsilon: 0.1 });
     // 33.5 and 34.5 steps from 1: both are the value 35.
@@ -132,7 +132,7 @@ describe('the value of a number', () => {
 });
 
 /** Counts, conditions, sums, quantiles and distributions of one column. */
-const queriesOf = ({ low, step, last, text }: Declared): readonly object[] => {
+const queriesOf = ({ low, step, last, text }: DeclaredNumber): readonly object[] => {
   const at = (p: number) => Number((low + p * step).toPrecision(12));
   const isDate = text === days.text;
   const where = (op: string, value: number) => ({
@@ -170,12 +170,12 @@ const differ = (a: readonly bigint[], b: readonly bigint[]): bigint => a.reduce(
 
 type Near = (a: number, b: number) => boolean;
 /** Cells whose values are a pair and which a measure tells apart by more than it states. `near` speaks of positions, -1 being no answer. */
-function beyondStated(policy: Policy, of: Declared, near: Near): readonly string[] {
+function beyondStated(policy: Policy, of: DeclaredNumber, near: Near): readonly string[] {
   const { digest } = policy.protect.pairs!;
-  const cells = [null, ...cellsOf(of)];
+  const cells = [null, ...edgeCells(of)];
   const at = (cell: number | null) => (cell === null ? -1 : readValue(of, cell));
   const { measures } = bindBatch(parseBatch(queriesOf(of)), policy);
-  const stated = measures.map(({ effects }) => effects.get(along(digest))?.l1 ?? 0n);
+  const stated = measures.map(({ sensitivity }) => sensitivity.get(pairsClass(digest))?.l1 ?? 0n);
   const vectors = cells.map((cell) => vectorsOf(policy, measures, cell));
   const wrong: string[] = [];
   for (const [i, a] of cells.entries())
@@ -191,41 +191,47 @@ function beyondStated(policy: Policy, of: Declared, near: Near): readonly string
 }
 
 describe('what is stated along pairs', () => {
-  it.each([...declared, days].map((of) => [of.name, of] as const))('covers values within a distance: %s', async (_, of) => {
-    for (const [steps, missing] of [
-      [1, 'apart'],
-      [2, 'any'],
-      [1.5, 'apart'],
-    ] as const) {
-      const within = Number((steps * of.step).toPrecision(12));
-      const policy = await policyOf(of.yaml, { pairs: `{within: ${within}, missing: ${missing}}` });
-      const near: Near = (a, b) => (a < 0 || b < 0 ? missing === 'any' : Math.abs(a - b) <= steps);
+  it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))(
+    'covers values within a distance: %s',
+    async (_, of) => {
+      for (const [steps, missing] of [
+        [1, 'apart'],
+        [2, 'any'],
+        [1.5, 'apart'],
+      ] as const) {
+        const within = Number((steps * of.step).toPrecision(12));
+        const policy = await policyOf(of.yaml, { pairs: `{within: ${within}, missing: ${missing}}` });
+        const near: Near = (a, b) => (a < 0 || b < 0 ? missing === 'any' : Math.abs(a - b) <= steps);
+        expect(beyondStated(policy, of, near).slice(0, 3)).toEqual([]);
+      }
+    },
+  );
+
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))(
+    'covers values of one block, and none of two: %s',
+    async (_, of) => {
+      const inner = [2, 3.5].map((p) => Number((of.low + p * of.step).toPrecision(12)));
+      const policy = await policyOf(of.yaml, { pairs: `{partition: {edges: [${inner.join(', ')}]}, missing: apart}` });
+      const block = (p: number) => inner.filter((edge) => of.low + p * of.step >= edge - of.step * 1e-9).length;
+      const near: Near = (a, b) => a >= 0 && b >= 0 && block(a) === block(b);
       expect(beyondStated(policy, of, near).slice(0, 3)).toEqual([]);
-    }
-  });
+      // Where a block begins, a condition and a block agree: nothing is stated, so nothing may change inside a block.
+      const [measure] = bindBatch(
+        parseBatch({ kind: 'count', where: [{ column: 'x', op: '>=', value: inner[0] }] }),
+        policy,
+      ).measures;
+      expect(measure!.sensitivity.size).toBe(0);
+    },
+  );
 
-  it.each(declared.map((of) => [of.name, of] as const))('covers values of one block, and none of two: %s', async (_, of) => {
-    const inner = [2, 3.5].map((p) => Number((of.low + p * of.step).toPrecision(12)));
-    const policy = await policyOf(of.yaml, { pairs: `{partition: {edges: [${inner.join(', ')}]}, missing: apart}` });
-    const block = (p: number) => inner.filter((edge) => of.low + p * of.step >= edge - of.step * 1e-9).length;
-    const near: Near = (a, b) => a >= 0 && b >= 0 && block(a) === block(b);
-    expect(beyondStated(policy, of, near).slice(0, 3)).toEqual([]);
-    // Where a block begins, a condition and a block agree: nothing is stated, so nothing may change inside a block.
-    const [measure] = bindBatch(
-      parseBatch({ kind: 'count', where: [{ column: 'x', op: '>=', value: inner[0] }] }),
-      policy,
-    ).measures;
-    expect(measure!.effects.size).toBe(0);
-  });
-
-  it.each(declared.filter(({ whole }) => !whole).map((of) => [of.name, of] as const))(
+  it.each(declaredNumbers.filter(({ whole }) => !whole).map((of) => [of.name, of] as const))(
     'covers cells within a distance, too, where cells may lie between steps: %s',
     async (_, of) => {
       const policy = await policyOf(of.yaml, { pairs: `{within: ${of.step}, missing: apart}` });
       const { digest } = policy.protect.pairs!;
       const [measure] = bindBatch(parseBatch({ kind: 'sum', column: 'x' }), policy).measures;
-      const stated = measure!.effects.get(along(digest))!.l1;
-      const cells = cellsOf(of).filter((x) => Math.abs(x) < 1e29);
+      const stated = measure!.sensitivity.get(pairsClass(digest))!.l1;
+      const cells = edgeCells(of).filter((x) => Math.abs(x) < 1e29);
       const vectors = cells.map((cell) => vectorsOf(policy, [measure!], cell)[0]!);
       const moved = cells.flatMap((a, i) =>
         cells.flatMap((b, j) => (Math.abs(a - b) <= of.step ? [differ(vectors[i]!, vectors[j]!)] : [])),
@@ -234,29 +240,29 @@ describe('what is stated along pairs', () => {
     },
   );
 
-  it.each(declared.map((of) => [of.name, of] as const))('is nothing for what a known total says: %s', async (_, of) => {
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))('is nothing for what a known total says: %s', async (_, of) => {
     for (const p of [1, 2.5, 3]) {
       const [low, high] = [p, of.last].map((at) => Number((of.low + at * of.step).toPrecision(12)));
       const policy = await policyOf(of.yaml, { known: `{count: {where: {x: [${low}, ${high}]}}, value: 1}` });
       const where = [{ column: 'x', op: '>=', value: low }];
       const [measure] = bindBatch(parseBatch({ kind: 'count', where }), policy).measures;
-      expect(measure!.effects.size).toBe(0);
+      expect(measure!.sensitivity.size).toBe(0);
       const inside = (cell: number) => readValue(of, cell) >= p;
-      for (const cell of cellsOf(of))
+      for (const cell of edgeCells(of))
         expect([cell, vectorsOf(policy, [measure!], cell)[0]![0]]).toEqual([cell, inside(cell) ? 1n : 0n]);
     }
   });
 });
 
 describe('cells on the other side of an edge', () => {
-  it.each(declared.map((of) => [of.name, of] as const))('are those that are read there: %s', async (_, of) => {
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))('are those that are read there: %s', async (_, of) => {
     const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
     const grid = gridOf(column);
     for (const p of [1, 1.5, 2.25, 3, of.last]) {
       const edge = Number((of.low + p * of.step).toPrecision(12));
       const start = Math.ceil(p);
-      const found = cellsAcross(column, edge, start);
-      const cells = cellsOf(of).filter((x) => column.type !== 'integer' || Number.isInteger(x));
+      const found = roundedCells(column, edge, start);
+      const cells = edgeCells(of).filter((x) => column.type !== 'integer' || Number.isInteger(x));
       const across = cells.filter((x) => x >= edge !== positionOf(grid, x) >= start);
       if (found) expect(across.every((x) => x >= found.low && x < found.high && x < edge === found.upward)).toBe(true);
       else expect(across).toEqual([]);
@@ -265,7 +271,7 @@ describe('cells on the other side of an edge', () => {
 });
 
 describe('DuckDB and TypeScript', () => {
-  const places = async (of: Declared, text: string, data = 'd.csv') => {
+  const places = async (of: DeclaredNumber, text: string, data = 'd.csv') => {
     shop = openWorkshop(yaml(of.yaml, { data }), 1);
     shop.write('d.csv', text);
     const policy = await parsePolicy(yaml(of.yaml, { data }), shop.policyFile);
@@ -278,24 +284,24 @@ describe('DuckDB and TypeScript', () => {
     await engine.close();
     return new Map(rows.map(([id, p]) => [Number(id), p === null ? -1 : Number(p)]));
   };
-  const agree = async (of: Declared, write: (x: number) => string, data?: string) => {
-    const cells = cellsOf(of);
+  const agree = async (of: DeclaredNumber, write: (x: number) => string, data?: string) => {
+    const cells = edgeCells(of);
     const found = await places(of, `id${data ? ';' : ','}x\n${cells.map((x, i) => `${i}${data ? ';' : ','}${write(x)}`).join('\n')}\n`, data); // biome-ignore format: one line
     expect(cells.map((x, i) => [x, found.get(i)])).toEqual(cells.map((x) => [x, readValue(of, x)]));
   };
 
-  it.each([...declared, days].map((of) => [of.name, of] as const))('give every cell one value: %s', async (_, of) => {
+  it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))('give every cell one value: %s', async (_, of) => {
     await agree(of, of.text);
     const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
-    for (const x of cellsOf(of)) expect([x, positionOf(gridOf(column), x)]).toEqual([x, readValue(of, x)]);
+    for (const x of edgeCells(of)) expect([x, positionOf(gridOf(column), x)]).toEqual([x, readValue(of, x)]);
   });
 
-  it.each(declared.map((of) => [of.name, of] as const))('do so with decimal commas: %s', async (_, of) => {
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))('do so with decimal commas: %s', async (_, of) => {
     await agree(of, comma, 'd.csv, decimal: ","');
   });
 
   it('read a number with a decimal comma also where the column says how rows are tied', async () => {
-    const of = declared.find(({ name }) => name === 'number 0 0.5')!;
+    const of = declaredNumbers.find(({ name }) => name === 'number 0 0.5')!;
     const sums = async (dependence: string) => {
       shop?.remove();
       const text = yaml(of.yaml, { data: 'd.csv, decimal: ","' }).replace('dependence: none', `dependence: ${dependence}`);
@@ -315,11 +321,12 @@ describe('DuckDB and TypeScript', () => {
 });
 
 describe('a public column of whole numbers', () => {
-  const whole = [...declared, days].filter((of) => of.whole);
-  const publicly = (of: Declared, more: Parameters<typeof yaml>[1] = {}) => yaml(of.yaml.replace(/}$/, ', public: true}'), more);
+  const whole = [...declaredNumbers, days].filter((of) => of.whole);
+  const publicly = (of: DeclaredNumber, more: Parameters<typeof yaml>[1] = {}) =>
+    yaml(of.yaml.replace(/}$/, ', public: true}'), more);
   /** Each cell as SQL reads it before payment and as slices do, and the rows of steps of one and of two. */
-  const bothReadings = async (text: string, of: Declared, write: (x: number) => string) => {
-    const cells: readonly (number | string)[] = [...cellsOf(of), ...(of === days ? [] : [-7777]), 'none', ''];
+  const bothReadings = async (text: string, of: DeclaredNumber, write: (x: number) => string) => {
+    const cells: readonly (number | string)[] = [...edgeCells(of), ...(of === days ? [] : [-7777]), 'none', ''];
     shop?.remove();
     shop = openWorkshop(text, 1);
     const mark = text.includes('decimal') ? ';' : ',';
@@ -331,7 +338,7 @@ describe('a public column of whole numbers', () => {
     const rows = (await engine.rows({ sql: `SELECT id, ${place}, x FROM fugu_data`, values: [] })).open();
     const counts = await Promise.all(
       [1, 2].map(async (width) => {
-        const steps = stepsOf(policy, 'x', width);
+        const steps = publicSteps(policy, 'x', width);
         return { width, rows: await rowsOfSteps(engine, policy, steps), without: await rowsWithoutStep(engine, policy, steps) };
       }),
     );
@@ -400,8 +407,8 @@ describe('another reading of the same cells', () => {
     shop.write('d.csv', `day,x\n${rows}\n`);
     const release = async (...where: object[]) => {
       await using fugu = await open(shop.policyFile);
-      const asked = { kind: 'count', where: [...where, { column: 'x', op: '=', value: '1' }] };
-      return await fugu.release(asked as { kind: 'count' }, { epsilon: 1 });
+      const request = { kind: 'count', where: [...where, { column: 'x', op: '=', value: '1' }] };
+      return await fugu.release(request as { kind: 'count' }, { epsilon: 1 });
     };
     await release({ column: 'day', op: '=', value: '2020-01-03' });
     // The same rows have no number at all.
@@ -431,17 +438,20 @@ describe('another reading of the same cells', () => {
 });
 
 describe('a released classifier', () => {
-  it.each(declared.map((of) => [of.name, of] as const))('puts a cell into the bin it was learned in: %s', async (_, of) => {
-    const edges = [1, 2.5, 4].map((p) => Number((of.low + p * of.step).toPrecision(12)));
-    const whole = of.yaml.startsWith('{type: integer') ? edges.map(Math.ceil) : edges;
-    const column = of.yaml.replace('{', `{bins: [${whole.join(', ')}], `);
-    const text = yaml(column).replace(/\n$/, '').replace(/}$/, ', y: {type: category, values: [a, b]}}\n');
-    const policy = await parsePolicy(text, join(folder, 'policy.yaml'));
-    const { features } = mapFeatures(policy, parseClassify({ label: 'y', positive: ['a'], features: ['x'] }));
-    const { terms, entry } = features[0]!;
-    const grid = gridOf(policy.columns.get('x') as NumberColumn);
-    const weights = terms.map((term, k) => ({ ...term, weight: k }));
-    for (const x of cellsOf(of).filter((cell) => !of.whole || Number.isInteger(cell)))
-      expect([x, predict({ model: 'svm', intercept: 0, weights }, { x }).score]).toEqual([x, entry(positionOf(grid, x))]);
-  });
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))(
+    'puts a cell into the bin it was learned in: %s',
+    async (_, of) => {
+      const edges = [1, 2.5, 4].map((p) => Number((of.low + p * of.step).toPrecision(12)));
+      const whole = of.yaml.startsWith('{type: integer') ? edges.map(Math.ceil) : edges;
+      const column = of.yaml.replace('{', `{bins: [${whole.join(', ')}], `);
+      const text = yaml(column).replace(/\n$/, '').replace(/}$/, ', y: {type: category, values: [a, b]}}\n');
+      const policy = await parsePolicy(text, join(folder, 'policy.yaml'));
+      const { features } = mapFeatures(policy, parseClassify({ label: 'y', positive: ['a'], features: ['x'] }));
+      const { terms, entry } = features[0]!;
+      const grid = gridOf(policy.columns.get('x') as NumberColumn);
+      const weights = terms.map((term, k) => ({ ...term, weight: k }));
+      for (const x of edgeCells(of).filter((cell) => !of.whole || Number.isInteger(cell)))
+        expect([x, predictRow({ model: 'svm', intercept: 0, weights }, { x }).score]).toEqual([x, entry(positionOf(grid, x))]);
+    },
+  );
 });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { register as registerEpsilon } from '../src/app/cli/epsilon.js';
-import { register as registerInit } from '../src/app/cli/init.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerEpsilonCommand as registerEpsilon } from '../src/app/cli/epsilon.js';
+import { registerInitCommand as registerInit } from '../src/app/cli/init.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { runCommand } from './command.js';
 import { builtOnce, fugu } from './fugu.js';
 import { Fault } from './inside.js';
@@ -70,11 +70,11 @@ const isCommand = (word: string | undefined): word is keyof typeof register => w
 async function refused(exit: number, words: readonly string[], yaml?: string, own = false): Promise<Refused> {
   const file = yaml === undefined ? 'policy.yaml' : `policy-${++made}.yaml`;
   if (yaml !== undefined) write(file, yaml);
-  const asked = words.map((w) => w.replace('POLICY', file));
-  const said = own ? await ownProcess(asked) : await inside(asked);
-  expect(said.exit, said.text).toBe(exit);
-  for (const canary of canaries) expect(said.text.toLowerCase()).not.toContain(canary);
-  const { error } = JSON.parse(said.text) as { error: Refused };
+  const args = words.map((w) => w.replace('POLICY', file));
+  const result = own ? await ownProcess(args) : await inside(args);
+  expect(result.exit, result.text).toBe(exit);
+  for (const canary of canaries) expect(result.text.toLowerCase()).not.toContain(canary);
+  const { error } = JSON.parse(result.text) as { error: Refused };
   expect(error.message).toMatch(/\.$/);
   expect(error.hint.length).toBeGreaterThan(10);
   expect(`${error.message} ${error.hint}`).not.toMatch(/undefined|\[object|Error:|\bat \//);
@@ -93,9 +93,9 @@ async function inside(words: readonly string[]): Promise<{ exit: number | null; 
 }
 
 async function ownProcess(words: readonly string[]): Promise<{ exit: number | null; text: string }> {
-  const said = await fugu({ cwd: folder }, ...words, '--json');
-  expect(said.err).toBe('');
-  return { exit: said.code, text: said.out };
+  const result = await fugu({ cwd: folder }, ...words, '--json');
+  expect(result.err).toBe('');
+  return { exit: result.code, text: result.out };
 }
 const count = ['release', 'POLICY', '--query', '{"kind": "count"}'];
 
@@ -210,10 +210,10 @@ describe.sequential('bad input gets a clear fault and spends nothing', () => {
 describe('data that disagrees with the policy is handled by the policy', () => {
   it('a code nobody declared is a missing answer, a wild number is pulled into its bounds, nothing of either shows', async () => {
     write('handled.yaml', policy().replace('town', 'handled'));
-    const said = await fugu({ cwd: folder }, 'release', 'handled.yaml', '--survey', '--out', 'handled', '--json');
-    expect(said).toMatchObject({ code: 0, err: '' });
-    for (const canary of canaries) expect(said.out).not.toContain(canary);
-    const [party, age] = JSON.parse(said.out).tables;
+    const result = await fugu({ cwd: folder }, 'release', 'handled.yaml', '--survey', '--out', 'handled', '--json');
+    expect(result).toMatchObject({ code: 0, err: '' });
+    for (const canary of canaries) expect(result.out).not.toContain(canary);
+    const [party, age] = JSON.parse(result.out).tables;
     expect(party.rows.map((r: { keys: string[] }) => r.keys[0])).toEqual(['dem', 'rep', 'other', '(missing)']);
     expect(age.rows).toHaveLength(9);
     expect(age.rows[7].keys).toEqual(['87 to 90']);
@@ -235,9 +235,9 @@ columns:
   many: { type: category, values: [${Array.from({ length: 10_000 }, (_, i) => i).join(', ')}] }
 `,
     );
-    const said = await fugu({ cwd: folder }, 'release', 'odd-written.yaml', '--survey', '--json');
-    expect(said).toMatchObject({ code: 0, err: '' });
-    expect(JSON.parse(said.out).tables.map((t: { rows: unknown[] }) => t.rows.length)).toEqual([2, 3, 10_001]);
+    const result = await fugu({ cwd: folder }, 'release', 'odd-written.yaml', '--survey', '--json');
+    expect(result).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(result.out).tables.map((t: { rows: unknown[] }) => t.rows.length)).toEqual([2, 3, 10_001]);
   });
 });
 

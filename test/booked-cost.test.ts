@@ -15,8 +15,8 @@ import { slicingsOf } from '../src/data/ties/slicings.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { fromPairs, untied } from '../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/privacy/dependence/graph-amplifier.js';
-import type { Law } from '../src/privacy/mechanism/law.js';
-import { nothingSpent, paidBySlice, pureProfile, type Spent, spend, zcdpProfile } from '../src/privacy/mechanism/profile.js';
+import type { NoiseDistribution } from '../src/privacy/mechanism/law.js';
+import { costBySlice, nothingSpent, pureCost, type SpentCosts, spend, zcdpCost } from '../src/privacy/mechanism/profile.js';
 import { answersTo, everyRecord, type RecordClass } from '../src/privacy/mechanism/record-class.js';
 import { costAt, largestOn } from '../src/privacy/mechanism/slices.js';
 import { bindBatch } from '../src/query/bind.js';
@@ -75,23 +75,23 @@ function randomQuery(random: Random): Query {
     { column: 'income', op: 'missing' },
     { column: 'form', op: '=', value: 'x' },
   ] as const;
-  const asked = {
+  const request = {
     ...(random(2) && { where: [pick(random, where), ...(random(3) ? [] : [pick(random, where)])] }),
     ...(random(2) && { by: [...new Set([pick(random, ['party', 'media', 'form', 'age']), ...(random(4) ? [] : ['media'])])] }),
   };
   const weighted = random(3) ? {} : { weight: 'w' };
   const column = pick(random, ['age', 'income']);
   const kind = random(10);
-  if (kind === 8) return { kind: 'cdf', column, ...asked };
-  if (kind === 9) return { kind: 'ranges', column: pick(random, ['age', 'party']), ...asked };
-  if (kind === 0) return { kind: 'count', ...asked, ...weighted };
-  if (kind === 1) return { kind: 'sum', column, ...asked, ...weighted };
-  if (kind === 2) return { kind: 'mean', column, ...asked, ...weighted };
-  if (kind === 3) return { kind: 'variance', column, ...asked, ...weighted };
+  if (kind === 8) return { kind: 'cdf', column, ...request };
+  if (kind === 9) return { kind: 'ranges', column: pick(random, ['age', 'party']), ...request };
+  if (kind === 0) return { kind: 'count', ...request, ...weighted };
+  if (kind === 1) return { kind: 'sum', column, ...request, ...weighted };
+  if (kind === 2) return { kind: 'mean', column, ...request, ...weighted };
+  if (kind === 3) return { kind: 'variance', column, ...request, ...weighted };
   if (kind === 4)
-    return { kind: 'share', column: pick(random, ['party', 'media']), values: [random(2) ? 'tv' : 'web'], ...asked };
-  if (kind === 5) return { kind: 'quantile', column, at: random(2) ? [0.5] : [0.1, 0.725], ...asked };
-  const { by: _, ...filtered } = asked;
+    return { kind: 'share', column: pick(random, ['party', 'media']), values: [random(2) ? 'tv' : 'web'], ...request };
+  if (kind === 5) return { kind: 'quantile', column, at: random(2) ? [0.5] : [0.1, 0.725], ...request };
+  const { by: _, ...filtered } = request;
   return kind === 6
     ? { kind: 'histogram', column: pick(random, ['party', 'media', 'age', 'form']), ...filtered, ...weighted }
     : { kind: 'crosstab', columns: ['media', 'party'], ...filtered };
@@ -126,7 +126,7 @@ function moves(m: Measure, before: readonly bigint[], after: readonly bigint[]):
 }
 
 /** What noise loses over such a move: epsilon, or rho; nothing may move where there is no noise. */
-function lostBy(noise: Law, kind: NoisePlan['kind'], moved: readonly bigint[]): Rational {
+function lostBy(noise: NoiseDistribution, kind: NoisePlan['kind'], moved: readonly bigint[]): Rational {
   if (noise.kind === 'laplace') return divide(total(moved), noise.scale);
   if (noise.kind === 'gaussian') return divide(total(squares(moved)), multiply(rational(2), noise.variance));
   if (noise.kind === 'none') {
@@ -142,13 +142,13 @@ function lostBy(noise: Law, kind: NoisePlan['kind'], moved: readonly bigint[]): 
 type Counted = readonly (readonly bigint[])[];
 const loss = ({ measures }: BoundBatch, { mechanisms, kind }: NoisePlan, before: Counted, after: Counted): Rational =>
   measures
-    .map((m, k) => lostBy(mechanisms[k]!.law, kind, moves(m, before[k]!, after[k]!)))
+    .map((m, k) => lostBy(mechanisms[k]!.distribution, kind, moves(m, before[k]!, after[k]!)))
     .reduce((sum, part) => add(sum, part), zero);
 
 /** Rows as one record, answers tied in a ring, and a route for releases that noise every column on its own. */
 function accountOf(policy: Policy): Account {
   const secret = names.filter((name) => name !== 'form');
-  const shared = { adversary: 'informed', reach: 'any', assumptions: [], how: '' } as const;
+  const shared = { adversary: 'informed', reach: 'any', assumptions: [], method: '' } as const;
   const rows = graphAmplifier({ ...shared, name: 'rows', graph: untied(1), scope: (c) => c === everyRecord });
   if (policy.protect.secret !== 'answer') return openAccount(policy, [rows]);
   const ring = fromPairs(
@@ -166,15 +166,15 @@ function accountOf(policy: Policy): Account {
   return openAccount(policy, [rows, answers, { ...answers, name: 'apart', factoredOnly: true }]);
 }
 
-const histories: readonly Spent[] = [
+const histories: readonly SpentCosts[] = [
   nothingSpent,
   spend(
     nothingSpent,
-    pureProfile([[everyRecord, rational(1, 50)], ...names.map((n) => [answersTo(n), rational(1, 50)] as const)], true),
+    pureCost([[everyRecord, rational(1, 50)], ...names.map((n) => [answersTo(n), rational(1, 50)] as const)], true),
   ),
   spend(
     nothingSpent,
-    zcdpProfile([[everyRecord, rational(1, 5000)], ...names.map((n) => [answersTo(n), rational(1, 5000)] as const)]),
+    zcdpCost([[everyRecord, rational(1, 5000)], ...names.map((n) => [answersTo(n), rational(1, 5000)] as const)]),
   ),
 ];
 
@@ -218,19 +218,19 @@ describe.each([
         };
       });
       for (const plan of plans) {
-        const { perRecord } = account.book(plan.profile, { measures: bound.measures });
-        const touched = bound.measures.some((m) => m.effects.size > 0);
+        const { perRecord } = account.reservedCost(plan.cost, { measures: bound.measures });
+        const touched = bound.measures.some((m) => m.sensitivity.size > 0);
         const limit =
           plan.kind === 'laplace' && spent.zcdp.perRecord.size === 0 ? plan.route.pureCapacity : plan.route.gaussian!.capacity;
         const shared = plan.kind === 'gaussian' || spent.zcdp.perRecord.size === 0;
         // By the values of a public column those pay what is shared out; whoever could change them would pay more.
         if (plan.slicing !== undefined && shared)
-          expect(compare(largestOn(paidBySlice(plan.profile, plan.slicing)), multiply(limit, share))).toBeLessThanOrEqual(0);
+          expect(compare(largestOn(costBySlice(plan.cost, plan.slicing)), multiply(limit, share))).toBeLessThanOrEqual(0);
         for (const [name, cost] of plan.slicing === undefined && shared ? perRecord : [])
           if (plan.route.amplifier.scope(name))
             expect(compare(cost, multiply(limit, share)), `seed ${seed}: ${name} costs ${toText(cost)}`).toBeLessThanOrEqual(0);
         for (const { before, after, form } of stayers) {
-          const booked = costAt(paidBySlice(plan.profile, byForm!.slicing), byForm!.read(form));
+          const booked = costAt(costBySlice(plan.cost, byForm!.slicing), byForm!.read(form));
           expect(compare(loss(bound, plan, before, after), booked), `seed ${seed}: form ${form}`).toBeLessThanOrEqual(0);
         }
         for (const { before, after, record } of neighbours) {
@@ -244,7 +244,7 @@ describe.each([
         }
         if (plan.route.amplifier.factoredOnly)
           for (const m of bound.measures)
-            expect([...m.effects.keys()].filter((name) => name !== everyRecord).length).toBeLessThanOrEqual(1);
+            expect([...m.sensitivity.keys()].filter((name) => name !== everyRecord).length).toBeLessThanOrEqual(1);
       }
     }
     expect(plansSeen).toBeGreaterThan(seeds);

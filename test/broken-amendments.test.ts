@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
 import { amendTerms, enterSpending, Fault, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -38,9 +38,9 @@ describe('an amendment is refused where more was lost than the new terms promise
     ['stronger ties', policyYaml({ dependence: weak }), policyYaml({ dependence: homes }), /lost epsilon [\d.]+ so far, and they promise 1/],
     ['more that is set aside for others', policyYaml(), policyYaml({ budget: '{ epsilon: 1, others: { epsilon: 0.6 } }' }), /lost epsilon 1\.1 so far/],
     ['an attacker who knows more', policyYaml({ protect: '{ secret: row, unit: id, adversary: uninformed }', dependence: weak }), policyYaml({ dependence: homes }), /lost epsilon [\d.]+ so far/],
-  ])('%s', async (_, before, after, said) => {
+  ])('%s', async (_, before, after, expected) => {
     await spent(before, 0.5);
-    expect(await refused(amend(after))).toMatch(said);
+    expect(await refused(amend(after))).toMatch(expected);
     // Nothing has changed: the old terms go on.
     shop.write('policy.yaml', before);
     expect(await state()).toMatchObject({ agrees: true, plan: { fits: true } });
@@ -132,9 +132,9 @@ describe('an amendment to a belief budget is refused in terms of belief', () => 
   it('with a delta, where a belief takes more than (epsilon, delta): the hint is accepted', async () => {
     await spent(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }));
     await enterSpending(shop.policyFile, { rho: '0.005', reason: 'Gaussian noise' });
-    const { gained } = await state();
+    const { gained: loss } = await state();
     // The epsilon at this delta is within the belief's, and the promise is broken all the same.
-    const posterior = Math.ceil(1000 / (1 + 9 * Math.exp(-gained))) / 1000;
+    const posterior = Math.ceil(1000 / (1 + 9 * Math.exp(-loss))) / 1000;
     const { message, hint } = await faultOf(amend(beliefs(`{ prior: 0.1, posterior: ${posterior} }`, ', delta: 1e-6')));
     expect(`${message} ${hint}`).not.toMatch(/epsilon/);
     expect(message).toMatch(/a belief of 10 % may have risen to \d+ % so far, .*, except with probability 0\.000001\.$/);
@@ -170,8 +170,8 @@ describe('an amendment that keeps its promise', () => {
   it('prints it', async () => {
     await spent(policyYaml(), 0.5);
     shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 2 }' }));
-    const said = await runCommand(registerLedger, 'ledger', shop.policyFile, 'amend', '--reason', 'the council agreed');
-    expect(said).toMatch(/Under the new terms: Spent 0\.5 of 2, remaining .*1\.5.*; one record has lost at most 0\.5/);
+    const expected = await runCommand(registerLedger, 'ledger', shop.policyFile, 'amend', '--reason', 'the council agreed');
+    expect(expected).toMatch(/Under the new terms: Spent 0\.5 of 2, remaining .*1\.5.*; one record has lost at most 0\.5/);
   });
 
   it('never leaves more spent than the budget, whatever is amended in turn', async () => {
@@ -186,14 +186,14 @@ describe('an amendment that keeps its promise', () => {
     const seen = { accepted: 0, refused: 0 };
     for (let k = 0; k < 24; k++) {
       const budget = pick([...budgets, gaussian]);
-      const said = await refused(amend(policyYaml({ budget, dependence: pick(ties) })));
-      if (said !== 'accepted') {
+      const expected = await refused(amend(policyYaml({ budget, dependence: pick(ties) })));
+      if (expected !== 'accepted') {
         seen.refused++;
         continue;
       }
       seen.accepted++;
-      const { gained, budget: after, plan } = await state();
-      expect(gained).toBeLessThanOrEqual(after.total);
+      const { gained: loss, budget: after, plan } = await state();
+      expect(loss).toBeLessThanOrEqual(after.total);
       expect(after.spent).toBeLessThanOrEqual(after.total);
       expect(plan.guarantee.certified).toBe(true);
     }
@@ -218,8 +218,8 @@ describe('an account that was exceeded by what others spent', () => {
     for (const epsilon of [0.001, 0.01, 0.1, 0.9]) {
       const fault = await fugu.release({ kind: 'count' }, { epsilon }).catch((error: unknown) => error as { message: string; details: { asked: number; remaining: number } }); // biome-ignore format: one line
       expect(fault).toMatchObject({ code: 'BUDGET_EXCEEDED', message: expect.stringContaining('exceeded before') });
-      const { asked, remaining } = (fault as { details: { asked: number; remaining: number } }).details;
-      expect(asked).toBeGreaterThanOrEqual(0);
+      const { asked: requested, remaining } = (fault as { details: { asked: number; remaining: number } }).details;
+      expect(requested).toBeGreaterThanOrEqual(0);
       expect(remaining).toBe(0);
     }
   });

@@ -1,8 +1,8 @@
-import { countPairs } from '../src/analysis/learn/network/pair-counts.js';
-import { countSteps } from '../src/analysis/learn/transitions/learn-transitions.js';
+import { countColumnPairs } from '../src/analysis/learn/network/pair-counts.js';
+import { countTransitions } from '../src/analysis/learn/transitions/learn-transitions.js';
 import { Fault } from '../src/base/errors.js';
 import { parseRational, rational } from '../src/base/exact/rational.js';
-import type { Cell, Pinned, Statement } from '../src/data/engine/engine.js';
+import type { Cell, Snapshot, Statement } from '../src/data/engine/engine.js';
 import { Exact } from '../src/data/engine/exact.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { gridOf } from '../src/policy/grid.js';
@@ -16,7 +16,7 @@ import { countByHand, readingByHand } from './count-by-hand.js';
 import { openNow } from './now.js';
 import { plainly } from './plainly.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
-import { generator, type Pick, type Stored, type Ugly } from './ugly-cells.js';
+import { type PickBelow, type StoredType, seededPick, type UglyCell } from './ugly-cells.js';
 
 /**
  * Full run: FUGU_FUZZ_CELLS=100000 FUGU_FUZZ_NEIGHBOURS=1000 npx vitest run test/ugly-cells.test.ts; in a database, npx vitest run --config vitest.postgres.config.ts
@@ -25,33 +25,33 @@ import { generator, type Pick, type Stored, type Ugly } from './ugly-cells.js';
 export const wanted = Number(process.env.FUGU_FUZZ_CELLS ?? 0);
 const worlds = wanted > 0 ? 64 : 32;
 /** Columns asked about in one policy, and questions about each, drawn among all stored types and all kinds. */
-const asked = wanted > 0 ? 4 : 3;
+const questionsPerColumn = wanted > 0 ? 4 : 3;
 const questions = wanted > 0 ? Number.POSITIVE_INFINITY : 4;
 
 /**
  * Many neighbours in one file. World 0 is a data set of four tame records; every other world is the same with the first record's cells replaced by ugly
  * ones. Every question is asked by world, so that one statement answers for all of them and a cell that breaks it breaks it for all.
  */
-export interface Table {
-  readonly columns: readonly { readonly name: string; readonly stored: Stored }[];
-  readonly rows: readonly (readonly Ugly[])[];
+export interface MemoryTable {
+  readonly columns: readonly { readonly name: string; readonly stored: StoredType }[];
+  readonly rows: readonly (readonly UglyCell[])[];
 }
-const plain = (name: string, type = 'VARCHAR'): { name: string; stored: Stored } => ({
+const plain = (name: string, type = 'VARCHAR'): { name: string; stored: StoredType } => ({
   name,
   stored: { type, shown: 'text', tame: { sql: 'NULL', text: null }, cells: [] },
 });
-const said = (text: string): Ugly => ({ sql: `'${text}'`, text });
+const textCell = (text: string): UglyCell => ({ sql: `'${text}'`, text });
 
-function makeTable(types: readonly Stored[], pick: Pick): Table {
+function makeTable(types: readonly StoredType[], pick: PickBelow): MemoryTable {
   const columns = [plain('world'), plain('g'), plain('t'), plain('tw'), ...types.map((stored, i) => ({ name: `x${i}`, stored }))];
-  const rows: Ugly[][] = [];
+  const rows: UglyCell[][] = [];
   for (let w = 0; w < worlds; w++)
     for (let r = 0; r < 4; r++)
       rows.push([
-        said(`w${w}`),
-        said('abc'[r % 3]!),
-        said(`${2 * r}`),
-        said(`${0.5 * (r + 1)}`),
+        textCell(`w${w}`),
+        textCell('abc'[r % 3]!),
+        textCell(`${2 * r}`),
+        textCell(`${0.5 * (r + 1)}`),
         ...types.map(({ tame, cells }) => (w > 0 && r === 0 ? cells[pick(cells.length)]! : tame)),
       ]);
   return { columns, rows };
@@ -63,16 +63,16 @@ export interface File {
   readonly source: string;
   /** Of a database. */
   readonly named?: string;
-  readonly table: Table;
+  readonly table: MemoryTable;
   readonly csv: boolean;
   readonly memory?: number;
   /** Letters of a number in text. */
   readonly longestNumber?: number;
 }
 type Declare = (name: string) => Column;
-type Ask = (name: string, column: Column) => readonly object[];
+type AskColumn = (name: string, column: Column) => readonly object[];
 const by = ['world'];
-const askNumber: Ask = (column, declared) => {
+const askNumber: AskColumn = (column, declared) => {
   const grid = gridOf(declared as Parameters<typeof gridOf>[0]);
   const middle = Number(grid.low.num) / Number(grid.low.den) + (grid.last >> 1) * (Number(grid.step.num) / Number(grid.step.den));
   const value = `${middle}`;
@@ -89,7 +89,7 @@ const askNumber: Ask = (column, declared) => {
     { kind: 'sum', column: 't', by: ['world', column] },
   ];
 };
-const askCodes: Ask = (column, declared) => {
+const askCodes: AskColumn = (column, declared) => {
   const codes = 'values' in declared ? declared.values : [];
   return [
     { kind: 'histogram', column, by },
@@ -103,7 +103,7 @@ const askCodes: Ask = (column, declared) => {
     { kind: 'mean', column: 't', by: ['world', column] },
   ];
 };
-const askWeight: Ask = (column) => [
+const askWeight: AskColumn = (column) => [
   { kind: 'count', by, weight: column },
   { kind: 'sum', column: 't', by, weight: column },
   { kind: 'mean', column: 't', by: ['world', 'g'], weight: column },
@@ -120,7 +120,7 @@ const declared = (
   return (name) => number(name, low, high, step, { type, missing });
 };
 const steps = ['1', '1', '2', '0.5', '0.1', '0.05', '1/3', '7', '1e-9', '64', '16777216', '1e24'];
-function randomGrid(pick: Pick): Declare {
+function randomGrid(pick: PickBelow): Declare {
   const step = parseRational(steps[pick(steps.length)]!);
   const low = rational(step.num * BigInt(pick(400) - 200) + BigInt(pick(3)), step.den * [1n, 2n, 3n][pick(3)]!);
   const high = rational(
@@ -131,7 +131,7 @@ function randomGrid(pick: Pick): Declare {
   return declared('number', text(low), text(high), text(step), ['99', '-1', '0.5'].slice(pick(4)));
 }
 
-const readings = (pick: Pick): readonly (readonly [string, Declare, Ask])[] => [
+const readings = (pick: PickBelow): readonly (readonly [string, Declare, AskColumn])[] => [
   ['an integer', declared('integer', '0', '10', '1', ['-1', '99']), askNumber],
   ['an integer with fractional bounds', declared('number', '0.5', '4.5'), askNumber],
   ['a fine number', declared('number', '-2.5', '7.25', '0.05', ['0']), askNumber],
@@ -177,7 +177,7 @@ const readings = (pick: Pick): readonly (readonly [string, Declare, Ask])[] => [
   ['a weight', (name) => weight(name, '0', '5', '0.5'), askWeight],
 ];
 
-function draw<T>(list: readonly T[], count: number, random: Pick): T[] {
+function draw<T>(list: readonly T[], count: number, random: PickBelow): T[] {
   const left = [...list];
   return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random(left.length), 1)[0]!);
 }
@@ -189,9 +189,9 @@ interface Questions {
 interface Scene extends Questions {
   readonly expected: readonly (readonly bigint[])[];
 }
-function sceneOf(file: File, declare: Declare, ask: Ask, random: Pick, most: number): Scene {
+function sceneOf(file: File, declare: Declare, ask: AskColumn, random: PickBelow, most: number): Scene {
   const stored = file.table.columns.filter(({ name }) => name.startsWith('x')).map(({ name }) => name);
-  const mine = draw(stored, asked, random).map(declare);
+  const mine = draw(stored, questionsPerColumn, random).map(declare);
   const columns = [
     category(
       'world',
@@ -244,24 +244,24 @@ const neighbours = Number(process.env.FUGU_FUZZ_NEIGHBOURS ?? 0);
 
 /** What a database is asked, in order, and how it ends. */
 interface Trace {
-  readonly asked: readonly string[];
+  readonly statements: readonly string[];
   readonly outcome: string;
 }
 async function traced(
-  engine: Pinned,
-  work: (watched: Pinned) => Promise<unknown>,
+  engine: Snapshot,
+  work: (watched: Snapshot) => Promise<unknown>,
   wire?: () => readonly string[],
   blocks = true,
 ): Promise<Trace> {
-  const asked: string[] = [];
-  const note = (what: string, statement?: Statement) => asked.push(show([what, statement?.sql, statement?.values], 1e6));
+  const statements: string[] = [];
+  const note = (what: string, statement?: Statement) => statements.push(show([what, statement?.sql, statement?.values], 1e6));
   const noting =
     <A extends readonly Statement[], T>(what: string, work: (...given: A) => T) =>
     (...given: A): T => {
       note(what, given[0]);
       return work(...given);
     };
-  const watched = Object.assign(Object.create(engine) as Pinned, {
+  const watched = Object.assign(Object.create(engine) as Snapshot, {
     columns: noting('columns', () => engine.columns()),
     size: noting('size', () => engine.size()),
     count: noting('count', (statement: Statement) => engine.count(statement)),
@@ -279,7 +279,7 @@ async function traced(
   });
   wire?.();
   const outcome = await work(watched).then(() => 'answered').catch(thrown); // biome-ignore format: one line
-  return { asked: [...asked, ...(wire?.() ?? [])], outcome };
+  return { statements: [...statements, ...(wire?.() ?? [])], outcome };
 }
 
 /**
@@ -290,11 +290,11 @@ export async function neighboursDiffer(
   seed: number,
   course: Course & { readonly most: number; readonly wire?: (file: File) => () => readonly string[] },
 ): Promise<{ readonly tried: number; readonly asked: number; readonly wrong: readonly Wrong[] }> {
-  const random = generator(seed);
+  const random = seededPick(seed);
   const types = draw(course.types?.(course.stored(random)) ?? course.stored(random), 6, random);
   const declares = draw(readings(random), types.length, random);
   const own = [plain('who'), plain('g'), plain('t'), plain('tw'), ...types.map((stored, i) => ({ name: `x${i}`, stored }))];
-  const tame = Array.from({ length: 5 }, (_, r) => [said(`p${r}`), said('abc'[r % 3]!), said(`${r}`), said(`${0.5 * (r % 4 + 1)}`), ...types.map((t) => t.tame)]); // biome-ignore format: one line
+  const tame = Array.from({ length: 5 }, (_, r) => [textCell(`p${r}`), textCell('abc'[r % 3]!), textCell(`${r}`), textCell(`${0.5 * (r % 4 + 1)}`), ...types.map((t) => t.tame)]); // biome-ignore format: one line
   const all = types.flatMap(({ cells }, i) => cells.map((cell) => [i, cell] as const));
   const wrong: Wrong[] = [];
   let first: Trace | undefined;
@@ -304,25 +304,25 @@ export async function neighboursDiffer(
     for (const file of course.files(await course.write(`near_${made++}`, { columns: own, rows }), '')) {
       const scene = neighbourScene(file, declares);
       const engine = await openEngine(scene.policy, { threads: 1 });
-      const data = await engine.pin();
+      const data = await engine.snapshot();
       try {
         const twin = course.twin?.(plainly(data)) ?? data;
         const trace = await traced(twin, (watched) => askEverything(watched, scene), course.wire?.(file), course.blocks);
         first ??= trace;
         tried++;
-        const at = trace.asked.findIndex((text, k) => text !== first!.asked[k]);
-        if (first.outcome !== 'answered' || trace.outcome !== first.outcome || at >= 0 || trace.asked.length !== first.asked.length)
-          wrong.push({ where: `seed ${seed}, ${file.kind}, x${change?.[0]} ${types[change?.[0] ?? 0]!.type}`, measure: show(change?.[1].sql), found: `${trace.outcome}; ${trace.asked.length} instead of ${first.asked.length}; ${trace.asked[at]?.slice(0, 200)}` }); // biome-ignore format: one line
+        const at = trace.statements.findIndex((text, k) => text !== first!.statements[k]);
+        if (first.outcome !== 'answered' || trace.outcome !== first.outcome || at >= 0 || trace.statements.length !== first.statements.length)
+          wrong.push({ where: `seed ${seed}, ${file.kind}, x${change?.[0]} ${types[change?.[0] ?? 0]!.type}`, measure: show(change?.[1].sql), found: `${trace.outcome}; ${trace.statements.length} instead of ${first.statements.length}; ${trace.statements[at]?.slice(0, 200)}` }); // biome-ignore format: one line
       } finally {
         await data.close();
         await engine.close();
       }
     }
   }
-  return { tried, asked: first?.asked.length ?? 0, wrong };
+  return { tried, asked: first?.statements.length ?? 0, wrong };
 }
 
-function neighbourScene(file: File, declares: readonly (readonly [string, Declare, Ask])[]): Questions {
+function neighbourScene(file: File, declares: readonly (readonly [string, Declare, AskColumn])[]): Questions {
   const mine = declares.map(([, declare], i) => declare(`x${i}`));
   const columns = [category('g', ['a', 'b', 'c']), number('t', '0', '9'), weight('tw', '0.5', '2', '0.5'), ...mine]; // biome-ignore format: one line
   const policy = {
@@ -342,19 +342,19 @@ function neighbourScene(file: File, declares: readonly (readonly [string, Declar
 }
 
 /** Every way in which rows become counts. */
-async function askEverything(data: Pinned, { policy, measures }: Questions): Promise<void> {
+async function askEverything(data: Snapshot, { policy, measures }: Questions): Promise<void> {
   await countByDatabase(data, policy, measures);
   await countStreaming(data, policy, measures);
   const answers = [...policy.columns.values()].filter((c) => c.type !== 'multi' && c.type !== 'weight').map((c) => c.name); // biome-ignore format: one line
-  await countPairs(data, policy, answers);
-  await countSteps(data, policy, { by: 'who', order: 't', state: 'g' });
+  await countColumnPairs(data, policy, answers);
+  await countTransitions(data, policy, { by: 'who', order: 't', state: 'g' });
 }
 
 /** What each way of counting says of each measure: its integers, or what it threw. */
-type Ways = Readonly<Record<string, readonly (readonly bigint[] | string | undefined)[]>>;
+type CountsByMethod = Readonly<Record<string, readonly (readonly bigint[] | string | undefined)[]>>;
 const thrown = (error: unknown): string =>
   error instanceof Fault ? `${error.code}: ${error.message}` : `${(error as Error).name}: ${(error as Error).message}`;
-async function countAll(engine: Pinned, { policy, measures }: Scene): Promise<Ways> {
+async function countAll(engine: Snapshot, { policy, measures }: Scene): Promise<CountsByMethod> {
   const aggregate: (readonly bigint[] | string)[] = [];
   const groups: (readonly bigint[] | string | undefined)[] = [];
   for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect)) {
@@ -384,19 +384,19 @@ interface Wrong {
 }
 const show = (value: unknown, letters = 300): string =>
   JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}` : v))?.slice(0, letters) ?? '';
-function differences(where: string, { measures, expected }: Scene, ways: Ways): Wrong[] {
-  return Object.entries(ways).flatMap(([way, list]) =>
+function differences(where: string, { measures, expected }: Scene, counts: CountsByMethod): Wrong[] {
+  return Object.entries(counts).flatMap(([method, list]) =>
     measures.flatMap((measure, i): Wrong[] => {
       const found = list[i];
       if (found === undefined)
-        return way === 'groups' ? [] : [{ where: `${where}, ${way}`, measure: measure.name, found: 'nothing' }];
+        return method === 'groups' ? [] : [{ where: `${where}, ${method}`, measure: measure.name, found: 'nothing' }];
       if (typeof found === 'string')
-        return [{ where: `${where}, ${way}`, measure: `${measure.name} ${show(measure.counting)}`, found }];
+        return [{ where: `${where}, ${method}`, measure: `${measure.name} ${show(measure.counting)}`, found }];
       const at = found.findIndex((n, cell) => n !== expected[i]![cell]);
       if (at < 0 && found.length === expected[i]!.length) return [];
       return [
         {
-          where: `${where}, ${way}`,
+          where: `${where}, ${method}`,
           measure: `${measure.name} ${show(measure.counting)}`,
           found: `${measure.cells[Math.floor((at * measure.cells.length) / found.length)]?.join()}: ${found[at]} instead of ${expected[i]![at]}`,
         },
@@ -411,21 +411,21 @@ export interface Tally {
 }
 export interface Course {
   /** Every type that can be stored there, with cells at its edges. */
-  readonly stored: (pick: Pick) => readonly Stored[];
+  readonly stored: (pick: PickBelow) => readonly StoredType[];
   /** Writes the table wherever it can be read from. */
-  readonly write: (name: string, table: Table) => Promise<readonly File[]>;
+  readonly write: (name: string, table: MemoryTable) => Promise<readonly File[]>;
   /** The files in which a reading is tried. */
   readonly files: (list: readonly File[], reading: string) => readonly File[];
-  readonly types?: (list: readonly Stored[]) => readonly Stored[];
+  readonly types?: (list: readonly StoredType[]) => readonly StoredType[];
   /** Asked about each column, where not as many as elsewhere. */
   readonly questions?: number;
-  readonly twin?: (engine: Pinned) => Pinned;
+  readonly twin?: (engine: Snapshot) => Snapshot;
   /** Whether rows are cut into blocks by us: a cluster hands out pages as its workers happen to finish. */
   readonly blocks?: boolean;
 }
 let made = 0;
 export async function fuzz(seed: number, course: Course): Promise<Tally> {
-  const random = generator(seed);
+  const random = seededPick(seed);
   const types = course.stored(random);
   const all = await course.write(`table_${made++}`, makeTable(course.types?.(types) ?? types, random));
   const tally: Tally = { cases: 0, wrong: [] };
@@ -439,7 +439,7 @@ export async function fuzz(seed: number, course: Course): Promise<Tally> {
         course.questions ?? (course.types ? Number.POSITIVE_INFINITY : questions),
       );
       const where = `seed ${seed}, ${name}, ${file.kind}`;
-      let engine: Pinned;
+      let engine: Snapshot;
       try {
         engine = await openNow(scene.policy, { threads: 1, ...(file.memory !== undefined && { memory: file.memory }) });
       } catch (error) {
@@ -448,8 +448,8 @@ export async function fuzz(seed: number, course: Course): Promise<Tally> {
       }
       const started = performance.now();
       try {
-        const ways = await countAll(course.twin?.(engine) ?? engine, scene);
-        tally.wrong.push(...differences(where, scene, ways));
+        const counts = await countAll(course.twin?.(engine) ?? engine, scene);
+        tally.wrong.push(...differences(where, scene, counts));
         tally.cases += scene.measures.length * (worlds - 1);
       } finally {
         await engine.close();
@@ -460,7 +460,7 @@ export async function fuzz(seed: number, course: Course): Promise<Tally> {
 }
 
 /** The engine, but for what streams out of it. */
-export const streaming = (engine: Pinned, change: (cell: Cell) => Cell): Pinned =>
+export const streaming = (engine: Snapshot, change: (cell: Cell) => Cell): Snapshot =>
   new Proxy(engine, {
     get(target, property) {
       if (property !== 'stream') {

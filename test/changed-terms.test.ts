@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
 import { amendTerms, Fault, open } from '../src/index.js';
 import { changedTerms } from '../src/release/ledger/changed-terms.js';
 import { runCommand } from './command.js';
@@ -38,8 +38,8 @@ describe('a ledger that knows other terms', () => {
       policyYaml({ protect: '{ secret: row, unit: id, adversary: uninformed }' }),
       /: adversary was informed and is uninformed\.$/,
     ],
-  ])('says which line has changed: %s', async (_, first, then, said) => {
-    expect(await refusedWith(first, then)).toMatch(said);
+  ])('says which line has changed: %s', async (_, first, then, expected) => {
+    expect(await refusedWith(first, then)).toMatch(expected);
   });
 
   it('an account from before the lines were kept is told by what it knows', () => {

@@ -2,15 +2,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from './command.js';
-import { builtOnce, fugu, type Said } from './fugu.js';
+import { builtOnce, type CommandResult, fugu } from './fugu.js';
+import { registerOf } from './register-of.js';
 
 /** Each command once as JSON in a process of its own, and once for people, on one folder. */
 let folder: string;
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
-const run = (...words: string[]): Promise<Said> => fugu({ cwd: folder }, ...words);
+const run = (...words: string[]): Promise<CommandResult> => fugu({ cwd: folder }, ...words);
 
 const people = (rows: number) =>
   `id,home,party,age,income\n${Array.from({ length: rows }, (_, i) => `p${i},h${Math.floor(i / 3)},${['dem', 'rep', 'other'][i % 3]},${20 + (i % 60)},${(i * 37) % 100}`).join('\n')}\n`;
@@ -104,8 +104,7 @@ describe('every command answers people and programs', () => {
     expect(json).toMatchObject({ code: 0, err: '' });
     expect(typeof JSON.parse(json.out)).toBe('object');
     expect(json.out).not.toMatch(/: (NaN|Infinity|undefined)\b/);
-    const { register } = (await import(`../src/app/cli/${words[0]}.ts`)) as { register(program: Command): void };
-    expectWords(await runCommand(register, ...named('human')));
+    expectWords(await runCommand(await registerOf(words[0]!), ...named('human')));
   });
 
   it('says its version, and how to go on when nothing is asked', async () => {
@@ -154,10 +153,10 @@ describe('a mistake at the command line', () => {
     ['no question', ['release', 'policy.yaml'], /exactly one way[\s\S]*--query/],
     ['two questions', ['release', 'policy.yaml', '--survey', '--query', '{}'], /exactly one way/],
     ['an argument too many', ['check', 'policy.yaml', 'more'], /[Tt]oo many arguments/],
-  ])('%s is told in words, with a way on', async (_title, words, said) => {
+  ])('%s is told in words, with a way on', async (_title, words, expected) => {
     const { code, err, out } = await run(...words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toMatch(said);
+    expect(err).toMatch(expected);
     expect(err).toMatch(/\[USAGE\]\n( {2}Nothing was spent[.]\n)?$/);
     expectWords(err);
   });

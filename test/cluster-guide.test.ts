@@ -10,7 +10,7 @@ describe('the compose file of the cluster guide', () => {
   const { services } = parse(/```yaml\n(# compose[\s\S]*?)```/.exec(guide)![1]!) as {
     services: Record<string, { image: string; command: string[]; volumes: string[] }>;
   };
-  const told = (service: string): ReadonlyMap<string, string> =>
+  const settings = (service: string): ReadonlyMap<string, string> =>
     new Map(
       /printf '([^']*)'/
         .exec(services[service]!.command[2]!)![1]!
@@ -23,12 +23,12 @@ describe('the compose file of the cluster guide', () => {
     const [, version] = /const version = '(\d+)'/.exec(archives)!;
     for (const [name, { image }] of Object.entries(services)) {
       expect(image).toBe(`trinodb/trino:${version}`);
-      for (const key of told(name).keys())
+      for (const key of settings(name).keys())
         expect([name, key, tests.includes(`${key}:`) || tests.includes(`'${key}':`)]).toEqual([name, key, true]);
     }
-    expect(told('coordinator').get('coordinator')).toBe('true');
-    expect(told('worker').get('coordinator')).toBe('false');
-    expect(told('worker').get('discovery.uri')).toBe(told('coordinator').get('discovery.uri'));
+    expect(settings('coordinator').get('coordinator')).toBe('true');
+    expect(settings('worker').get('coordinator')).toBe('false');
+    expect(settings('worker').get('discovery.uri')).toBe(settings('coordinator').get('discovery.uri'));
   });
   it('mounts the folder that the guide fills, and nothing else', () => {
     const mounted = Object.values(services).flatMap((service) => service.volumes.map((volume) => volume.split(':')[0]!));

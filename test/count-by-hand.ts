@@ -1,8 +1,8 @@
-import { gridOf, numberAt } from '../src/policy/grid.js';
+import { gridNumber, gridOf } from '../src/policy/grid.js';
 import type { Column, Policy } from '../src/policy/policy.js';
-import { type Counting, type RowKey, weightOf } from '../src/query/count/measure.js';
+import { type Counting, type GroupKey, weightColumn } from '../src/query/count/measure.js';
 import { type LeafTest, passesWhere } from '../src/query/count/row-test.js';
-import { nearestDouble, numberSaid, positionSaid, type Stored, type Ugly } from './ugly-cells.js';
+import { gridPositionOf, nearestDouble, parseNumberText, type StoredType, type UglyCell } from './ugly-cells.js';
 
 /** A column read by hand: for every row the codes, options or grid position it stands for. */
 export interface HandReading {
@@ -28,9 +28,9 @@ const longest = (columns: number): number => Math.max(256, Math.min(65_536, Math
 
 export function readingByHand(
   column: Column,
-  stored: Stored,
+  stored: StoredType,
   csv: boolean,
-  table: { readonly columns: readonly unknown[]; readonly rows: readonly (readonly Ugly[])[] },
+  table: { readonly columns: readonly unknown[]; readonly rows: readonly (readonly UglyCell[])[] },
   at: number,
   /** Of so many letters at most. */
   longestNumber = Number.POSITIVE_INFINITY,
@@ -38,21 +38,21 @@ export function readingByHand(
   const codes = 'values' in column ? column.values.filter((v) => !column.missing.includes(v)) : [];
   const limit = longest(table.columns.length);
   const cells = table.rows.map((row) => row[at]!);
-  const textOf = ({ text }: Ugly): string | undefined => {
+  const textOf = ({ text }: UglyCell): string | undefined => {
     if (text === null || (csv && Buffer.byteLength(text) > limit)) return undefined;
     return text;
   };
   const numeric = !csv && stored.shown !== 'text';
-  const numberOf = (cell: Ugly) => {
+  const numberOf = (cell: UglyCell) => {
     const text = numeric ? undefined : textOf(cell);
-    return numeric ? cell.number : text === undefined || text.length > longestNumber ? undefined : numberSaid(text);
+    return numeric ? cell.number : text === undefined || text.length > longestNumber ? undefined : parseNumberText(text);
   };
-  const codeOf = (cell: Ugly): number => {
+  const codeOf = (cell: UglyCell): number => {
     if (numeric && stored.shown !== 'boolean') {
       if (!cell.number) return -1;
       const exact = stored.shown === 'integer';
       return codes.findIndex((code) => {
-        const value = numberSaid(code);
+        const value = parseNumberText(code);
         if (!value) return false;
         return exact
           ? value.num === cell.number!.num && value.den === cell.number!.den
@@ -65,7 +65,7 @@ export function readingByHand(
       trimBlanks(csv && column.type === 'category' ? csvCode(trimSpaces(text)) : csv ? trimSpaces(text) : text),
     );
   };
-  const optionsOf = (cell: Ugly): readonly number[] => {
+  const optionsOf = (cell: UglyCell): readonly number[] => {
     if (column.type !== 'multi') return [];
     const plain = (): string | undefined => {
       if (stored.shown !== 'real' || !numeric)
@@ -83,7 +83,7 @@ export function readingByHand(
     const { low, step, last } = gridOf(column);
     const index = cells.map((cell) => {
       const value = numberOf(cell);
-      return value === undefined ? -1 : positionSaid(value, { low, step, last, missing: column.missing });
+      return value === undefined ? -1 : gridPositionOf(value, { low, step, last, missing: column.missing });
     });
     return { index, options: [], codes };
   }
@@ -104,7 +104,7 @@ function passes(test: LeafTest, reading: HandReading, r: number): boolean {
 }
 
 /** Positions of a row by a key; none when the row is dropped. */
-function places(key: RowKey, reading: HandReading, r: number): readonly number[] {
+function places(key: GroupKey, reading: HandReading, r: number): readonly number[] {
   if (key.kind === 'joint') throw new RangeError('not asked here');
   const at = reading.index[r]!;
   if (key.kind === 'bin') return [at < 0 ? key.size - 1 : key.edges.filter((edge) => at >= edge).length];
@@ -129,7 +129,7 @@ export function countByHand(
     const grid = gridOf(column);
     const at = readings.get(name)!.index[r]!;
     if (at < 0) return undefined;
-    const exact = numberAt(grid, at);
+    const exact = gridNumber(grid, at);
     const scaled = exact.num * grid.unit.den;
     const by = exact.den * grid.unit.num;
     if (scaled % by !== 0n) throw new RangeError('the grid is not made of its units');
@@ -137,7 +137,7 @@ export function countByHand(
   };
   for (let r = 0; r < rows; r++) {
     if (!filter.every((test) => passesWhere(test, (leaf) => passes(leaf, readings.get(leaf.column)!, r)))) continue;
-    const weight = weightOf(value);
+    const weight = weightColumn(value);
     const w = weight === undefined ? 1n : units(weight, r);
     const u = value.kind === 'number' ? units(value.column, r) : 1n;
     if (w === undefined || u === undefined) continue;

@@ -1,5 +1,5 @@
 /** Rows of whoever goes through steps: who, when (a whole number; below zero where it is missing) and in which state (below zero where it is missing). */
-export interface Steps {
+export interface OwnerSteps {
   readonly owners: ArrayLike<number>;
   readonly times: ArrayLike<number>;
   readonly states: ArrayLike<number>;
@@ -9,7 +9,7 @@ export interface Steps {
  * By hand: how often state b follows state a one step later, a row per a. A time at which somebody has several rows is counted nowhere, so that a row is in two pairs at
  * most, whatever the others are (src/analysis/learn/transitions/learn-transitions.proof.md).
  */
-export function countSteps({ owners, times, states }: Steps, count: number): number[] {
+export function countStepsByHand({ owners, times, states }: OwnerSteps, count: number): number[] {
   const counts = new Array<number>(count * count).fill(0);
   const order = Uint32Array.from({ length: owners.length }, (_, r) => r)
     .filter((r) => times[r]! >= 0)

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtOnce, fugu, mainFile, type Said } from './fugu.js';
+import { builtOnce, type CommandResult, fugu, mainFile } from './fugu.js';
 import { openLedger } from './inside.js';
 
 /** A file that does not fit into a 64 MB engine, so that it is streamed and a release takes a moment. */
 let folder: string;
 const rows = 400_000;
 const small = { FUGU_MEMORY: '64MB' };
-const run = (...words: string[]): Promise<Said> => fugu({ cwd: folder, env: small }, ...words);
+const run = (...words: string[]): Promise<CommandResult> => fugu({ cwd: folder, env: small }, ...words);
 const answers = async (...words: string[]) => {
-  const said = await run(...words, '--json');
-  expect(said, said.out.slice(0, 500)).toMatchObject({ code: 0, err: '' });
-  return JSON.parse(said.out);
+  const result = await run(...words, '--json');
+  expect(result, result.out.slice(0, 500)).toMatchObject({ code: 0, err: '' });
+  return JSON.parse(result.out);
 };
 
 beforeAll(() => {
@@ -117,13 +117,13 @@ describe.skipIf(process.platform === 'win32')('a release that is stopped', () =>
     ['SIGHUP', 129],
     ['SIGTERM', 143, '--json'],
   ])('by %s says what became of the budget, exits %i and leaves no folder', async (signal, exit, ...words) => {
-    let said: Awaited<ReturnType<typeof stopped>>;
-    for (let age = exit - 100; said === undefined && age < exit - 94; age++) said = await stopped(signal, age, ...words);
-    expect(said, 'every release was quicker than the signal').toMatchObject({ code: exit });
-    const { entry, err, out } = said!;
+    let result: Awaited<ReturnType<typeof stopped>>;
+    for (let age = exit - 100; result === undefined && age < exit - 94; age++) result = await stopped(signal, age, ...words);
+    expect(result, 'every release was quicker than the signal').toMatchObject({ code: exit });
+    const { entry, err, out } = result!;
     expect(err).toMatch(new RegExp(`stopped by ${signal}[.]\\n  Spent without an answer: ledger entry ${entry}[.]`));
-    const told = { stopped: signal, outcome: { state: 'spent', entry, resumable: true } };
-    expect(out === '' ? undefined : JSON.parse(out)).toEqual(words.length > 0 ? told : undefined);
+    const report = { stopped: signal, outcome: { state: 'spent', entry, resumable: true } };
+    expect(out === '' ? undefined : JSON.parse(out)).toEqual(words.length > 0 ? report : undefined);
     expect(left()).toEqual([]);
   });
 });
@@ -139,9 +139,9 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
       'data: { source: full.csv }\nprotect: { secret: row }\nbudget: { epsilon: 1 }\npopulation: full\nledger: full.db\ndependence: none\n',
     );
     const count = ['release', 'full.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.5'] as const;
-    const said = await limited(8, ...count);
-    expect(said.code).toBe(5);
-    const { error } = JSON.parse(said.out);
+    const result = await limited(8, ...count);
+    expect(result.code).toBe(5);
+    const { error } = JSON.parse(result.out);
     expect(error.code).toMatch(/^DISK_/);
     expect(error.outcome).toEqual({ state: 'not spent' });
     expect((await answers(...count)).receipt.ledger.replayed).toBe(false);
@@ -155,10 +155,10 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
     await answers(...party, 'enough');
     const limit = Math.floor(statSync(join(folder, 'enough', 'report.html')).size / 1024) - 1;
     expect(limit).toBeGreaterThan(statSync(join(folder, 'ledger.db')).size / 1024);
-    const said = await limited(limit, ...party, 'report');
-    expect(said.code).toBe(5);
+    const result = await limited(limit, ...party, 'report');
+    expect(result.code).toBe(5);
     // It was told from the record: this time nothing was spent.
-    expect(JSON.parse(said.out).error).toMatchObject({ code: 'DISK_FULL', outcome: { state: 'not spent' } });
+    expect(JSON.parse(result.out).error).toMatchObject({ code: 'DISK_FULL', outcome: { state: 'not spent' } });
     expect((await answers(...party, 'later')).receipt.ledger.replayed).toBe(true);
     expect(existsSync(join(folder, 'later', 'report.html'))).toBe(true);
   });

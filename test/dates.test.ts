@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Engine, pinned } from '../src/data/engine/engine.js';
+import { type Engine, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { parsePolicy } from '../src/data/terms/read.js';
-import { calendarOf, dateText, dayAt, daysOf } from '../src/policy/date-text.js';
+import { calendarOf, dayAt, daysOf, isoDay } from '../src/policy/date-text.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
@@ -41,7 +41,7 @@ let policy: Policy;
 let engine: Engine;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fugu-dates-'));
-  const rows = cells.map((cell, i) => `"${cell}",${dateText(dayAt(2020, 1, 1 + 60 * i))},${i % 2 ? 'a' : 'b'}`);
+  const rows = cells.map((cell, i) => `"${cell}",${isoDay(dayAt(2020, 1, 1 + 60 * i))},${i % 2 ? 'a' : 'b'}`);
   writeFileSync(join(folder, 'stays.csv'), `arrival,left,kind\n${rows.join('\n')}\n`);
   policy = await parsePolicy(yaml, join(folder, 'policy.yaml'));
   engine = await openEngine(policy);
@@ -55,7 +55,7 @@ const bind = (sql: string) => bindBatch(parseSql(sql, policy), policy);
 /** Tables as they would be without noise, rows of no one left out. */
 async function exactly(sql: string): Promise<readonly (readonly [string, number])[]> {
   const batch = bind(sql);
-  const counted = await pinned(engine, (data) => countCells(data, policy, batch.measures));
+  const counted = await withSnapshot(engine, (data) => countCells(data, policy, batch.measures));
   const noisy = counted.map((exact) => ({ noise: { kind: 'none' as const }, values: exact.open() }));
   const [table] = batch.finish(noisy);
   return table!.rows
@@ -80,7 +80,7 @@ const counted = (of: (days: number) => string | number): readonly (readonly [str
 describe('dates', () => {
   it('are what the pattern says and the calendar knows', () => {
     expect(cells.map((cell) => daysOf(cell) !== undefined)).toEqual(cells.map((_, i) => i < 8 || i >= 18));
-    for (let days = daysOf('1899-12-01')!; days < daysOf('2101-01-01')!; days += 13) expect(daysOf(dateText(days))).toBe(days);
+    for (let days = daysOf('1899-12-01')!; days < daysOf('2101-01-01')!; days += 13) expect(daysOf(isoDay(days))).toBe(days);
   });
 
   it.each<[string, (days: number) => string | number]>([
@@ -92,12 +92,12 @@ describe('dates', () => {
     ['EXTRACT(DOW FROM arrival)', (d) => new Date(d * 864e5).getUTCDay()],
     ['EXTRACT(ISODOW FROM arrival)', (d) => new Date(d * 864e5).getUTCDay() || 7],
     ['DAYOFYEAR(arrival)', (d) => d - dayAt(calendarOf(d).year) + 1],
-    ["DATE_TRUNC('month', arrival)", (d) => dateText(dayAt(calendarOf(d).year, calendarOf(d).month))],
+    ["DATE_TRUNC('month', arrival)", (d) => isoDay(dayAt(calendarOf(d).year, calendarOf(d).month))],
     [
       "DATE_TRUNC('quarter', arrival)",
-      (d) => dateText(dayAt(calendarOf(d).year, 3 * Math.floor((calendarOf(d).month - 1) / 3) + 1)),
+      (d) => isoDay(dayAt(calendarOf(d).year, 3 * Math.floor((calendarOf(d).month - 1) / 3) + 1)),
     ],
-    ["DATE_TRUNC('week', arrival)", (d) => dateText(d - ((d + 3) % 7))],
+    ["DATE_TRUNC('week', arrival)", (d) => isoDay(d - ((d + 3) % 7))],
     ["DATE_TRUNC('year', arrival)", (d) => `${calendarOf(d).year}-01-01`],
   ])('%s groups by what the calendar says', async (part, of) => {
     const found = await exactly(`SELECT ${part} AS part, COUNT(*) FROM stays GROUP BY part`);
@@ -130,13 +130,13 @@ describe('dates', () => {
     const noisy = batch.measures.map(() => ({ noise: { kind: 'none' as const }, values: [1n] }));
     expect(batch.finish(noisy)[0]!.columns).toEqual(['mean of arrival (days since 1970-01-01)']);
     const groups = bind('SELECT kind, AVG(arrival) FROM stays WHERE kind IS NOT NULL GROUP BY kind');
-    const counted = await pinned(engine, (data) => countCells(data, policy, groups.measures));
+    const counted = await withSnapshot(engine, (data) => countCells(data, policy, groups.measures));
     const noised = counted.map((exact) => ({ noise: { kind: 'laplace' as const, scale: 1 }, values: exact.open() }));
-    const [told] = groups.arrange(groups.finish(noised));
-    expect(told!.rows.filter((row) => row.value !== null).length).toBeGreaterThan(1);
-    for (const { keys, value, low, high } of told!.rows.filter((row) => row.value !== null)) {
+    const [table] = groups.arrange(groups.finish(noised));
+    expect(table!.rows.filter((row) => row.value !== null).length).toBeGreaterThan(1);
+    for (const { keys, value, low, high } of table!.rows.filter((row) => row.value !== null)) {
       const days = [value, low, high].map((days) => new Date(Math.floor(days!) * 86_400_000).toISOString().slice(0, 10));
-      expect(told!.note).toContain(`${keys[0]} ${days[0]} (${days[1]} to ${days[2]})`);
+      expect(table!.note).toContain(`${keys[0]} ${days[0]} (${days[1]} to ${days[2]})`);
     }
     // Of what is shown, and of nothing else.
     const first = bind('SELECT kind, AVG(arrival) AS m FROM stays WHERE kind IS NOT NULL GROUP BY kind ORDER BY m LIMIT 1');
@@ -186,7 +186,7 @@ describe('dates', () => {
         parseSql('SELECT MONTH(arrival) AS m, COUNT(*) FROM stays WHERE "left" = \'2023-06-15\' GROUP BY m', other),
         other,
       );
-      const [cellsOf] = await pinned(data, (rows) => countCells(rows, other, batch.measures));
+      const [cellsOf] = await withSnapshot(data, (rows) => countCells(rows, other, batch.measures));
       expect(cellsOf!.open().map(Number)).toEqual([0, 0, 0, 0, 0, 16, 24, 0, 0, 0, 0, 0, 0]);
     } finally {
       await data.close();

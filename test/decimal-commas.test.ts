@@ -89,7 +89,7 @@ describe('numbers with decimal commas', () => {
         'p.yaml',
         `data: {source: answers.csv}\nprotect: {secret: row}\nbudget: {epsilon: 100000}\ndependence: none\ncolumns: {q: {type: category, values: ${values}}}\n`,
       );
-    for (const [values, asked] of [
+    for (const [values, query] of [
       ['[1, 2]', '1,0'],
       ['["1,0", "2,0"]', '1'],
       ['{"1,0": yes, "2,0": no}', '1.0'],
@@ -97,7 +97,7 @@ describe('numbers with decimal commas', () => {
       await using fugu = await open(policy(values), { acceptNoProtection: true });
       const { tables } = await fugu.release([
         { kind: 'histogram', column: 'q' },
-        { kind: 'count', where: [{ column: 'q', op: '=', value: asked }] },
+        { kind: 'count', where: [{ column: 'q', op: '=', value: query }] },
       ]);
       expect(tables[0]!.rows.map(({ keys, value }) => [keys[0], Math.round(value!)])).toEqual([
         ['1', 40],

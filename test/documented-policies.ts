@@ -58,15 +58,15 @@ const sections = [
   'ledger',
 ];
 /** Files of other commands are written in YAML, too: their tables are a list. */
-const isPolicy = (told: unknown): told is Entry =>
-  typeof told === 'object' &&
-  told !== null &&
-  Object.keys(told).every((k) => sections.includes(k)) &&
-  !Array.isArray((told as Entry).tables);
+const isPolicy = (shown: unknown): shown is Entry =>
+  typeof shown === 'object' &&
+  shown !== null &&
+  Object.keys(shown).every((k) => sections.includes(k)) &&
+  !Array.isArray((shown as Entry).tables);
 
 /** Totals that a page lists are examples: each stands for itself. */
-const oneByOne = (told: Entry): readonly Entry[] =>
-  Array.isArray(told.known) ? told.known.map((total) => ({ ...told, known: [total] })) : [told];
+const oneByOne = (shown: Entry): readonly Entry[] =>
+  Array.isArray(shown.known) ? shown.known.map((total) => ({ ...shown, known: [total] })) : [shown];
 
 /** Every policy, or part of one, that the documentation shows, and those of the examples. */
 export function documentedPolicies(): { readonly policies: readonly DocumentedPolicy[]; remove(): void } {
@@ -77,10 +77,10 @@ export function documentedPolicies(): { readonly policies: readonly DocumentedPo
     const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) =>
       parse(text!),
     );
-    for (const [k, told] of blocks.filter(isPolicy).flatMap(oneByOne).entries())
-      found.push(written(top, `${basename(page, '.md')}-${k}`, told));
+    for (const [k, shown] of blocks.filter(isPolicy).flatMap(oneByOne).entries())
+      found.push(written(top, `${basename(page, '.md')}-${k}`, shown));
   }
-  for (const [name, told] of Object.entries(ofEveryKind)) found.push(written(top, name, told));
+  for (const [name, shown] of Object.entries(ofEveryKind)) found.push(written(top, name, shown));
   const examples = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.yaml'));
   for (const example of examples) {
     const name = `example-${dirname(example)}-${basename(example, '.yaml')}`;
@@ -149,9 +149,9 @@ function write(folder: string, name: string, text: string): string {
 }
 
 /** The policy with all that it names beside it: tables of databases become files. */
-function written(top: string, name: string, told: Entry): DocumentedPolicy {
+function written(top: string, name: string, shown: Entry): DocumentedPolicy {
   const folder = join(top, name);
-  const entry = withFiles({ ...rest, columns: usual, ...told });
+  const entry = withFiles({ ...rest, columns: usual, ...shown });
   const { source } = entry.data as { source: string };
   if (source.endsWith('.sav')) {
     mkdirSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../src/base/errors.js';
-import { type Cell, type Engine, type Pinned, pinned } from '../src/data/engine/engine.js';
+import { type Cell, type Engine, type Snapshot, withSnapshot } from '../src/data/engine/engine.js';
 
 /**
  * What every engine must do. `open` receives a table (first row = names, null = NULL) under the policy's data view, and a symmetric relation `friend`
@@ -41,7 +41,7 @@ const friends = [
   ['2.0', '3'],
 ] as const;
 
-const readings = async (data: Pinned) => {
+const readings = async (data: Snapshot) => {
   let streamed = 0;
   for await (const block of data.stream({ sql: 'SELECT id FROM fugu_data', values: [] })) streamed += block.open().rows;
   const counted = (await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })).open()[0]![0];
@@ -64,10 +64,10 @@ export function describeEngine(
 ): void {
   describe(`${kind} as an engine`, () => {
     let whole: Engine;
-    let engine: Pinned;
+    let engine: Snapshot;
     beforeAll(async () => {
       whole = await open(people, friends);
-      engine = await whole.pin();
+      engine = await whole.snapshot();
     });
     afterAll(async () => {
       await engine.close();
@@ -148,12 +148,12 @@ export function describeEngine(
     it('has one id while the data stays, and another with other data', async () => {
       const fresh = await open(people, friends);
       try {
-        const before = await pinned(fresh, (data) => data.id());
-        expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
-        expect(await pinned(fresh, (data) => data.id())).toBe(before);
+        const before = await withSnapshot(fresh, (data) => data.id());
+        expect(await withSnapshot(fresh, readings)).toEqual([5, 5, 5]);
+        expect(await withSnapshot(fresh, (data) => data.id())).toBe(before);
         await grow(fresh);
-        expect(await pinned(fresh, (data) => data.id())).not.toBe(before);
-        expect(await pinned(fresh, readings)).toEqual([6, 6, 6]);
+        expect(await withSnapshot(fresh, (data) => data.id())).not.toBe(before);
+        expect(await withSnapshot(fresh, readings)).toEqual([6, 6, 6]);
       } finally {
         await fresh.close();
       }
@@ -162,10 +162,10 @@ export function describeEngine(
     it('shows one moment to whoever holds it, or a fault, whatever others see and let go of', async () => {
       const fresh = await open(people, friends);
       try {
-        const [early, other] = [await fresh.pin(), await fresh.pin()];
+        const [early, other] = [await fresh.snapshot(), await fresh.snapshot()];
         const id = await early.id();
         await grow(fresh);
-        const late = await fresh.pin();
+        const late = await fresh.snapshot();
         expect(await late.id()).not.toBe(id);
         expect(await readings(late)).toEqual([6, 6, 6]);
         await other.close();
@@ -177,7 +177,7 @@ export function describeEngine(
         await early.close();
         expect(await readings(late)).toEqual([6, 6, 6]);
         await late.close();
-        expect(await pinned(fresh, readings)).toEqual([6, 6, 6]);
+        expect(await withSnapshot(fresh, readings)).toEqual([6, 6, 6]);
       } finally {
         await fresh.close();
       }
@@ -187,7 +187,7 @@ export function describeEngine(
       const fresh = await open(people, friends);
       try {
         const ids = (user: Engine) =>
-          pinned(user, async (data) =>
+          withSnapshot(user, async (data) =>
             (await data.rows({ sql: 'SELECT id FROM fugu_data ORDER BY id', values: [] })).open().map(([id]) => id),
           );
         const dems = await fresh.without('party', ['rep', 'other']);
@@ -199,9 +199,9 @@ export function describeEngine(
         expect(await ids(fresh)).toEqual(['1', '2', '3', '4', '5']);
         for (const user of [dems, others, fresh]) expect(user.whole).toBe(fresh);
         await grow(fresh);
-        expect(await pinned(others, (data) => data.id())).toBe(await pinned(fresh, (data) => data.id()));
-        expect(await pinned(others, readings)).toEqual([2, 2, 2]);
-        expect(await pinned(others, (data) => readings(data.whole))).toEqual([6, 6, 6]);
+        expect(await withSnapshot(others, (data) => data.id())).toBe(await withSnapshot(fresh, (data) => data.id()));
+        expect(await withSnapshot(others, readings)).toEqual([2, 2, 2]);
+        expect(await withSnapshot(others, (data) => readings(data.whole))).toEqual([6, 6, 6]);
         await dems.close();
         await expect(ids(dems)).rejects.toBeInstanceOf(Fault);
         expect(await ids(fresh)).toHaveLength(6);
@@ -215,25 +215,25 @@ export function describeEngine(
       const sorted = ['B', 'Z', 'a', 'Å', 'é', '日本', 'ﬁ', '🦑'];
       const fresh = await open([['id', 'word'], ...sorted.map((word, i) => [`${7 - i}`, word])], friends);
       try {
-        const found = await pinned(fresh, async (data) =>
+        const found = await withSnapshot(fresh, async (data) =>
           (await data.rows({ sql: 'SELECT word FROM fugu_data ORDER BY word', values: [] })).open().map(([word]) => word),
         );
         expect(found).toEqual(sorted);
         const below = { sql: 'SELECT count(*) FROM fugu_data WHERE word < $1', values: ['a'] };
-        expect(await pinned(fresh, async (data) => (await data.rows(below)).open())).toEqual([[2n]]);
+        expect(await withSnapshot(fresh, async (data) => (await data.rows(below)).open())).toEqual([[2n]]);
       } finally {
         await fresh.close();
       }
     });
 
     it('reads the numbers in any text and fails at none', async () => {
-      const said: Record<string, number | null> = { '1e400': Infinity, '-1e400': -Infinity, '1e-400': 0, '5e-324': 5e-324, '-0': 0, '9223372036854775808': 2 ** 63, 'NaN': null, 'inf': null, '0x1F': null, 'ten': null, '3,5': null, '+7.50': 7.5 }; // biome-ignore format: one line
-      const fresh = await open([['id', 'cell'], ...Object.keys(said).map((cell, i) => [`${10 + i}`, cell])], friends);
+      const expected: Record<string, number | null> = { '1e400': Infinity, '-1e400': -Infinity, '1e-400': 0, '5e-324': 5e-324, '-0': 0, '9223372036854775808': 2 ** 63, 'NaN': null, 'inf': null, '0x1F': null, 'ten': null, '3,5': null, '+7.50': 7.5 }; // biome-ignore format: one line
+      const fresh = await open([['id', 'cell'], ...Object.keys(expected).map((cell, i) => [`${10 + i}`, cell])], friends);
       try {
-        await pinned(fresh, async (data) => {
+        await withSnapshot(fresh, async (data) => {
           const sql = `SELECT ${data.dialect.numberInText('cell')} FROM fugu_data ORDER BY id`;
           const found = (await data.rows({ sql, values: [] })).open().map(([x]) => (x === null ? null : Number(x) + 0));
-          expect(found).toEqual(Object.values(said));
+          expect(found).toEqual(Object.values(expected));
         });
       } finally {
         await fresh.close();
@@ -245,8 +245,8 @@ export function describeEngine(
       const many = Array.from({ length: most }, (_, c) => `q${c}`);
       const wide = await open([many, many.map((_, c) => (c % 7 === 0 ? null : `${c}`)), many], friends);
       try {
-        expect(await pinned(empty, readings)).toEqual([0, 0, 0]);
-        await pinned(wide, async (data) => {
+        expect(await withSnapshot(empty, readings)).toEqual([0, 0, 0]);
+        await withSnapshot(wide, async (data) => {
           expect((await data.columns()).map(({ name }) => name)).toEqual(many);
           const blocks: (readonly Cell[])[] = [];
           for await (const block of data.stream({
@@ -275,9 +275,9 @@ export function describeEngine(
       await inShortTime(deadline, async (given) => {
         const fresh = await open(people, friends, { deadline: given });
         try {
-          const found = await pinned(fresh, (data) => data.rows(endless)).catch((e: unknown) => e);
+          const found = await withSnapshot(fresh, (data) => data.rows(endless)).catch((e: unknown) => e);
           expect((found as Fault).code).toBe('ENGINE_DEADLINE');
-          expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
+          expect(await withSnapshot(fresh, readings)).toEqual([5, 5, 5]);
         } finally {
           await fresh.close();
         }
@@ -288,21 +288,21 @@ export function describeEngine(
       await inShortTime(deadline, async (given) => {
         const fresh = await open(people, friends, { release: given });
         try {
-          const data = await fresh.pin();
-          const asked = async () => {
+          const data = await fresh.snapshot();
+          const pending = async () => {
             for (;;) await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] });
           };
-          expect(((await asked().catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
+          expect(((await pending().catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
           // A timer may fire a moment before its time: what fits into that moment is answered.
           const read = async () => {
             for (;;) for await (const _ of data.stream({ sql: 'SELECT id FROM fugu_data', values: [] }));
           };
           expect(((await read().catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
           await data.close();
-          const slow = await fresh.pin();
+          const slow = await fresh.snapshot();
           expect(((await slow.rows(endless).catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
           await slow.close();
-          expect(await pinned(fresh, readings)).toEqual([5, 5, 5]);
+          expect(await withSnapshot(fresh, readings)).toEqual([5, 5, 5]);
         } finally {
           await fresh.close();
         }
@@ -311,22 +311,22 @@ export function describeEngine(
 
     it('ends what is under way when it is closed', async () => {
       const fresh = await open(people, friends);
-      const held = await fresh.pin();
-      const asked = held.rows(endless).catch((e: unknown) => e);
+      const held = await fresh.snapshot();
+      const pending = held.rows(endless).catch((e: unknown) => e);
       await new Promise((waited) => setTimeout(waited, 500));
       await fresh.close();
-      expect(await asked).toBeInstanceOf(Fault);
+      expect(await pending).toBeInstanceOf(Fault);
       await held.close();
     });
 
     it('refuses to answer once closed', async () => {
       const fresh = await open(people, friends);
-      const held = await fresh.pin();
+      const held = await fresh.snapshot();
       await fresh.close();
       await fresh.close();
       await expect(held.rows({ sql: 'SELECT 1', values: [] })).rejects.toBeInstanceOf(Fault);
       await held.close();
-      await expect(fresh.pin()).rejects.toBeInstanceOf(Fault);
+      await expect(fresh.snapshot()).rejects.toBeInstanceOf(Fault);
     });
   });
 }

@@ -1,31 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countPairs, howPairsCounted } from '../src/analysis/learn/network/pair-counts.js';
-import { countSteps } from '../src/analysis/learn/transitions/learn-transitions.js';
+import { countColumnPairs, pairExecution } from '../src/analysis/learn/network/pair-counts.js';
+import { countTransitions } from '../src/analysis/learn/transitions/learn-transitions.js';
 import { exactAnswer } from '../src/analysis/pattern/exact-answer.js';
-import { analysePattern } from '../src/analysis/pattern/query/analyse.js';
-import { truncated } from '../src/analysis/pattern/truncated.js';
+import { analysePatternText } from '../src/analysis/pattern/query/analyse.js';
+import { truncatedCount } from '../src/analysis/pattern/truncated.js';
 import { demoQuestions, demoSurvey } from '../src/app/api/demo-people.js';
-import type { Pinned, Statement } from '../src/data/engine/engine.js';
+import type { Snapshot, Statement } from '../src/data/engine/engine.js';
 import { nameText } from '../src/data/engine/name.js';
 import type { EngineSource } from '../src/data/engine/source.js';
 import { relationView } from '../src/data/engine/structure.js';
-import { dateText, daysOf } from '../src/policy/date-text.js';
+import { daysOf, isoDay } from '../src/policy/date-text.js';
 import { numberFromText } from '../src/policy/number-text.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countByDatabase, countStreaming } from '../src/query/count/count.js';
 import { compileMeasures, readCounts } from '../src/query/count/groups.js';
 import type { Axis, Measure } from '../src/query/count/measure.js';
-import { countTables } from '../src/query/count/tables.js';
-import { keyOf } from '../src/query/keys.js';
+import { countMarginals } from '../src/query/count/tables.js';
+import { groupKeyOf } from '../src/query/keys.js';
 import { parseBatch } from '../src/query/parse.js';
-import { garbageBatch, generator, names, randomRows } from './garbage-survey.js';
-import { category, multi, number, samplePolicy, surveyColumns } from './sample-policy.js';
+import { garbageBatch, randomRows, surveyNames, surveyRandom } from './garbage-survey.js';
+import { category, multi, number, sampleColumns, samplePolicy } from './sample-policy.js';
 
 /** The same data in a DuckDB file and in another database: statements are in the words of DuckDB. */
 export interface Twins {
   make(...statements: string[]): Promise<{ readonly file: string; readonly tables: readonly string[] }>;
-  open(file: string, table: string, more?: Partial<EngineSource>): Promise<{ readonly duckdb: Pinned; readonly other: Pinned }>;
+  open(
+    file: string,
+    table: string,
+    more?: Partial<EngineSource>,
+  ): Promise<{ readonly duckdb: Snapshot; readonly other: Snapshot }>;
   /** Where the tables of a file lie. */
   places(file: string): { readonly duckdb: string; readonly other: string };
   remove(): Promise<void>;
@@ -44,7 +48,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
     const values = (rows: readonly (readonly (string | null)[])[]) =>
       rows.map((row) => `(${row.map(quoted).join(', ')})`).join(', ');
     const survey = async (types: Record<string, string>, rows: readonly (readonly (string | null)[])[]) => {
-      const all = [...names, 'who'];
+      const all = [...surveyNames, 'who'];
       const list = all.map((n) => (types[n] ? `TRY_CAST(${n} AS ${types[n]}) AS ${n}` : n)).join(', ');
       return twins.make(
         `CREATE TEMP TABLE raw (${all.map((n) => `${n} VARCHAR`).join(', ')})`,
@@ -56,7 +60,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
 
     /** By the statement that looks codes up in the database, by the one that leaves it to us, and row by row. */
     async function everyWay(
-      data: Pinned,
+      data: Snapshot,
       policy: Policy,
       measures: readonly Measure[],
       step = 1,
@@ -98,7 +102,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       ['tiny and huge integers', { age: 'UTINYINT', income: 'HUGEINT', grade: 'SMALLINT', w: 'UBIGINT' }],
     ];
     it.each(typings)('gives the same integers on garbage, NULL, NaN and infinities (%s)', async (_, types) => {
-      const policy = samplePolicy(surveyColumns);
+      const policy = samplePolicy(sampleColumns);
       const { measures } = bindBatch(garbageBatch, policy);
       const { file } = await survey(types, randomRows(1, 700));
       const sql = await expectEqual(file, policy, measures);
@@ -111,7 +115,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       const days = number('day', `${daysOf('1990-01-01')}`, `${daysOf('2030-12-31')}`, '1');
       const policy = samplePolicy([{ ...days, type: 'integer', date: true } as Column]);
       const texts = ['2020-02-29', '2021-02-29', '1900-02-29', ' 2023-06-15\t', '2023-06-15T12:30:00Z', '2023-06-15 01:02:03+02', '2023-13-01', '2023-04-31', '0000-01-01', '0001-01-01', '9999-12-31', '20230615', '15.06.2023', 'x', '', null]; // biome-ignore format: one line
-      const each = Array.from({ length: 900 }, (_, i) => [dateText(daysOf('1989-12-01')! + 17 * i)]);
+      const each = Array.from({ length: 900 }, (_, i) => [isoDay(daysOf('1989-12-01')! + 17 * i)]);
       const { measures } = bindBatch(
         parseBatch([
           { kind: 'count', by: ['day'] },
@@ -139,7 +143,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
     });
 
     it('cuts the rows of a person to the same ones', async () => {
-      const policy = samplePolicy(surveyColumns, { secret: 'person', unit: 'who', maxRows: 2 });
+      const policy = samplePolicy(sampleColumns, { secret: 'person', unit: 'who', maxRows: 2 });
       const { measures } = bindBatch(garbageBatch, policy);
       const { file } = await survey({}, randomRows(2, 300));
       await expectEqual(file, policy, measures.slice(0, 12));
@@ -193,8 +197,8 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
         number('age', '18', '90'),
         multi('media', ['tv', 'web', 'paper']),
       ]);
-      const asked = [...policy.columns.keys()].flatMap((column) => [{ kind: 'histogram', column }]);
-      const { measures } = bindBatch(parseBatch([...asked, { kind: 'mean', column: 'age', by: ['party'] }, { kind: 'crosstab', columns: ['party', 'media'] }]), policy); // biome-ignore format: one line
+      const requested = [...policy.columns.keys()].flatMap((column) => [{ kind: 'histogram', column }]);
+      const { measures } = bindBatch(parseBatch([...requested, { kind: 'mean', column: 'age', by: ['party'] }, { kind: 'crosstab', columns: ['party', 'media'] }]), policy); // biome-ignore format: one line
       const types = names.map((n) => (n === 'age' ? 'INTEGER' : 'VARCHAR'));
       const cells = rows.map((row) => row.map((cell) => (cell === '' ? null : cell)));
       const { file } = await twins.make(
@@ -203,7 +207,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       );
       const sql = await expectEqual(file, policy, measures);
       expect(sql[0]!.reduce((a, b) => a + b)).toBe(BigInt(rows.length));
-      const households = async (data: Pinned) => {
+      const households = async (data: Snapshot) => {
         const list = await data.rows({
           sql: `SELECT ${data.dialect.name('"household"', 'text')} AS h, count(*) FROM fugu_data GROUP BY 1`,
           values: [],
@@ -217,30 +221,31 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
     });
 
     it('counts an empty table and one of a thousand columns', async () => {
-      const policy = samplePolicy(surveyColumns);
+      const policy = samplePolicy(sampleColumns);
       const { measures } = bindBatch(garbageBatch, policy);
-      const { file } = await twins.make(`CREATE TABLE people (${[...names, 'who'].map((n) => `${n} VARCHAR`).join(', ')})`);
+      const { file } = await twins.make(`CREATE TABLE people (${[...surveyNames, 'who'].map((n) => `${n} VARCHAR`).join(', ')})`);
       const none = await expectEqual(file, policy, measures);
       expect(none.flat().every((n) => n === 0n)).toBe(true);
 
       const wide = Array.from({ length: 1000 }, (_, c) => `q${c}`);
       const survey = samplePolicy(wide.map((name) => category(name, ['1', '2', '3'])));
-      const pick = generator(7);
+      const pick = surveyRandom(7);
       const cells = Array.from({ length: 40 }, () => wide.map(() => ['1', '2', '3', ' 2', 'x', null][pick(6)]!));
       const made = await twins.make(`CREATE TABLE people (${wide.map((n) => `${n} VARCHAR`).join(', ')})`, `INSERT INTO people VALUES ${values(cells)}`); // biome-ignore format: one line
       const { measures: many } = bindBatch(parseBatch(wide.map((column) => ({ kind: 'histogram', column }))), survey);
       const { duckdb, other } = await twins.open(made.file, 'people');
-      const count = async (data: Pinned) => (await countStreaming(data, survey, many)).map((c) => [...c.open()]);
+      const count = async (data: Snapshot) => (await countStreaming(data, survey, many)).map((c) => [...c.open()]);
       expect(await count(other)).toEqual(await count(duckdb));
       const persons = samplePolicy([...survey.columns.values()].slice(0, 150), { secret: 'person', unit: 'q0', maxRows: 1 });
-      const byPerson = async (data: Pinned) => (await countByDatabase(data, persons, many.slice(0, 3))).map((c) => [...c.open()]);
+      const byPerson = async (data: Snapshot) =>
+        (await countByDatabase(data, persons, many.slice(0, 3))).map((c) => [...c.open()]);
       expect(await byPerson(other)).toEqual(await byPerson(duckdb));
       await duckdb.close();
       await other.close();
     });
 
     it('counts which answers go together, and which state follows which, without a row that leaves it', async () => {
-      const pick = generator(3);
+      const pick = surveyRandom(3);
       // So many that one scan does not hold all pairs, where statements are quick.
       const questions = Array.from({ length: every === 1 ? 23 : 7 }, (_, c) => `q${c}`);
       const all = [...questions, 'age', 'region', 'who', 't'];
@@ -253,11 +258,11 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       const answers = questions.map((name) => category(name, ['1', '2', '3'], { missing: ['9'] }));
       const columns = [...answers, number('age', '0', '90'), category('region', ['a', 'b', 'c']), number('t', '0', '10')];
       const { duckdb, other } = await twins.open(file, 'people');
-      const streamed = Object.create(other, { dialect: { value: { ...other.dialect, eachOf: undefined } } }) as Pinned;
-      const asked: Statement[] = [];
-      const watched = Object.assign(Object.create(other) as Pinned, {
+      const streamed = Object.create(other, { dialect: { value: { ...other.dialect, eachOf: undefined } } }) as Snapshot;
+      const requested: Statement[] = [];
+      const watched = Object.assign(Object.create(other) as Snapshot, {
         rows: (statement: Statement) => {
-          asked.push(statement);
+          requested.push(statement);
           return other.rows(statement);
         },
         stream: () => expect.fail('rows are not to leave the database'),
@@ -265,24 +270,24 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       for (const policy of [samplePolicy(columns), samplePolicy(columns, { secret: 'person', unit: 'who', maxRows: 1 })]) {
         const names = [...questions, 'age'];
         for (const known of every === 1 ? [[], ['region']] : [['region']]) {
-          const pairs = async (data: Pinned) => (await countPairs(data, policy, names, known)).open();
-          const told = howPairsCounted(other.dialect, policy, { names, known });
+          const pairs = async (data: Snapshot) => (await countColumnPairs(data, policy, names, known)).open();
+          const plan = pairExecution(other.dialect, policy, { names, known });
           const expected = await pairs(duckdb);
-          asked.length = 0;
+          requested.length = 0;
           expect(await pairs(watched)).toEqual(expected);
           const scans = every === 1 ? 2 : 1;
-          expect([told.where, told.database?.statements, asked.length]).toEqual(['database', scans, scans]);
+          expect([plan.where, plan.database?.statements, requested.length]).toEqual(['database', scans, scans]);
           if (known.length > 0) expect(expected).toHaveLength(4);
           if (policy.protect.secret !== 'person') expect(await pairs(streamed)).toEqual(expected);
         }
         const steps = { by: 'who', order: 't', state: 'q0' };
-        const followed = async (data: Pinned) => (await countSteps(data, policy, steps)).open();
+        const followed = async (data: Snapshot) => (await countTransitions(data, policy, steps)).open();
         const expected = await followed(duckdb);
         expect(await followed(watched)).toEqual(expected);
         if (policy.protect.secret !== 'person') expect(expected.filter((n) => n > 0).length).toBeGreaterThan(3);
       }
-      const tables = { axes: (['q0', 'q1', 'age'] as const).map((name) => keyOf(samplePolicy(columns), name).key as Axis), tables: [[0, 1, 2], [2], [1, 0]] }; // biome-ignore format: one line
-      const counted = async (data: Pinned) => countTables(data, samplePolicy(columns), tables);
+      const tables = { axes: (['q0', 'q1', 'age'] as const).map((name) => groupKeyOf(samplePolicy(columns), name).key as Axis), tables: [[0, 1, 2], [2], [1, 0]] }; // biome-ignore format: one line
+      const counted = async (data: Snapshot) => countMarginals(data, samplePolicy(columns), tables);
       expect(await counted(watched)).toEqual(await counted(duckdb));
       await duckdb.close();
       await other.close();
@@ -301,7 +306,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       );
       const read = async (table: string, type: 'text' | 'real') => {
         const { duckdb, other } = await twins.open(file, table);
-        const ask = async (data: Pinned) =>
+        const ask = async (data: Snapshot) =>
           (await data.rows({ sql: `SELECT ${data.dialect.name('"t"', type)} FROM fugu_data ORDER BY "k"`, values: [] }))
             .open()
             .map(([n]) => n);
@@ -331,7 +336,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
     });
 
     it('reads the numbers that texts say alike', async () => {
-      const pick = generator(11);
+      const pick = surveyRandom(11);
       const letters = '0123456789.eE+- ';
       const made = Array.from({ length: 400 }, () =>
         Array.from({ length: 1 + pick(8) }, () => letters[pick(letters.length)]).join(''),
@@ -340,7 +345,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       const { file } = await twins.make('CREATE TABLE people (k INTEGER, t VARCHAR)', `INSERT INTO people VALUES ${texts.map((t, k) => `(${k}, ${quoted(t)})`).join(', ')}`); // biome-ignore format: one line
       const { duckdb, other } = await twins.open(file, 'people');
       const known = (x: unknown) => (typeof x === 'number' && !Number.isNaN(x) ? x + 0 : null);
-      const ask = async (data: Pinned) =>
+      const ask = async (data: Snapshot) =>
         (await data.rows({ sql: `SELECT ${data.dialect.numberInText('"t"')} FROM fugu_data ORDER BY "k"`, values: [] }))
           .open()
           .map(([x]) => known(x));
@@ -366,10 +371,10 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
         'q(w, a) :- pays(w, a), a > 2',
         'q(w) :- pays(w, a), pays(w, b), a != b, a >= -2',
       ]) {
-        const a = analysePattern(text, { relations: declared });
+        const a = analysePatternText(text, { relations: declared });
         const found = (await exactAnswer(other, a)).open();
         expect([text, found]).toEqual([text, (await exactAnswer(duckdb, a)).open()]);
-        expect((await truncated(other, a, 3)).open().count).toEqual((await truncated(duckdb, a, 3)).open().count);
+        expect((await truncatedCount(other, a, 3)).open().count).toEqual((await truncatedCount(duckdb, a, 3)).open().count);
       }
       await duckdb.close();
       await other.close();
@@ -403,7 +408,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       ] as const) {
         // biome-ignore format: one line
         const sql = `SELECT c0, c1${odds} FROM ${relationView(name)}`;
-        const ask = async (data: Pinned) => (await data.rows({ sql, values: [] })).open().map((row) => row.join('|')).sort(); // biome-ignore format: one line
+        const ask = async (data: Snapshot) => (await data.rows({ sql, values: [] })).open().map((row) => row.join('|')).sort(); // biome-ignore format: one line
         const found = await ask(other);
         expect([name, found]).toEqual([name, await ask(duckdb)]);
         expect(found.length).toBeGreaterThan(1);

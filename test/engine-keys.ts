@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countNext } from '../src/analysis/learn/keys/prefixes.js';
-import { type Pinned, pinned } from '../src/data/engine/engine.js';
+import { countContinuations } from '../src/analysis/learn/keys/prefixes.js';
+import { type Snapshot, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
-import type { Policy, Table } from '../src/policy/policy.js';
+import type { LinkedTable, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
 import { parseBatch } from '../src/query/parse.js';
@@ -11,7 +11,7 @@ import { quoted, type Twins } from './engine-equal.js';
 import { category, number, samplePolicy } from './sample-policy.js';
 
 const hex = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
-const beside = (name: string, more: Partial<Table>): Table => ({ name, table: 'visits', unit: 'person', links: [], maxRows: 2, public: false, columns: new Map(), ...more }); // biome-ignore format: one line
+const linkedTable = (name: string, more: Partial<LinkedTable>): LinkedTable => ({ name, table: 'visits', unit: 'person', links: [], maxRows: 2, public: false, columns: new Map(), ...more }); // biome-ignore format: one line
 
 /** What is learned about values that nobody declared, and names that differ in their case only: alike in DuckDB and elsewhere. */
 export function describeKeys(kind: string, open: () => Promise<Twins>): void {
@@ -44,9 +44,9 @@ export function describeKeys(kind: string, open: () => Promise<Twins>): void {
         'CREATE TABLE visits (person VARCHAR, kind VARCHAR, town VARCHAR)',
         `INSERT INTO visits VALUES ${visits.join(', ')}`,
       );
-      const tables = new Map([['visits', beside('visits', { columns: new Map([['kind', category('kind', ['a', 'b'])]]) })]]);
+      const tables = new Map([['visits', linkedTable('visits', { columns: new Map([['kind', category('kind', ['a', 'b'])]]) })]]);
       const persons = samplePolicy([], { secret: 'person', unit: 'person', maxRows: 2 });
-      const asked: readonly (readonly [Policy, string, string?])[] = [
+      const cases: readonly (readonly [Policy, string, string?])[] = [
         [samplePolicy([]), 'city'],
         [persons, 'city'],
         [persons, 'code'],
@@ -57,16 +57,16 @@ export function describeKeys(kind: string, open: () => Promise<Twins>): void {
       const count = (place: string, policy: Policy, column: string, table?: string) =>
         openEngine({ ...policy, data: { source: place, table: 'people' } }).then(async (engine) => {
           const request = { column, longest: 10, ...(table !== undefined && { table }) };
-          const all = async (data: Pinned) => {
+          const all = async (data: Snapshot) => {
             const found: string[] = [];
             for (const set of prefixes.filter((p) => new Set(p.map((x) => x.length)).size === 1))
-              found.push(String((await countNext(data, policy, request, set)).open()));
+              found.push(String((await countContinuations(data, policy, request, set)).open()));
             return found;
           };
-          return pinned(engine, all).finally(() => engine.close());
+          return withSnapshot(engine, all).finally(() => engine.close());
         });
       const { duckdb, other } = twins.places(file);
-      for (const [policy, column, table] of asked) {
+      for (const [policy, column, table] of cases) {
         const here = await count(duckdb, policy, column, table);
         expect([column, policy.protect.secret, await count(other, policy, column, table)]).toEqual([column, policy.protect.secret, here]); // biome-ignore format: one line
         expect(here[0]!.split(',').some((n) => n !== '0')).toBe(true);
@@ -84,11 +84,11 @@ export function describeKeys(kind: string, open: () => Promise<Twins>): void {
       const columns = new Map([['kind', category('kind', kinds)], ['cost', number('cost', '0', '10')]] as const); // biome-ignore format: one line
       const policy: Policy = {
         ...samplePolicy([category('kind', kinds), number('age', '0', '100')], { secret: 'person', unit: 'person', maxRows: 1 }),
-        tables: new Map(['Visits', 'visits'].map((name) => [name, beside(name, { columns })])),
+        tables: new Map(['Visits', 'visits'].map((name) => [name, linkedTable(name, { columns })])),
       };
       const per = (feature: string) => ({ perPerson: { from: 'Visits', features: { [feature]: { kind: 'most', column: 'cost' } } }, as: `Each${feature}`, on: ['person'] }); // biome-ignore format: one line
       const joined = (table: string) => ({ table, join: [{ table: 'data', on: ['person'] }] });
-      const asked = [
+      const cases = [
         { kind: 'count', from: { table: 'data', join: [{ table: 'Visits', on: ['person'] }] }, by: ['Visits.kind'] },
         { kind: 'count', from: joined('Visits'), by: ['data.kind'] },
         { kind: 'count', from: joined('visits'), by: ['data.kind', 'visits.kind'] },
@@ -96,15 +96,15 @@ export function describeKeys(kind: string, open: () => Promise<Twins>): void {
       ];
       const named = { ...policy, data: { source: '', table: 'people' } };
       const derived = "SELECT CASE WHEN age > 35 THEN 'Old' ELSE 'old' END AS Big, COUNT(*) FROM people GROUP BY Big";
-      const bound = [...asked.map(parseBatch), parseSql(derived, named)].map((batch) => bindBatch(batch, named).measures);
+      const bound = [...cases.map(parseBatch), parseSql(derived, named)].map((batch) => bindBatch(batch, named).measures);
       const { duckdb, other } = twins.places(file);
       const found: string[][] = [];
       for (const source of [duckdb, other]) {
         const engine = await openEngine({ ...policy, data: { source, table: 'people' } });
-        const told: string[] = [];
+        const outcomes: string[] = [];
         for (const measures of bound)
-          told.push(await pinned(engine, async (data) => String((await countCells(data, policy, measures)).map((c) => c.open())))); // biome-ignore format: one line
-        found.push(told);
+          outcomes.push(await withSnapshot(engine, async (data) => String((await countCells(data, policy, measures)).map((c) => c.open())))); // biome-ignore format: one line
+        found.push(outcomes);
         await engine.close();
       }
       expect(found[1]).toEqual(found[0]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Fugu, open } from '../src/app/api/fugu.js';
 
-export const people = Array.from({ length: 240 }, (_, i) => ({
+export const townPeople = Array.from({ length: 240 }, (_, i) => ({
   id: `p${i}`,
   home: `h${Math.floor(i / 3)}`,
   party: ['dem', 'rep', 'other', null][i % 4]!,
@@ -11,19 +11,19 @@ export const people = Array.from({ length: 240 }, (_, i) => ({
   media: ['tv', 'tv;web', null][i % 3]!,
   week: `${1 + (i % 5)}`,
 }));
-export const friends = Array.from({ length: 240 }, (_, i) => [
+export const townFriends = Array.from({ length: 240 }, (_, i) => [
   [`p${i}`, `p${(i + 1) % 240}`],
   [`p${i}`, `p${(i + 2) % 240}`],
   ...(i % 10 === 0 ? [['p0', `p${i}`]] : []),
 ]).flat();
 
-export const homes = [...new Set(people.map(({ home }) => home))].sort();
+export const homes = [...new Set(townPeople.map(({ home }) => home))].sort();
 
 /** The values of a column that nobody declared, by so much budget that all of them are found. */
 export async function learnedHomes(fugu: Fugu): Promise<readonly string[]> {
   const keys = { column: 'home', most: 90, longest: 3 };
-  const told = (await fugu.release({ keys }, { epsilon: 10000 })) as unknown as { result: { keys: { key: string }[] } };
-  return told.result.keys.map(({ key }) => key).sort();
+  const answer = (await fugu.release({ keys }, { epsilon: 10000 })) as unknown as { result: { keys: { key: string }[] } };
+  return answer.result.keys.map(({ key }) => key).sort();
 }
 
 /** Where the town lies in a database: what follows `data:`, and the table of who is whose friend. */
@@ -39,9 +39,9 @@ interface More {
 
 /** One town as files and in a database, with the same policy of both. */
 export function sessionsOf(folder: string, elsewhere: Elsewhere) {
-  const cells = people.map((p) => Object.values(p).map((cell) => cell ?? ''));
-  writeFileSync(join(folder, 'people.csv'), [Object.keys(people[0]!), ...cells].map((row) => `${row.join()}\n`).join(''));
-  writeFileSync(join(folder, 'friends.csv'), `a,b\n${friends.map((f) => `${f.join()}\n`).join('')}`);
+  const cells = townPeople.map((p) => Object.values(p).map((cell) => cell ?? ''));
+  writeFileSync(join(folder, 'people.csv'), [Object.keys(townPeople[0]!), ...cells].map((row) => `${row.join()}\n`).join(''));
+  writeFileSync(join(folder, 'friends.csv'), `a,b\n${townFriends.map((f) => `${f.join()}\n`).join('')}`);
   let made = 0;
   const policy = (where: Where, more: More = {}): string => {
     const { data, friends } = where === 'files' ? { data: 'source: people.csv', friends: 'friends.csv' } : elsewhere;
@@ -67,21 +67,21 @@ columns:
   };
   /** Asks both; they must tell the same. */
   async function both<T>(more: More, ask: (fugu: Fugu) => Promise<T>): Promise<T> {
-    const told: T[] = [];
+    const answer: T[] = [];
     for (const where of ['files', 'elsewhere'] as const) {
       const fugu = await open(policy(where, more), { acceptNoProtection: true });
       try {
-        told.push(await ask(fugu));
+        answer.push(await ask(fugu));
       } finally {
         await fugu.close();
       }
     }
-    expect(told[1]).toEqual(told[0]);
-    return told[1]!;
+    expect(answer[1]).toEqual(answer[0]);
+    return answer[1]!;
   }
   return { policy, both };
 }
-export type Sessions = ReturnType<typeof sessionsOf>;
+export type TownSessions = ReturnType<typeof sessionsOf>;
 
 export const townQueries = [
   { kind: 'count' },

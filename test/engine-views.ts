@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chosenColumns, codedColumns } from '../src/analysis/synth/columns.js';
-import { countsOf } from '../src/analysis/synth/counts.js';
+import { countMarginal } from '../src/analysis/synth/counts.js';
 import { readCoded } from '../src/analysis/synth/read-coded.js';
 import { Fault } from '../src/base/errors.js';
-import { type Engine, type Pinned, pinned, type Statement } from '../src/data/engine/engine.js';
+import { type Engine, type Snapshot, type Statement, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countByDatabase, countCells, countStreaming } from '../src/query/count/count.js';
 import type { Axis, Measure } from '../src/query/count/measure.js';
-import { countTables } from '../src/query/count/tables.js';
+import { countMarginals } from '../src/query/count/tables.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import type { Twins } from './engine-equal.js';
-import { generator } from './garbage-survey.js';
+import { surveyRandom } from './garbage-survey.js';
 import { policyOf, statementsOf, storings } from './persons-and-visits.js';
 import { fixed, randomSql } from './questions-of-views.js';
 
@@ -32,19 +32,19 @@ function bound(sql: string, policy: Policy): readonly Measure[] | undefined {
 async function allPairs(engine: Engine, policy: Policy): Promise<readonly (readonly (readonly number[])[])[]> {
   const coded = codedColumns(policy, chosenColumns(policy, {}));
   const pairs = coded.flatMap((_, i) => coded.slice(i + 1).map((__, j) => [i, i + 1 + j]));
-  return pinned(engine, async (data) => {
+  return withSnapshot(engine, async (data) => {
     const rows = (await readCoded(data, policy, coded)).open();
     const single = coded.flatMap((c, k) => ('axis' in c ? [k] : []));
     const tables = pairs
       .filter((pair) => pair.every((k) => single.includes(k)))
       .map((pair) => pair.map((k) => single.indexOf(k)));
     const axes = single.map((k) => (coded[k] as { axis: Axis }).axis);
-    const counted = (await countTables(data, policy, { axes, tables })).map((cells) => cells.map(Number));
-    const read = pairs.map((pair) => Array.from(countsOf(rows, pair)));
+    const counted = (await countMarginals(data, policy, { axes, tables })).map((cells) => cells.map(Number));
+    const read = pairs.map((pair) => Array.from(countMarginal(rows, pair)));
     expect(counted).toEqual(
       tables.map((own) =>
         Array.from(
-          countsOf(
+          countMarginal(
             rows,
             own.map((k) => single[k]!),
           ),
@@ -67,7 +67,7 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
     it.each(storings.map((stored) => [stored.name, stored] as const))(
       'count the same integers (%s)',
       async (name, stored) => {
-        const pick = generator(name.length);
+        const pick = surveyRandom(name.length);
         const { file } = await twins.make(...statementsOf(stored, pick));
         const places = twins.places(file);
         const policies = [policyOf(stored, { source: places.duckdb }), policyOf(stored, { source: places.other })];
@@ -76,7 +76,7 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
           for (const policy of policies) engines.push(await openEngine(policy));
           const random = Array.from({ length: long || Math.ceil(40 / slice) }, () => randomSql(pick));
           const chosen = [...fixed.filter((_, i) => long > 0 || (i + name.length) % slice === 0), ...random];
-          let told = 0;
+          let tracked = 0;
           const different: unknown[] = [];
           for (const sql of chosen) {
             if (!bound(sql, policies[0]!)) {
@@ -87,24 +87,24 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
             for (const [i, engine] of engines.entries()) {
               const policy = policies[i]!;
               const measures = bound(sql, policy)!;
-              const plain = measures.every(({ seen }) => seen === undefined);
-              const ways = plain && (slice === 1 || i === 0) ? [countByDatabase, countStreaming] : [countCells];
-              for (const way of ways)
+              const plain = measures.every(({ countedView }) => countedView === undefined);
+              const methods = plain && (slice === 1 || i === 0) ? [countByDatabase, countStreaming] : [countCells];
+              for (const method of methods)
                 found.push(
-                  await pinned(engine, async (data) => String((await way(data, policy, measures)).map((c) => c.open()))).catch(
-                    (error: Error) => `${error.name}: ${error.message}`,
-                  ),
+                  await withSnapshot(engine, async (data) =>
+                    String((await method(data, policy, measures)).map((c) => c.open())),
+                  ).catch((error: Error) => `${error.name}: ${error.message}`),
                 );
             }
             if (new Set(found).size > 1 || found[0]!.includes('Fault')) different.push([sql, ...new Set(found)]);
-            if (found[0]!.split(',').some((n) => n !== '0')) told++;
+            if (found[0]!.split(',').some((n) => n !== '0')) tracked++;
           }
           expect(different).toEqual([]);
           const [here, there] = await Promise.all(engines.map((engine, i) => allPairs(engine, policies[i]!)));
           expect(there).toEqual(here);
           expect(here!.flat(2).filter((n) => n > 0).length).toBeGreaterThan(50);
-          expect(told).toBeGreaterThan(Math.min(15, chosen.length / 3));
-          if (long > 0) console.log(`${kind}, ${name}: ${told} of ${chosen.length} questions`);
+          expect(tracked).toBeGreaterThan(Math.min(15, chosen.length / 3));
+          if (long > 0) console.log(`${kind}, ${name}: ${tracked} of ${chosen.length} questions`);
         } finally {
           for (const engine of engines) await engine.close();
         }
@@ -114,17 +114,17 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
 
     it('ask the same, in the same order, whatever one cell or one person holds', async () => {
       const stored = storings[0]!;
-      const asked = fixed.filter((_, i) => i % slice === 0);
+      const queries = fixed.filter((_, i) => i % slice === 0);
       const all = Object.entries(ugly).flatMap(([column, list]) => list.map((cell) => ({ column, cell }) as const));
       const changes = [undefined, ...all.filter((_, i) => long > 0 || i % (5 * slice) === 0)];
       let first: readonly string[] | undefined;
       const different: unknown[] = [];
       for (const change of changes) {
-        const { file } = await twins.make(...statementsOf(stored, generator(5), change));
+        const { file } = await twins.make(...statementsOf(stored, surveyRandom(5), change));
         const policy = policyOf(stored, { source: twins.places(file).other });
         const engine = await openEngine(policy);
         try {
-          const traced = await pinned(engine, (data) => trace(data, policy, asked));
+          const traced = await withSnapshot(engine, (data) => trace(data, policy, queries));
           first ??= traced;
           if (String(traced) !== String(first)) different.push([change, traced.find((text, i) => text !== first![i])]);
         } finally {
@@ -132,7 +132,7 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
         }
       }
       expect(different).toEqual([]);
-      expect(first!.length).toBeGreaterThan(asked.length);
+      expect(first!.length).toBeGreaterThan(queries.length);
       expect(first!.at(-1)).toBe('answered');
     }, 1e7);
   });
@@ -149,19 +149,19 @@ const ugly: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Every statement with its values, and how it ended. */
-async function trace(data: Pinned, policy: Policy, asked: readonly string[]): Promise<readonly string[]> {
-  const told: string[] = [];
-  const watched: Pinned = Object.assign(Object.create(data) as Pinned, {
+async function trace(data: Snapshot, policy: Policy, queries: readonly string[]): Promise<readonly string[]> {
+  const tracked: string[] = [];
+  const watched: Snapshot = Object.assign(Object.create(data) as Snapshot, {
     columns: (table?: string) => data.columns(table),
     beneath: (values: Statement['values']) => data.beneath(values),
     size: () => data.size(),
     rows: (statement: Statement) => {
-      told.push(JSON.stringify([statement.sql, statement.values]));
+      tracked.push(JSON.stringify([statement.sql, statement.values]));
       return data.rows(statement);
     },
     stream: () => expect.fail('counted in the database'),
   });
   Object.defineProperty(watched, 'whole', { value: watched });
-  for (const sql of asked) await countCells(watched, policy, bound(sql, policy)!);
-  return [...told, 'answered'];
+  for (const sql of queries) await countCells(watched, policy, bound(sql, policy)!);
+  return [...tracked, 'answered'];
 }

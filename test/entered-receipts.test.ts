@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
 import { amendTerms, type EnterOptions, enterSpending, type Fault, open } from '../src/index.js';
 import { runCommand } from './command.js';
 
@@ -108,10 +108,10 @@ describe('the receipt of another publisher is refused', () => {
       { protect: row },
       'pairs of values',
     ],
-  ])('whatever the steward says, where it %s', async (_, theirs, ours, said) => {
+  ])('whatever the steward says, where it %s', async (_, theirs, ours, expected) => {
     const query = theirs.ward ? { queries: [ward, { kind: 'histogram', column: 'week' }] } : ward;
     const receipt = await receiptOf(publisher(theirs), 0.3, query);
-    expect(await messageOf(entered(publisher(ours), receipt, { recordsPerPerson: 1 }))).toContain(said);
+    expect(await messageOf(entered(publisher(ours), receipt, { recordsPerPerson: 1 }))).toContain(expected);
   });
 
   it('where it tells the number of rows without noise and one person has several of them', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { estimated } from '../src/app/api/estimate.js';
 import { workload as kind } from '../src/app/api/kinds/workload.js';
-import { register } from '../src/app/cli/estimate.js';
+import { registerEstimateCommand } from '../src/app/cli/estimate.js';
 import { runCommand } from './command.js';
 import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -54,7 +54,7 @@ function open(rows: number, text = policyOf()): Workshop {
 type Opened = Awaited<ReturnType<Workshop['session']>>;
 
 const levels = { town: { side: { west: ['a', 'b'], east: ['c', 'd'] } } };
-const asked = {
+const request = {
   tables: [{ by: ['town', 'party'] }, { by: ['town'] }, { by: ['age'] }, { by: ['side', 'party'] }, { by: ['up to'] }],
   levels,
   ranges: { age: { 'up to': 'prefixes' as const } },
@@ -84,7 +84,7 @@ function exactly(rows: readonly (readonly string[])[], names: readonly string[],
 describe('an estimate from all that was paid for', () => {
   /** FUGU_COVERAGE of them in a long run, which must not stray. */
   const turns = Number(process.env.FUGU_COVERAGE ?? 20);
-  const stray = process.env.FUGU_COVERAGE ? 0 : 0.012;
+  const tolerance = process.env.FUGU_COVERAGE ? 0 : 0.012;
   it.each([300, 3_000, 100_000])('has intervals that hold the truth of 93 to 98 of 100 answers, of %i rows', async (n) => {
     const session = await open(n, policyOf({ budget: '{ epsilon: 10000, delta: 1e-6 }' })).session();
     const rows = people(n);
@@ -97,7 +97,7 @@ describe('an estimate from all that was paid for', () => {
       // What was paid for in other turns would be in all later ones, and one bad draw count many times.
       const entries = (await session.entries()).slice(before).map(({ sequence }) => sequence);
       for (const tidy of [false, true])
-        for (const { columns, rows: list } of (await estimated(session, { workload: asked, tidy, entries })).tables)
+        for (const { columns, rows: list } of (await estimated(session, { workload: request, tidy, entries })).tables)
           for (const { keys, value, low, high, standardError } of list) {
             const names = columns.slice(0, -1);
             const text = JSON.stringify([names, keys]);
@@ -114,8 +114,8 @@ describe('an estimate from all that was paid for', () => {
     }
     if (process.env.FUGU_COVERAGE) kinds.tell(n);
     for (const count of [held.raw, held.tidy]) {
-      expect(count / held.answers).toBeGreaterThan(0.93 - stray);
-      expect(count / held.answers).toBeLessThan(0.98 + stray);
+      expect(count / held.answers).toBeGreaterThan(0.93 - tolerance);
+      expect(count / held.answers).toBeLessThan(0.98 + tolerance);
     }
     expect(held.squares / held.answers).toBeGreaterThan(0.8);
     expect(held.squares / held.answers).toBeLessThan(1.2);
@@ -128,10 +128,10 @@ describe('an estimate from all that was paid for', () => {
     const session = await shop.session();
     await payAll(session, '1');
     const before = await session.entries();
-    const spent = await session.gained();
-    const answer = await estimated(session, { workload: asked });
+    const spent = await session.privacyLoss();
+    const answer = await estimated(session, { workload: request });
     expect(await session.entries()).toEqual(before);
-    expect(await session.gained()).toBe(spent);
+    expect(await session.privacyLoss()).toBe(spent);
     expect(answer.used.map(({ tables }) => tables)).toEqual([1, 2, 7, 4]);
     expect(answer.used.map(({ entry }) => entry)).toEqual(before.map(({ sequence }) => sequence));
     expect(answer).toMatchObject({ spent: 0, unused: [], untold: [] });
@@ -155,9 +155,9 @@ describe('an estimate from all that was paid for', () => {
 
   it('takes axes of levels and ranges where those were paid for', async () => {
     const session = await open(2_000).session();
-    await kind.release(session, { workload: { ...asked, tables: [{ by: ['up to', 'side'] }] } }, { epsilon: '1' });
+    await kind.release(session, { workload: { ...request, tables: [{ by: ['up to', 'side'] }] } }, { epsilon: '1' });
     const one = await estimated(session, {
-      workload: { ...asked, tables: [{ by: ['side'] }, { by: ['up to'] }, { by: ['town'] }] },
+      workload: { ...request, tables: [{ by: ['side'] }, { by: ['up to'] }, { by: ['town'] }] },
     });
     expect(one.tables.map(({ name }) => name)).toEqual(['side', 'up to']);
     expect(one.untold).toEqual(['town']);
@@ -203,10 +203,10 @@ describe('an estimate from all that was paid for', () => {
     const first = await shop.session();
     await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '5' });
     await first.close();
-    const asked = { workload: { tables: [{ by: ['town'] }] } };
+    const request = { workload: { tables: [{ by: ['town'] }] } };
     shop.write('policy.yaml', person(', pairs: { age: { within: 5 } }'));
     const paired = await shop.session();
-    await expect(estimated(paired, asked)).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    await expect(estimated(paired, request)).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
     await paired.close();
     // Of rows all are used, whatever pairs there are.
     const rows = open(300);
@@ -215,7 +215,7 @@ describe('an estimate from all that was paid for', () => {
     await plain.close();
     rows.write('policy.yaml', policyOf({ protect: '{ secret: row, pairs: { age: { within: 5 } } }' }));
     const near = await rows.session();
-    expect((await estimated(near, asked)).used).toHaveLength(1);
+    expect((await estimated(near, request)).used).toHaveLength(1);
     await near.close();
   });
 
@@ -289,10 +289,10 @@ describe('an estimate from all that was paid for', () => {
     const entries = (await session.entries()).map(({ sequence }) => sequence);
     await session.close();
     const out = join(shop.folder, 'out');
-    const stdout = await runCommand(register, 'estimate', shop.policyFile, '--tidy', '--out', out);
+    const stdout = await runCommand(registerEstimateCommand, 'estimate', shop.policyFile, '--tidy', '--out', out);
     expect(stdout).toContain(`Made of entries ${entries.join(', ')} of the ledger; nothing was read or spent.`);
-    const told = JSON.parse(readFileSync(join(out, 'estimate.json'), 'utf8'));
-    expect(told).toMatchObject({ spent: 0, used: entries.map((entry) => ({ entry })) });
+    const document = JSON.parse(readFileSync(join(out, 'estimate.json'), 'utf8'));
+    expect(document).toMatchObject({ spent: 0, used: entries.map((entry) => ({ entry })) });
     expect(readFileSync(join(out, '1-town-x-party.csv'), 'utf8').split('\n').length).toBeGreaterThan(20);
   });
 });

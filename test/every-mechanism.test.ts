@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type AnyKind, kinds as loaders } from '../src/app/api/kinds.js';
 import { add, compare, divide, multiply, type Rational, rational, subtract, toNumber, zero } from '../src/base/exact/rational.js';
-import { costOf } from '../src/privacy/mechanism/cost.js';
-import { lawText } from '../src/privacy/mechanism/law.js';
+import { drawCost } from '../src/privacy/mechanism/cost.js';
+import { distributionText } from '../src/privacy/mechanism/law.js';
 import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
-import { answersTo, everyRecord, type RecordClass, tuplesOf } from '../src/privacy/mechanism/record-class.js';
-import type { Tilting } from '../src/privacy/mechanism/tilted.js';
+import { answersTo, everyRecord, type RecordClass, tuplesIn } from '../src/privacy/mechanism/record-class.js';
+import type { ObjectiveData } from '../src/privacy/mechanism/tilted.js';
 import type { Rungs } from '../src/privacy/noise/ladder.js';
-import type { Session } from '../src/release/session/session.js';
+import type { PrivacySession } from '../src/release/session/session.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 /**
@@ -26,16 +26,16 @@ const watch = vi.hoisted(() => ({
   after: [] as unknown[],
 }));
 vi.mock('../src/privacy/mechanism/paid.js', async (original) => {
-  const { Paid } = (await original()) as typeof import('../src/privacy/mechanism/paid.js');
+  const { Payment } = (await original()) as typeof import('../src/privacy/mechanism/paid.js');
   return {
-    Paid: class extends Paid {
+    Payment: class extends Payment {
       override release<In, Out>(mechanism: Mechanism, given: In, noisy: (given: In) => Out): Out {
         const step = watch.replay?.[watch.after.length];
         if (watch.replay && !step) throw new Error('one world draws more often than the other');
         const out = step ? (step.out as Out) : super.release(mechanism, given, noisy);
         if (step) watch.after.push(given);
         else watch.steps.push({ mechanism, given, out });
-        if (step) expect(lawText(mechanism.law)).toEqual(lawText(step.mechanism.law));
+        if (step) expect(distributionText(mechanism.distribution)).toEqual(distributionText(step.mechanism.distribution));
         return out;
       }
     },
@@ -205,7 +205,7 @@ function graphs(secret: 'edge' | 'person', budget: string): World {
       `relations:\n  friend: { table: friends.csv, columns: [a, b], domain: ${nodes}, symmetric: true }\n`,
     ),
     data: csv(ring),
-    neighbours: changed.map((list) => ({ of: secret === 'edge' ? tuplesOf('friend') : everyRecord, data: csv(list) })),
+    neighbours: changed.map((list) => ({ of: secret === 'edge' ? tuplesIn('friend') : everyRecord, data: csv(list) })),
     more: [
       ...['ladder', 'smooth', 'residual-ladder', 'residual-smooth', 'laplace'].map((mechanism) => ({
         pattern: 'triangles',
@@ -242,64 +242,67 @@ function owners(budget: string): World {
 }
 
 /** What the laws lose between what went in here and there, in the accounting of what was booked. */
-function lost({ mechanism: { law, cost }, out }: Step, before: unknown, after: unknown): Rational {
-  if (law.kind === 'ladder' || law.kind === 'smooth') {
+function lost({ mechanism: { distribution, cost }, out }: Step, before: unknown, after: unknown): Rational {
+  if (distribution.kind === 'ladder' || distribution.kind === 'smooth') {
     const [a, b] = [before, after] as { exact: bigint; rungs: Rungs }[];
-    const apart = a!.exact > b!.exact ? a!.exact - b!.exact : b!.exact - a!.exact;
+    const difference = a!.exact > b!.exact ? a!.exact - b!.exact : b!.exact - a!.exact;
     // One step of the ladder, from either side: the number moves by no more than the first rung, and no rung outgrows the next one there.
     for (const [here, there] of [
       [a!.rungs, b!.rungs],
       [b!.rungs, a!.rungs],
     ] as const) {
-      expect(apart <= here.width(0)).toBe(true);
+      expect(difference <= here.width(0)).toBe(true);
       for (let t = 0; t < 12; t++) expect(here.width(t) <= there.width(t + 1)).toBe(true);
     }
-    return costOf(law, cost.noise, { l1: 1n, l2squared: 1n })!;
+    return drawCost(distribution, cost.noise, { l1: 1n, l2squared: 1n })!;
   }
-  if (law.kind === 'tilt') {
+  if (distribution.kind === 'tilt') {
     // What the linear term must make up for at the weights that were told, every entry that moves rounded one farther.
-    const [here, there] = [before, after].map((data) => (data as Tilting).pull(out as readonly bigint[]));
-    const apart = here!.map((x, j) => x - there![j]!).filter((x) => x !== 0n);
-    return costOf(law, cost.noise, { l1: apart.reduce((sum, x) => sum + (x < 0n ? -x : x) + 1n, 0n), l2squared: 0n })!;
+    const [here, there] = [before, after].map((data) => (data as ObjectiveData).gradient(out as readonly bigint[]));
+    const difference = here!.map((x, j) => x - there![j]!).filter((x) => x !== 0n);
+    return drawCost(distribution, cost.noise, {
+      l1: difference.reduce((sum, x) => sum + (x < 0n ? -x : x) + 1n, 0n),
+      l2squared: 0n,
+    })!;
   }
   const moved = (before as readonly bigint[]).map((x, i) => x - (after as readonly bigint[])[i]!);
-  if (law.kind === 'none') {
+  if (distribution.kind === 'none') {
     expect(moved.every((d) => d === 0n)).toBe(true);
     return zero;
   }
-  if (law.kind === 'selection') {
+  if (distribution.kind === 'selection') {
     // A common shift of all penalties changes nothing.
     const range = moved.reduce((m, x) => (x > m ? x : m)) - moved.reduce((m, x) => (x < m ? x : m));
-    const epsilon = multiply(law.sharpness, rational(range));
+    const epsilon = multiply(distribution.sharpness, rational(range));
     return cost.noise === 'pure' ? epsilon : divide(multiply(epsilon, epsilon), rational(8));
   }
   const l1 = moved.reduce((sum, d) => sum + (d < 0n ? -d : d), 0n);
-  return costOf(law, cost.noise, { l1, l2squared: moved.reduce((sum, d) => sum + d * d, 0n) })!;
+  return drawCost(distribution, cost.noise, { l1, l2squared: moved.reduce((sum, d) => sum + d * d, 0n) })!;
 }
 
 const kinds = (await Promise.all(Object.values(loaders).map((load) => load()))) as unknown as readonly AnyKind[];
 const kindOf = (question: object): AnyKind =>
   kinds.find(({ name }) => name in question) ?? kinds.find(({ name }) => name === 'queries')!;
 
-type Opened = Session & { close(): Promise<void> };
+type Opened = PrivacySession & { close(): Promise<void> };
 async function open(world: World, data: Table): Promise<Opened> {
   const shop = openWorkshop(world.policy);
   shops.push(shop);
   for (const [name, text] of Object.entries(data)) shop.write(name, text);
   return shop.session();
 }
-const booked = async (session: Session, of: RecordClass): Promise<Rational> => {
+const booked = async (session: PrivacySession, of: RecordClass): Promise<Rational> => {
   const spent = await session.spent();
   return [spent.pure, spent.zcdp].map(({ perRecord }) => perRecord.get(of) ?? zero).reduce(add);
 };
 
 /** The largest part of what was booked that any neighbour loses. */
 async function used(
-  here: Session,
-  neighbours: readonly { of: RecordClass; there: Session }[],
+  here: PrivacySession,
+  neighbours: readonly { of: RecordClass; there: PrivacySession }[],
   question: object,
 ): Promise<number> {
-  const release = (session: Session) => kindOf(question).release(session, question, { epsilon: '1/2', fresh: true });
+  const release = (session: PrivacySession) => kindOf(question).release(session, question, { epsilon: '1/2', fresh: true });
   const before = await Promise.all(neighbours.map(({ of }) => booked(here, of)));
   Object.assign(watch, { steps: [], replay: undefined, after: [] });
   await release(here);

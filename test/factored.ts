@@ -6,7 +6,7 @@ import { addUp, divUp, expm1Up, logDown, mulUp, subUp } from '../src/base/exact/
  */
 export interface Shift {
   /** The other record's cost: the log-range of its factor of the likelihood. */
-  readonly effect: number;
+  readonly sensitivity: number;
   /** Its law under the two values of the secret. */
   readonly underA: Float64Array;
   readonly underB: Float64Array;
@@ -22,7 +22,7 @@ const unit = 2 ** -40;
  * whose right side splits over records and values. Every u is a bound; the best of a search is returned, rounded up, and never more than composition.
  */
 export function factoredLeak(own: number, others: readonly Shift[]): number {
-  const whole = others.reduce((s, o) => addUp(s, o.effect), 0);
+  const whole = others.reduce((s, o) => addUp(s, o.sensitivity), 0);
   const composed = addUp(own, whole);
   if (!(whole > 0)) return composed;
   const slope = divUp(expm1Up(whole), whole);
@@ -30,11 +30,11 @@ export function factoredLeak(own: number, others: readonly Shift[]): number {
   const at = (u: number): number => {
     const tilt = mulUp(u, slope);
     let sum = subUp(subUp(u, 1), logDown(u));
-    for (const { effect, underA, underB, radius = 0 } of others) {
+    for (const { sensitivity, underA, underB, radius = 0 } of others) {
       let gain = 0;
       for (let v = 0; v < underA.length; v++) gain += Math.max(0, tilt * underA[v]! - underB[v]!);
       const widened = mulUp(addUp(gain, mulUp(radius, addUp(tilt, 1))), 1 + unit);
-      sum = addUp(sum, mulUp(effect, Math.min(tilt, widened)));
+      sum = addUp(sum, mulUp(sensitivity, Math.min(tilt, widened)));
     }
     return sum;
   };
@@ -55,12 +55,12 @@ export function factoredLeak(own: number, others: readonly Shift[]): number {
 }
 
 /** The plain form: e_i + sum of e_j TV_j + G^2/8, rounded up and never more than composition. */
-export function factoredLeakPlain(own: number, effects: ArrayLike<number>, distances: ArrayLike<number>): number {
+export function factoredLeakPlain(own: number, sensitivities: ArrayLike<number>, distances: ArrayLike<number>): number {
   let whole = 0;
   let sum = 0;
-  for (let j = 0; j < effects.length; j++) {
-    whole = addUp(whole, effects[j]!);
-    sum = addUp(sum, mulUp(effects[j]!, distances[j]!));
+  for (let j = 0; j < sensitivities.length; j++) {
+    whole = addUp(whole, sensitivities[j]!);
+    sum = addUp(sum, mulUp(sensitivities[j]!, distances[j]!));
   }
   return Math.min(addUp(own, whole), addUp(own, addUp(sum, mulUp(mulUp(whole, whole), 0.125))));
 }

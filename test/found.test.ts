@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { register as registerAttack } from '../src/app/cli/attack.js';
-import { register as registerCheck } from '../src/app/cli/check.js';
-import { register as registerConfirm } from '../src/app/cli/confirm.js';
-import { register as registerInit } from '../src/app/cli/init.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerAttackCommand as registerAttack } from '../src/app/cli/attack.js';
+import { registerCheckCommand as registerCheck } from '../src/app/cli/check.js';
+import { registerConfirmCommand as registerConfirm } from '../src/app/cli/confirm.js';
+import { registerInitCommand as registerInit } from '../src/app/cli/init.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { draftPolicy, type Fault, learnOdds, open } from '../src/index.js';
 import type { CategoryColumn } from '../src/policy/policy.js';
 import { runCommand } from './command.js';
@@ -32,7 +32,7 @@ const survey = `caseid,idhous,pid,likes_open,age,pid_page_timing,q1,paper\n${Arr
 const codebook = 'name,value,label\npid,,Which party do you lean to?\npid,1,Democrat\npid,2,Republican\npid,3,Independent\n';
 
 let trial: Workshop;
-const said: Record<string, string> = {};
+const outputs: Record<string, string> = {};
 const registers = {
   attack: registerAttack,
   check: registerCheck,
@@ -42,7 +42,7 @@ const registers = {
   release: registerRelease,
 };
 /** What a command says in this process; files that are words of it lie in the folder. */
-const says = (folder: string, command: keyof typeof registers, ...words: string[]): Promise<string> =>
+const runIn = (folder: string, command: keyof typeof registers, ...words: string[]): Promise<string> =>
   runCommand(
     registers[command],
     command,
@@ -66,11 +66,11 @@ beforeAll(async () => {
   trial.write('survey.csv', survey);
   trial.write('codebook.csv', codebook);
   const at = trial.folder;
-  said.init = await says(at, 'init', 'survey.csv', '--codebook', 'codebook.csv', '--out', 'drafted.yaml', '--yes');
-  await says(at, 'confirm', 'drafted.yaml', '--all');
-  said.undecided = (await refuses(says(at, 'release', 'drafted.yaml', '--survey', '--yes'))).code;
-  await says(at, 'confirm', 'drafted.yaml', '--groups', 'idhous', '--odds-ratio', '4');
-  await says(at, 'release', 'drafted.yaml', '--survey', '--epsilon', '0.9901', '--out', 'out', '--yes');
+  outputs.init = await runIn(at, 'init', 'survey.csv', '--codebook', 'codebook.csv', '--out', 'drafted.yaml', '--yes');
+  await runIn(at, 'confirm', 'drafted.yaml', '--all');
+  outputs.undecided = (await refuses(runIn(at, 'release', 'drafted.yaml', '--survey', '--yes'))).code;
+  await runIn(at, 'confirm', 'drafted.yaml', '--groups', 'idhous', '--odds-ratio', '4');
+  await runIn(at, 'release', 'drafted.yaml', '--survey', '--epsilon', '0.9901', '--out', 'out', '--yes');
   html = readFileSync(join(trial.folder, 'out', 'report.html'), 'utf8');
 });
 afterAll(() => trial?.remove());
@@ -91,13 +91,13 @@ describe('found on the first trials', () => {
     const wrote = Array.from({ length: 9 }, (_, k) => `  - "${opinion(7 * k + 1)}, as ${opinions[k]} said"`).join('\n');
     const other = policyYaml().replace('values: [dem, rep, other] }', `values: [dem, rep, other] }\n  open:\n    type: category\n    values:\n${wrote.replace(/^/gm, '    ')}`); // biome-ignore format: one line
     trial.write('other.yaml', `${other}unconfirmed: [party, open]\n`);
-    expect(await says(trial.folder, 'confirm', 'other.yaml', '--all')).toMatch(/Not accepted with --all.*: open\./);
+    expect(await runIn(trial.folder, 'confirm', 'other.yaml', '--all')).toMatch(/Not accepted with --all.*: open\./);
   });
 
   it('ties off where they matter: "dependence: none" written, idhous not recognised and published', () => {
-    expect(said.init).toMatch(/undecided \(idhous looks like groups\)/);
+    expect(outputs.init).toMatch(/undecided \(idhous looks like groups\)/);
     expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}idhous:/m);
-    expect(said.undecided).toBe('POLICY_UNCONFIRMED');
+    expect(outputs.undecided).toBe('POLICY_UNCONFIRMED');
     expect(published().map(([name]) => name)).toEqual(['1-age.csv', '2-q1.csv', '3-paper.csv', '4-pid.csv', 'datapackage.json', 'receipt.json', 'report.html']); // biome-ignore format: one line
     expect(html).toMatch(/Records in one group \(idhous\) are tied with an odds ratio of at most 4/);
   });
@@ -106,19 +106,19 @@ describe('found on the first trials', () => {
     for (const [, text] of published()) expect(text).not.toContain('page_timing');
     expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}pid_page_timing:/m);
     shop = openWorkshop(policyYaml(), 300);
-    await says(shop.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '0.9901');
-    const crumb = await says(shop.folder, 'release', 'policy.yaml', '--query', '{"kind":"histogram","column":"party"}');
-    expect(crumb).toMatch(/Warning: This takes all that is left to spend/);
-    expect(crumb).toMatch(/Warning: Mostly noise/);
+    await runIn(shop.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '0.9901');
+    const exhausted = await runIn(shop.folder, 'release', 'policy.yaml', '--query', '{"kind":"histogram","column":"party"}');
+    expect(exhausted).toMatch(/Warning: This takes all that is left to spend/);
+    expect(exhausted).toMatch(/Warning: Mostly noise/);
   });
 
   it('the attack page in the folder to be published; a second --out mixed two releases', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
     const release = (query: string) =>
-      says(shop!.folder, 'release', 'policy.yaml', '--epsilon', '1', '--out', 'out', '--query', query);
+      runIn(shop!.folder, 'release', 'policy.yaml', '--epsilon', '1', '--out', 'out', '--query', query);
     await release('{"kind":"histogram","column":"party"}');
     expect(await refuses(release('{"kind":"count"}'))).toMatchObject({ code: 'USAGE' });
-    await says(shop.folder, 'attack', 'policy.yaml', '--release', 'out');
+    await runIn(shop.folder, 'attack', 'policy.yaml', '--release', 'out');
     expect(readdirSync(join(shop.folder, 'out')).filter((name) => /attack|count/.test(name))).toEqual([]);
     expect(readdirSync(join(shop.folder, 'private'))).toEqual(['attack-party.html']);
   });
@@ -126,8 +126,8 @@ describe('found on the first trials', () => {
   it('a mistyped code that is "(missing)" for 373 people, and nobody says so', async () => {
     trial.write('typo.csv', codebook.replace('pid,3,', 'pid,Ind,'));
     trial.write('typo.yaml', readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8').replace('codebook.csv', 'typo.csv'));
-    expect(await says(trial.folder, 'check', 'typo.yaml', '--private')).toMatch(/pid\s+100\s+3 \(100\)/);
-    expect(await says(trial.folder, 'check', 'typo.yaml')).not.toMatch(/3 \(100\)/);
+    expect(await runIn(trial.folder, 'check', 'typo.yaml', '--private')).toMatch(/pid\s+100\s+3 \(100\)/);
+    expect(await runIn(trial.folder, 'check', 'typo.yaml')).not.toMatch(/3 \(100\)/);
   });
 
   it('tables that cannot be published: codes without labels, no percentages, no question, paths, 16-digit epsilons', () => {
@@ -152,8 +152,8 @@ describe('found on the first trials', () => {
       const { undecided, declared } = await draftPolicy(file, { out: `${file}.yaml` });
       expect([name, undecided, declared > 0]).toEqual([name, true, true]);
       const { columns, variables } = await readWhole(file);
-      const told = variables.map(({ name, label = null, labels }) => ({ name, label, labels: Object.fromEntries(labels) }));
-      expect([columns, told]).toMatchObject([
+      const described = variables.map(({ name, label = null, labels }) => ({ name, label, labels: Object.fromEntries(labels) }));
+      expect([columns, described]).toMatchObject([
         others[name]!.columns,
         others[name]!.variables.map(({ ranges: _, ...rest }) => rest),
       ]);
@@ -167,7 +167,7 @@ describe('found on the first trials', () => {
     expect(unconfirmed).not.toContain('party');
     const weights = Array.from({ length: 60 }, (_, i) => `${(0.3 + ((i * 7) % 23) / 10).toFixed(4)},${i % 3}`);
     shop.write('weighted.csv', `weight,q\n${weights.join('\n')}\n`);
-    await says(shop.folder, 'init', 'weighted.csv', '--out', 'weighted.yaml', '--yes');
+    await runIn(shop.folder, 'init', 'weighted.csv', '--out', 'weighted.yaml', '--yes');
     expect(readFileSync(join(shop.folder, 'weighted.yaml'), 'utf8')).toMatch(/weight: \{type: weight/);
   });
 
@@ -215,7 +215,7 @@ describe('found on the first trials', () => {
 
   it('plan says yes, release says no: k-means 0.9 of epsilon 4, then --classify', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4, delta: 1e-6 }' }), 120);
-    const asks = (command: 'plan' | 'release', ...words: string[]) => says(shop!.folder, command, 'policy.yaml', ...words);
+    const asks = (command: 'plan' | 'release', ...words: string[]) => runIn(shop!.folder, command, 'policy.yaml', ...words);
     await asks('release', '--kmeans', '{"columns":["age"],"clusters":2}', '--epsilon', '0.9');
     const classify = ['--classify', '{"label":"party","positive":["dem"],"features":["age"]}', '--epsilon', '1', '--json'];
     expect(JSON.parse(await asks('plan', ...classify)).fits).toBe(true);
@@ -227,7 +227,7 @@ describe('found on the first trials', () => {
 
   it('a ledger mismatch that printed two identical terms', async () => {
     shop = openWorkshop(policyYaml(), 60);
-    const count = () => says(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '0.1');
+    const count = () => runIn(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '0.1');
     await count();
     shop.write('policy.yaml', policyYaml({ dependence: '[{ kind: groups, by: home, oddsRatio: 4 }]' }));
     expect((await refuses(count())).message).toMatch(/dependence was none and is .*groups.*home.*4/);
@@ -235,9 +235,9 @@ describe('found on the first trials', () => {
 
   it.each(['{ epsilon: 1000 }', '{ epsilon: 1, delta: 0.5 }'])('%s that was "ready" and "certified"', async (budget) => {
     shop = openWorkshop(policyYaml({ budget }), 60);
-    expect(await says(shop.folder, 'check', 'policy.yaml')).toMatch(/^Not ready: .*protects nothing/m);
-    expect(await says(shop.folder, 'check', 'policy.yaml')).not.toMatch(/is ready/);
-    const count = (...more: string[]) => says(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', ...more);
+    expect(await runIn(shop.folder, 'check', 'policy.yaml')).toMatch(/^Not ready: .*protects nothing/m);
+    expect(await runIn(shop.folder, 'check', 'policy.yaml')).not.toMatch(/is ready/);
+    const count = (...more: string[]) => runIn(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', ...more);
     expect(await refuses(count())).toMatchObject({ code: 'BUDGET_INVALID', message: expect.stringMatching(/protects nothing/) });
     expect(await count('--accept-no-protection', '--out', 'out')).not.toMatch(/^certified:/m);
     const page = readFileSync(join(shop.folder, 'out', 'report.html'), 'utf8');

@@ -12,14 +12,14 @@ export function builtOnce(): void {
     execFileSync(process.execPath, words, { cwd: root });
 }
 
-export interface Said {
+export interface CommandResult {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly out: string;
   readonly err: string;
 }
 
-interface How {
+interface CommandSettings {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Shell words before the command: ulimit -f 100; … */
@@ -27,16 +27,16 @@ interface How {
 }
 
 /** The command line as a user meets it: a process of its own. */
-export function fugu(how: How, ...words: string[]): Promise<Said> {
+export function fugu(settings: CommandSettings, ...words: string[]): Promise<CommandResult> {
   const [file, args] =
-    how.shell === undefined
+    settings.shell === undefined
       ? [process.execPath, [mainFile, ...words]]
-      : ['bash', ['-c', `${how.shell} exec "$0" "$@"`, process.execPath, mainFile, ...words]];
+      : ['bash', ['-c', `${settings.shell} exec "$0" "$@"`, process.execPath, mainFile, ...words]];
   return new Promise((done) => {
     const child = execFile(
       file,
       args,
-      { cwd: how.cwd, env: { ...process.env, NO_COLOR: '1', ...how.env }, maxBuffer: 2 ** 27 },
+      { cwd: settings.cwd, env: { ...process.env, NO_COLOR: '1', ...settings.env }, maxBuffer: 2 ** 27 },
       (_error, out, err) => done({ code: child.exitCode, signal: child.signalCode, out, err }),
     );
     child.stdin?.end();

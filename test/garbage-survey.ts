@@ -3,7 +3,7 @@ import { parseBatch } from '../src/query/parse.js';
 /** Cells as people and programs leave them, and questions about all of them: every way of counting must find the same integers. */
 
 /** A small fixed generator: the tests must fail for the same data every time. */
-export function generator(seed: number) {
+export function surveyRandom(seed: number) {
   let state = seed;
   return (n: number) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -80,12 +80,12 @@ const texts: Record<string, readonly string[]> = {
   media: ['tv', 'web;tv', 'tv; web ;paper', ';', 'radio', 'tv;radio', 'tv;tv', 'paper;', 'TV'],
   w: ['0.2', '1', '4.96', '5', '6', '0', '-1', '1.25', '0.25'],
 };
-export const names = Object.keys(texts);
+export const surveyNames = Object.keys(texts);
 
 export function randomRows(seed: number, count: number): (string | null)[][] {
-  const pick = generator(seed);
+  const pick = surveyRandom(seed);
   return Array.from({ length: count }, () => [
-    ...names.map((name) => {
+    ...surveyNames.map((name) => {
       const kind = pick(12);
       if (kind === 0) return null;
       if (kind === 1) return garbage[pick(garbage.length)]!;

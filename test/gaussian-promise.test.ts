@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { openWorkshop, type Workshop } from './workshop.js';
-import { climb, gaussianDelta, laplaceLoss, type Random, randomFrom, type TieList } from './worst-law.js';
+import { climb, gaussianDelta, laplaceLoss, type TieList, type UnitRandom, unitRandom } from './worst-law.js';
 
 /** `FUGU_CLIMB=100000` for the long run; the suite takes a slice. */
-const laws = Number(process.env.FUGU_CLIMB ?? 6000);
+const climbs = Number(process.env.FUGU_CLIMB ?? 6000);
 const questions = 12;
 const [epsilon, delta] = [1, 1e-6];
 
@@ -61,7 +61,7 @@ async function laplaceScale(ties: TieList): Promise<number> {
   return 1 / rate;
 }
 
-function randomTies(random: Random, least: number, most: number): TieList {
+function randomTies(random: UnitRandom, least: number, most: number): TieList {
   const records = least + Math.floor(random() * (most - least + 1));
   const pairs = new Map<string, [number, number]>();
   const add = (a: number, b: number) =>
@@ -88,16 +88,16 @@ describe('Gaussian noise that a policy plans under ties', () => {
     'keeps its delta on a ring of 14 people (%s)',
     async (_, ties) => {
       const sigma = await gaussianSigma(ties);
-      const worst = climb(ties, (l) => gaussianDelta(l, sigma, epsilon), 8, randomFrom(5));
+      const worst = climb(ties, (l) => gaussianDelta(l, sigma, epsilon), 8, unitRandom(5));
       expect(worst).toBeLessThanOrEqual(delta);
       // The test sees what it looks for: as without ties, delta is exceeded by far.
-      expect(climb(ties, (l) => gaussianDelta(l, Math.sqrt(20.5), epsilon), 2, randomFrom(5))).toBeGreaterThan(1000 * delta);
+      expect(climb(ties, (l) => gaussianDelta(l, Math.sqrt(20.5), epsilon), 2, unitRandom(5))).toBeGreaterThan(1000 * delta);
     },
     180_000,
   );
 
   it('keeps it on 50 random graphs of 6 to 16 people', async () => {
-    const random = randomFrom(11);
+    const random = unitRandom(11);
     const seen: number[] = [];
     for (let k = 0; k < 50; k++) {
       const ties = randomTies(random, 6, k % 10 === 0 ? 16 : 11);
@@ -109,7 +109,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
   });
 
   it('is kept by hill-climbed laws, and a third less noise is not', async () => {
-    const random = randomFrom(23);
+    const random = unitRandom(23);
     const configurations: [TieList, boolean][] = [];
     for (const ratio of [2, 4, 9]) for (const people of [2, 3, 4, 5]) configurations.push([cliqueOf(people, ratio), true]);
     while (configurations.length < 24) configurations.push([randomTies(random, 2, 6), false]);
@@ -117,7 +117,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
     let worst = 0;
     for (const [ties, groups] of configurations) {
       const sigma = await gaussianSigma(ties, groups);
-      const tries = Math.ceil(laws / 2 / configurations.length);
+      const tries = Math.ceil(climbs / 2 / configurations.length);
       worst = Math.max(
         worst,
         climb(ties, (l) => gaussianDelta(l, sigma, epsilon), tries, random),
@@ -131,14 +131,14 @@ describe('Gaussian noise that a policy plans under ties', () => {
 
 describe('Laplace noise that a policy plans under ties', () => {
   it('is kept by hill-climbed laws, and a fifth less noise is not', async () => {
-    const random = randomFrom(31);
+    const random = unitRandom(31);
     const configurations: TieList[] = [];
     for (const ratio of [2, 9]) for (const people of [2, 3, 5]) configurations.push(cliqueOf(people, ratio));
     while (configurations.length < 24) configurations.push(randomTies(random, 2, 7));
     let broken = 0;
     for (const ties of configurations) {
       const scale = await laplaceScale(ties);
-      const tries = Math.ceil(laws / 2 / configurations.length);
+      const tries = Math.ceil(climbs / 2 / configurations.length);
       expect(climb(ties, (l) => laplaceLoss(l, scale), tries, random)).toBeLessThanOrEqual(epsilon * (1 + 1e-9));
       if (climb(ties, (l) => laplaceLoss(l, scale / 1.25), 200, random) > epsilon) broken++;
     }

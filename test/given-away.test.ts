@@ -32,8 +32,8 @@ const released = async (yaml: string, ...queries: (object | readonly [query: obj
   shop?.remove();
   shop = openWorkshop(yaml, 40);
   const session = await shop.session();
-  for (const asked of queries) {
-    const [query, epsilon] = Array.isArray(asked) ? asked : [asked, '0.1'];
+  for (const question of queries) {
+    const [query, epsilon] = Array.isArray(question) ? question : [question, '0.1'];
     await session.release(query, { epsilon });
   }
   await session.close();
@@ -102,7 +102,7 @@ describe('a public relation', () => {
       protect: '{ secret: edge }',
       extra: `relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 50, private: ${!open} }\n  call: { table: calls.csv, columns: [a, b], domain: 50 }\n`,
     });
-  const asked = async (text: string): Promise<void> => {
+  const question = async (text: string): Promise<void> => {
     shop?.remove();
     shop = openWorkshop(ties(true), 40);
     for (const table of ['friends.csv', 'calls.csv']) shop.write(table, 'a,b\np1,p2\np2,p3\np3,p1\n');
@@ -112,9 +112,9 @@ describe('a public relation', () => {
   };
 
   it('cannot become private once a pattern has read it without paying for its tuples', async () => {
-    await asked('q(x, y) :- friend(x, y), call(x, y)');
+    await question('q(x, y) :- friend(x, y), call(x, y)');
     expect(await amended(ties(false))).toMatch(refusal);
-    await asked('q(x, y) :- call(x, y)');
+    await question('q(x, y) :- call(x, y)');
     expect(await amended(ties(false))).toBe('amended');
   });
 });
@@ -165,11 +165,11 @@ describe('an amendment by which one of several public columns is told apart no m
   const spentAll = (query: object) => released(rows(open, open), [query, '1']);
   const broken = /lost epsilon 2 so far, and they promise 1/;
   const twice = (terms: string) => terms.replace('epsilon: 1 ', 'epsilon: 2 ');
-  const gained = async (): Promise<number> => {
+  const lossBefore = async (): Promise<number> => {
     const session = await shop.session();
-    const told = await session.gained();
+    const loss = await session.privacyLoss();
     await session.close();
-    return told;
+    return loss;
   };
 
   it.each([
@@ -177,15 +177,15 @@ describe('an amendment by which one of several public columns is told apart no m
     ['read otherwise', rows(open, open).replace('[dem, rep, other]', '[dem, other]')],
   ])('counts in full what a row moves that changes it: %s', async (_, terms) => {
     await spentAll(byParty);
-    expect(await gained()).toBe(1);
+    expect(await lossBefore()).toBe(1);
     expect(await amended(terms)).toMatch(broken);
     expect(await amended(twice(terms))).toBe('amended');
-    expect(await gained()).toBe(2);
+    expect(await lossBefore()).toBe(2);
     // Where nothing is public any more, everybody pays for both cells; and by party alone a row stays where it is.
     expect(await amended(twice(rows('', '')))).toBe('amended');
-    expect(await gained()).toBe(2);
+    expect(await lossBefore()).toBe(2);
     expect(await amended(rows(open, ''))).toBe('amended');
-    expect(await gained()).toBe(1);
+    expect(await lossBefore()).toBe(1);
   });
 
   it('counts in full also where its letters are read otherwise: two that are no answer now were different ones', async () => {
@@ -193,16 +193,16 @@ describe('an amendment by which one of several public columns is told apart no m
     const terms = rows(open, open).replace('people.csv', 'people.csv, encoding: windows-1252');
     expect(await amended(terms)).toMatch(broken);
     expect(await amended(twice(terms))).toBe('amended');
-    expect(await gained()).toBe(2);
+    expect(await lossBefore()).toBe(2);
   });
 
   it('counts in full also where it is public still, in steps by which nothing is booked', async () => {
     await spentAll({ kind: 'count', by: ['age'], where: [{ column: 'party', op: '=', value: 'dem' }] });
-    expect(await gained()).toBe(1);
+    expect(await lossBefore()).toBe(1);
     const terms = rows(open, open).replace('[17, 90]', '[17, 91], step: 2');
     expect(await amended(terms)).toMatch(broken);
     expect(await amended(twice(terms))).toBe('amended');
-    expect(await gained()).toBe(2);
+    expect(await lossBefore()).toBe(2);
     const session = await shop.session();
     await expect(session.release({ kind: 'count' }, { epsilon: '0.01' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     await session.close();
@@ -211,7 +211,7 @@ describe('an amendment by which one of several public columns is told apart no m
   it('leaves what no table told by it', async () => {
     await spentAll({ kind: 'histogram', column: 'media', where: ofThirty });
     expect(await amended(rows('', open))).toBe('amended');
-    expect(await gained()).toBe(1);
+    expect(await lossBefore()).toBe(1);
   });
 });
 

@@ -5,26 +5,26 @@ export const alpha = 1e-6;
 const normalLimit = 4.8917;
 
 /** A symmetric law on the integers, known up to `reach` (the mass beyond is negligible for the sample sizes used). */
-export interface Law {
+export interface IntegerDistribution {
   readonly reach: number;
   readonly pmf: (k: number) => number;
 }
 
-export const laplaceLaw = (scale: number): Law => ({
+export const laplaceDistribution = (scale: number): IntegerDistribution => ({
   reach: Math.ceil(45 * scale) + 2,
   pmf: (k) => Math.tanh(1 / (2 * scale)) * Math.exp(-Math.abs(k) / scale),
 });
 
-export function gaussianLaw(variance: number): Law {
+export function gaussianDistribution(variance: number): IntegerDistribution {
   const reach = Math.ceil(10 * Math.sqrt(variance)) + 2;
   let total = 1;
   for (let k = 1; k <= reach; k++) total += 2 * Math.exp((-k * k) / (2 * variance));
   return { reach, pmf: (k) => Math.exp((-k * k) / (2 * variance)) / total };
 }
 
-export function moment(law: Law, power: number): number {
+export function momentOf(distribution: IntegerDistribution, power: number): number {
   let sum = 0;
-  for (let k = -law.reach; k <= law.reach; k++) sum += k ** power * law.pmf(k);
+  for (let k = -distribution.reach; k <= distribution.reach; k++) sum += k ** power * distribution.pmf(k);
   return sum;
 }
 
@@ -71,12 +71,12 @@ function chiSquareTail(statistic: number, freedom: number): number {
 }
 
 /** Cuts the integers into about `cells` stretches of similar probability; the ends take the tails. */
-function cutInto(cells: number, law: Law): { upper: number[]; probability: number[] } {
+function cutInto(cells: number, distribution: IntegerDistribution): { upper: number[]; probability: number[] } {
   const upper: number[] = [];
   const probability: number[] = [];
   let mass = 0;
-  for (let k = -law.reach; k <= law.reach; k++) {
-    mass += law.pmf(k);
+  for (let k = -distribution.reach; k <= distribution.reach; k++) {
+    mass += distribution.pmf(k);
     if (mass >= 1 / cells) {
       upper.push(k);
       probability.push(mass);
@@ -113,8 +113,8 @@ export function chiSquare(counts: readonly number[], probability: readonly numbe
 }
 
 /** The p-value of two samples being of one law (cells taken from the pooled law). */
-export function twoSamples(a: readonly number[], b: readonly number[], law: Law, cells = 60): boolean {
-  const { upper } = cutInto(cells, law);
+export function twoSamples(a: readonly number[], b: readonly number[], distribution: IntegerDistribution, cells = 60): boolean {
+  const { upper } = cutInto(cells, distribution);
   const ca = countsIn(upper, a);
   const cb = countsIn(upper, b);
   const statistic = ca.reduce((s, x, i) => {
@@ -129,14 +129,14 @@ export function twoSamples(a: readonly number[], b: readonly number[], law: Law,
 export type Check = 'chi-square' | 'mean' | 'variance' | 'symmetry' | 'log-ratio' | 'tail';
 
 /** The checks a sample fails at alpha. An exact sampler fails none, up to six in a million runs. */
-export function failuresOf(sample: readonly number[], law: Law): Check[] {
+export function failuresOf(sample: readonly number[], distribution: IntegerDistribution): Check[] {
   const n = sample.length;
   const failures: Check[] = [];
-  const { upper, probability } = cutInto(80, law);
+  const { upper, probability } = cutInto(80, distribution);
   if (chiSquare(countsIn(upper, sample), probability) < alpha) failures.push('chi-square');
 
-  const variance = moment(law, 2);
-  const fourth = moment(law, 4);
+  const variance = momentOf(distribution, 2);
+  const fourth = momentOf(distribution, 4);
   const mean = sample.reduce((a, b) => a + b, 0) / n;
   if (Math.abs(mean) > normalLimit * Math.sqrt(variance / n)) failures.push('mean');
   const second = sample.reduce((a, b) => a + b * b, 0) / n;
@@ -155,14 +155,14 @@ export function failuresOf(sample: readonly number[], law: Law): Check[] {
   const wrong = pairs.some((k) => {
     const a = counts.get(k)!;
     const b = counts.get(k + 1)!;
-    return Math.abs(Math.log(a / b) - Math.log(law.pmf(k) / law.pmf(k + 1))) > limit * Math.sqrt(1 / a + 1 / b);
+    return Math.abs(Math.log(a / b) - Math.log(distribution.pmf(k) / distribution.pmf(k + 1))) > limit * Math.sqrt(1 / a + 1 / b);
   });
   if (wrong) failures.push('log-ratio');
 
   let edge = 0;
-  for (let mass = 1; edge < law.reach && mass > 2e-3; edge++) mass -= (edge === 0 ? 1 : 2) * law.pmf(edge);
+  for (let mass = 1; edge < distribution.reach && mass > 2e-3; edge++) mass -= (edge === 0 ? 1 : 2) * distribution.pmf(edge);
   let tail = 0;
-  for (let k = edge; k <= law.reach; k++) tail += 2 * law.pmf(k);
+  for (let k = edge; k <= distribution.reach; k++) tail += 2 * distribution.pmf(k);
   const far = sample.filter((x) => Math.abs(x) >= edge).length;
   if (Math.abs(far - n * tail) > normalLimit * Math.sqrt(n * tail) + 1) failures.push('tail');
   return failures;

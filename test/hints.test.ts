@@ -4,28 +4,29 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { asTyped } from '../src/app/cli/typed.js';
+import { registerOf } from './register-of.js';
 
 const src = fileURLToPath(new URL('../src', import.meta.url));
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   .map((file) => [file, readFileSync(join(src, file), 'utf8')] as const);
-const names = [...readFileSync(join(src, 'app/cli/main.ts'), 'utf8').matchAll(/^ {4}(\w+): \(\) => import\(/gm)].map(
-  ([, name]) => name!,
-);
+const names = [
+  ...readFileSync(join(src, 'app/cli/main.ts'), 'utf8').matchAll(/^ {4}(\w+): async \(\) => \(await import\(/gm),
+].map(([, name]) => name!);
 
 const program = new Command('fugu');
-for (const name of names) ((await import(`../src/app/cli/${name}.ts`)) as { register(program: Command): void }).register(program);
+for (const name of names) (await registerOf(name))(program);
 const under = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(under)];
 const flagsOf = (command: Command) => under(command).flatMap(({ options }) => options.map(({ long }) => long));
 const every = new Set([...flagsOf(program), '--help', '--version']);
 
 /** Commands as sentences name them: "fugu release POLICY --survey". */
-const said =
+const expected =
   /(?<![\w./-])fugu ([a-z]+)((?: (?:[A-Z]+|[a-z]+\.yaml|amend|verify|recover|backup|restore|ties|columns|--[a-z-]+(?: [A-Z\d.]+)?))*)/g;
 const inQuotes = (text: string) => [...text.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g)].map(([quoted]) => quoted);
 const named = sources.flatMap(([file, text]) =>
   inQuotes(text).flatMap((sentence) =>
-    [...sentence.matchAll(said)].map(([, command, rest]) => ({ file, command: command!, rest: rest! })),
+    [...sentence.matchAll(expected)].map(([, command, rest]) => ({ file, command: command!, rest: rest! })),
   ),
 );
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Pinned, Statement } from '../src/data/engine/engine.js';
+import type { Snapshot, Statement } from '../src/data/engine/engine.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
-import { countCells, type HowCounted, howCounted } from '../src/query/count/count.js';
+import { countCells, type ExecutionPlan, executionPlan } from '../src/query/count/count.js';
 import { parseBatch } from '../src/query/parse.js';
 import { fugu } from './fugu.js';
 import { openNow } from './now.js';
@@ -31,7 +31,7 @@ async function watched(file: string, batch: object) {
   const { measures } = bindBatch(parseBatch(batch), policy);
   const engine = await openNow(policy, { threads: 1 });
   const seen = { statements: 0, rows: 0, streamed: 0, columns: 0 };
-  const watch = new Proxy(engine as Pinned, {
+  const watch = new Proxy(engine as Snapshot, {
     get(target, property) {
       if (property === 'rows')
         return async (statement: Statement) => {
@@ -55,7 +55,7 @@ async function watched(file: string, batch: object) {
   await countCells(watch, policy, measures);
   const size = (await engine.size()).open();
   await engine.close();
-  return { seen, told: howCounted(measures, policy, size), blind: howCounted(measures, policy) };
+  return { seen, told: executionPlan(measures, policy, size), blind: executionPlan(measures, policy) };
 }
 const histograms = (count: number) => ({
   queries: Array.from({ length: count }, (_, i) => ({
@@ -72,20 +72,20 @@ describe('how rows become counts is told before any is read', () => {
     ['options, of which a row has several', 'small.csv', { kind: 'histogram', column: 'media' }],
     ['texts that nobody expects', 'odd.csv', { kind: 'histogram', column: 'g' }],
   ])('by the database: %s', async (_, file, batch) => {
-    const { seen, told, blind } = await watched(file, batch);
-    expect(told).toEqual(blind);
-    expect(told.where).toBe('database');
+    const { seen, told: plan, blind } = await watched(file, batch);
+    expect(plan).toEqual(blind);
+    expect(plan.where).toBe('database');
     expect(seen.streamed).toBe(0);
-    expect(seen.rows).toBeLessThanOrEqual(told.database!.rows);
-    expect(seen.statements).toBeGreaterThanOrEqual(told.database!.statements);
-    expect(seen.statements).toBeLessThanOrEqual(2 * told.database!.statements);
+    expect(seen.rows).toBeLessThanOrEqual(plan.database!.rows);
+    expect(seen.statements).toBeGreaterThanOrEqual(plan.database!.statements);
+    expect(seen.statements).toBeLessThanOrEqual(2 * plan.database!.statements);
   });
 
   it('row by row here, where many are asked of a short table; by its size, where nobody may know that', async () => {
-    const { seen, told, blind } = await watched('small.csv', histograms(12));
-    expect(told).toEqual({ where: 'here', streamed: { columns: ['age', 'g'], upTo: 16_666_666 } } satisfies HowCounted);
+    const { seen, told: plan, blind } = await watched('small.csv', histograms(12));
+    expect(plan).toEqual({ where: 'here', streamed: { columns: ['age', 'g'], upTo: 16_666_666 } } satisfies ExecutionPlan);
     expect(seen).toMatchObject({ statements: 0, streamed: 30, columns: 2 });
-    expect(blind).toMatchObject({ where: 'by size', streamed: told.streamed!, database: { statements: 12 } });
+    expect(blind).toMatchObject({ where: 'by size', streamed: plan.streamed!, database: { statements: 12 } });
   });
 
   it('in plans, as JSON and in words', async () => {

@@ -7,5 +7,5 @@ export { openEngine } from '../src/data/terms/open.js';
 export { readPolicy } from '../src/data/terms/read.js';
 export type { Ledger } from '../src/release/ledger/ledger.js';
 export { openLedger } from '../src/release/ledger/open.js';
-export { Outcomes } from '../src/release/session/outcome.js';
-export { createSession, Session } from '../src/release/session/session.js';
+export { OutcomeLog } from '../src/release/session/outcome.js';
+export { createSession, PrivacySession } from '../src/release/session/session.js';

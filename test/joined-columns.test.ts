@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Fault } from '../src/base/errors.js';
-import { type Engine, pinned } from '../src/data/engine/engine.js';
+import { type Engine, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { parsePolicy, readPolicy } from '../src/data/terms/read.js';
 import type { Policy } from '../src/policy/policy.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
-import { bindBatch, identityOf } from '../src/query/bind.js';
+import { bindBatch, requestIdentity } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
 import { parseSql } from '../src/query/sql/sql.js';
 
@@ -60,7 +60,9 @@ afterAll(async () => {
 const bound = (sql: string) => bindBatch(parseSql(sql, policy), policy);
 const exact = async (sql: string): Promise<readonly number[]> => {
   const { measures } = bound(sql);
-  const [first] = await pinned(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
+  const [first] = await withSnapshot(engine, async (data) =>
+    (await countCells(data, policy, measures)).map((cells) => cells.open()),
+  );
   return first!.map(Number);
 };
 
@@ -101,13 +103,13 @@ describe('the person of a table that a LEFT JOIN may not find', () => {
     expect(await exact(`SELECT COUNT(*) ${visited} JOIN kids k ON p.person = k.parent`)).toEqual([5]);
   });
   it('counts in every group that its rows may be in', () => {
-    const asked = (on: string) =>
+    const query = (on: string) =>
       bound(
         `SELECT p.region, COUNT(DISTINCT a.person) FROM visits a LEFT JOIN visits b ON a.person = b.person AND a.clinic = b.clinic LEFT JOIN people p ON ${on}.person = p.person GROUP BY p.region`,
-      ).measures[0]!.effects.get(everyRecord)!.l1;
+      ).measures[0]!.sensitivity.get(everyRecord)!.l1;
     // One row of a person may find another visit, and the next none.
-    expect(asked('a')).toBe(2n);
-    expect(asked('b')).toBeGreaterThanOrEqual(3n);
+    expect(query('a')).toBe(2n);
+    expect(query('b')).toBeGreaterThanOrEqual(3n);
   });
 });
 
@@ -177,9 +179,9 @@ describe('faults', () => {
 describe('a calculation that is rounded', () => {
   it('is told as it was rounded, and called so', () => {
     const { finish } = bound('SELECT ROUND(SUM(age) / COUNT(*), 1) FROM people');
-    const [told] = finish([493n, 10n].map((value) => ({ noise: { kind: 'none' }, values: [value] })));
-    expect(told!.rows[0]!.value).toBe(49.3);
-    expect(told!.columns).toEqual(['round(sum(age) / count(*), 1)']);
+    const [table] = finish([493n, 10n].map((value) => ({ noise: { kind: 'none' }, values: [value] })));
+    expect(table!.rows[0]!.value).toBe(49.3);
+    expect(table!.columns).toEqual(['round(sum(age) / count(*), 1)']);
     expect(bound('SELECT AVG(age)::int FROM people').queries[0]).toMatchObject({ kind: 'formula', of: { op: 'round' } });
     expect(bound('SELECT COUNT(*)::int FROM people').queries[0]).toMatchObject({ kind: 'count' });
   });
@@ -192,14 +194,14 @@ describe('from one day to another', () => {
       'urgent: {type: date, bounds: [2024-01-01, 2024-12-31]}',
     );
     const own = await parsePolicy(dated, join(folder, 'policy.yaml'));
-    const asked = (sql: string) => bindBatch(parseSql(sql, own), own).queries[0]!;
-    const days = asked("SELECT AVG(urgent - DATE '2024-01-01') FROM visits");
+    const query = (sql: string) => bindBatch(parseSql(sql, own), own).queries[0]!;
+    const days = query("SELECT AVG(urgent - DATE '2024-01-01') FROM visits");
     const { columns } = bindBatch({ queries: [days] }, own).finish(
       [0n, 1n].map((value) => ({ noise: { kind: 'none' }, values: [value] })),
     )[0]!;
     expect(columns.join()).not.toContain('since 1970');
-    expect(() => asked("SELECT COUNT(*) FROM visits WHERE urgent - DATE '2024-01-01' > 59")).not.toThrow();
-    expect(() => asked("SELECT COUNT(*) FROM visits WHERE urgent - INTERVAL '2 days' > 59")).toThrow('no date');
+    expect(() => query("SELECT COUNT(*) FROM visits WHERE urgent - DATE '2024-01-01' > 59")).not.toThrow();
+    expect(() => query("SELECT COUNT(*) FROM visits WHERE urgent - INTERVAL '2 days' > 59")).toThrow('no date');
   });
 });
 
@@ -230,7 +232,7 @@ describe('a recorded answer', () => {
       text.replace('bounds: [0, 90]', 'bounds: [0, 90], missing: [30]'),
       join(folder, 'policy.yaml'),
     );
-    const counted = (under: Policy) => identityOf(bindBatch(parseSql(sql, under), under), under)[1];
+    const counted = (under: Policy) => requestIdentity(bindBatch(parseSql(sql, under), under), under)[1];
     expect(counted(other)).not.toBe(counted(policy));
   });
 });

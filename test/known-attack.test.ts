@@ -12,10 +12,10 @@ import {
 } from '../experiments/policies/attack.js';
 import { sequence } from '../experiments/policies/bench.js';
 import { type AnyKind, kinds as loaders } from '../src/app/api/kinds.js';
-import { type Few, mostGained } from '../src/evaluate/attack/inference/few-records.js';
-import { telling } from '../src/evaluate/attack/inference/told-numbers.js';
+import { largestGain, type RecordStates } from '../src/evaluate/attack/inference/few-records.js';
+import { releasedNumbers } from '../src/evaluate/attack/inference/told-numbers.js';
 import { planStream } from '../src/index.js';
-import { lawFromText } from '../src/privacy/mechanism/law.js';
+import { distributionFromText } from '../src/privacy/mechanism/law.js';
 import { bindBatch } from '../src/query/bind.js';
 import type { MechanismOf } from '../src/query/count/measure.js';
 import { queryKinds } from '../src/query/kinds.js';
@@ -44,7 +44,7 @@ const overlapping: Totals = {
 };
 const bySum: Totals = { known: [{ sum: 'x' }], adds: ([, , x]) => [Number(x ?? 0)] };
 /** The largest gain between two ways to fill in rows that can only be exchanged together: the promise where totals overlap. */
-function gainedTogether(totals: Totals, tell: Tell, models: number): number {
+function jointGain(totals: Totals, release: Tell, models: number): number {
   const next = sequence(11);
   let most = 0;
   const minimal = (a: readonly number[], b: readonly number[]): boolean => {
@@ -59,10 +59,10 @@ function gainedTogether(totals: Totals, tell: Tell, models: number): number {
     const [a, b] = [0, 1].map(() => range(2 + Math.floor(3 * next())).map(() => Math.floor(next() * rows.length)));
     if (a!.length !== b!.length || !minimal(a!, b!)) continue;
     m++;
-    const few: Few = { states: [a!, b!], weights: Float64Array.of(1, 1) };
+    const few: RecordStates = { states: [a!, b!], weights: Float64Array.of(1, 1) };
     most = Math.max(
       most,
-      mostGained(few, tell(few), () => 1, { outcomes: 300, starts: 2, random: next }),
+      largestGain(few, release(few), () => 1, { outcomes: 300, starts: 2, random: next }),
     );
   }
   return most;
@@ -100,7 +100,7 @@ describe('an attacker who knows a published margin', () => {
   it('gains no more about rows that change together where totals overlap or add up', { timeout: 3_600_000 }, () => {
     for (const totals of [overlapping, bySum, byRegion, byCounts])
       for (const batch of all) {
-        const most = gainedTogether(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));
+        const most = jointGain(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));
         expect([totals.known, batch, most <= slack]).toEqual([totals.known, batch, true]);
       }
   });
@@ -119,11 +119,14 @@ describe('an attacker who knows a published margin', () => {
   it('would gain more from noise for two records that are swapped, once three can go round', () => {
     const policy = knownPolicy(columns, byRegion.known);
     const [measures, mechanisms] = planned(policy, [{ kind: 'count', where: [{ column: 'ill', op: '=', value: 'y' }] }]);
-    const { law } = mechanisms[0]!;
-    if (law.kind !== 'laplace') throw new RangeError('no Laplace noise');
-    const swapped = { ...mechanisms[0]!, law: { ...law, scale: { num: 2n * law.scale.num, den: 3n * law.scale.den } } };
-    const tell = telling(policy, measures, [swapped as MechanismOf], rows);
-    expect(gained(byRegion, tell, 120, { records: 3 })).toBeGreaterThan(1.4);
+    const { distribution } = mechanisms[0]!;
+    if (distribution.kind !== 'laplace') throw new RangeError('no Laplace noise');
+    const swapped = {
+      ...mechanisms[0]!,
+      distribution: { ...distribution, scale: { num: 2n * distribution.scale.num, den: 3n * distribution.scale.den } },
+    };
+    const release = releasedNumbers(policy, measures, [swapped as MechanismOf], rows);
+    expect(gained(byRegion, release, 120, { records: 3 })).toBeGreaterThan(1.4);
   });
 });
 
@@ -219,10 +222,10 @@ relations:
             ];
       const plan = await kind.plan(session, question as never, { epsilon: '1' });
       const { measures } = bindBatch(parseBatch(batch), read);
-      const told = (plan as unknown as { measures: { name: string; noise: never }[] }).measures.slice(0, measures.length);
-      expect(told.map((m) => m.name)).toEqual(measures.map((m) => m.name));
-      const mechanisms = told.map(({ noise }) => ({ law: lawFromText(noise) }) as MechanismOf);
-      const most = gained(byRegion, telling(read, measures, mechanisms, rows), 60);
+      const noisy = (plan as unknown as { measures: { name: string; noise: never }[] }).measures.slice(0, measures.length);
+      expect(noisy.map((m) => m.name)).toEqual(measures.map((m) => m.name));
+      const mechanisms = noisy.map(({ noise }) => ({ distribution: distributionFromText(noise) }) as MechanismOf);
+      const most = gained(byRegion, releasedNumbers(read, measures, mechanisms, rows), 60);
       expect(most).toBeLessThanOrEqual(slack);
       expect(most).toBeGreaterThan(0.2);
     }

@@ -24,8 +24,8 @@ import { draftPolicy } from '../src/app/api/draft.js';
 import { enterSpending } from '../src/app/api/enter.js';
 import { type OpenOptions, open } from '../src/app/api/fugu.js';
 import { learnBounds, learnKeys, learnRows } from '../src/app/api/learn-domain.js';
-import { openAll } from '../src/app/api/opened.js';
-import { register } from '../src/app/cli/release.js';
+import { openHandles } from '../src/app/api/opened.js';
+import { registerReleaseCommand } from '../src/app/cli/release.js';
 import { addClaim, claimsIn, type Registry } from '../src/release/ledger/known-data.js';
 import { runCommand } from './command.js';
 import { Fault } from './inside.js';
@@ -137,7 +137,7 @@ describe('data that has a budget', () => {
     await ask(copy, {}, '0.2');
     const third = place('third');
     await runCommand(
-      register,
+      registerReleaseCommand,
       'release',
       third.policy,
       '--query',
@@ -293,9 +293,9 @@ describe('each file of a policy is judged by itself', () => {
   const visits = (rows: number) =>
     `id,kind\n${Array.from({ length: rows }, (_, k) => `${k % 20},${k % 2 ? 'x' : 'y'}\n`).join('')}`;
   const people = (rows: number) => `id,party\n${Array.from({ length: rows }, (_, k) => `${k},${k % 3 ? 'a' : 'b'}\n`).join('')}`;
-  function pair(name: string, own: string, beside: string): Place {
+  function pair(name: string, own: string, other: string): Place {
     const at = place(name, { text: own });
-    writeFileSync(join(at.folder, 'visits.csv'), beside);
+    writeFileSync(join(at.folder, 'visits.csv'), other);
     writeFileSync(
       at.policy,
       `data: { source: people.csv }
@@ -309,7 +309,7 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
     return at;
   }
   const claimAhead = async ({ policy }: Place, newBudget?: string) => {
-    await (await openAll(policy, { claimAhead: true, ...(newBudget !== undefined && { newBudget }) })).close();
+    await (await openHandles(policy, { claimAhead: true, ...(newBudget !== undefined && { newBudget }) })).close();
   };
   const loose = async (work: Promise<unknown>) => {
     const fault = await refused(work);
@@ -360,17 +360,17 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
   it('content that changed since it was served is refused alike, whosever it is now', async () => {
     const first = place('first');
     await ask(first);
-    const told: string[] = [];
+    const messages: string[] = [];
     for (const [name, text] of Object.entries({ known: csv(), unknown: csv(50) })) {
       const served = place(name, { text: csv(name.length) });
-      const { session, close } = await openAll(served.policy, { claimAhead: true });
+      const { session, close } = await openHandles(served.policy, { claimAhead: true });
       writeFileSync(served.data, text);
-      const fault = await loose(session.of({ analyst: 'somebody' }).release(histogram, { epsilon: '0.1' }));
-      told.push(fault.message);
+      const fault = await loose(session.forPayer({ analyst: 'somebody' }).release(histogram, { epsilon: '0.1' }));
+      messages.push(fault.message);
       expect(`${fault.message} ${fault.hint}`).not.toContain(first.folder);
       await close();
     }
-    expect(new Set(told)).toEqual(new Set(['The data has changed since it was served, and its budget is not open yet.']));
+    expect(new Set(messages)).toEqual(new Set(['The data has changed since it was served, and its budget is not open yet.']));
   });
 
   it('a reason that nobody needed is not on record, also when a claim is made twice', async () => {
@@ -446,8 +446,8 @@ describe('the registry', () => {
     }
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     // Another registry names the same content otherwise.
-    const beside = readdirSync(join(first.folder, '.fugu', 'known-data'));
-    expect(files.filter((name) => !name.startsWith('key') && beside.includes(name))).toEqual([]);
+    const other = readdirSync(join(first.folder, '.fugu', 'known-data'));
+    expect(files.filter((name) => !name.startsWith('key') && other.includes(name))).toEqual([]);
     expect(chainOf(first)).not.toContain(plain);
   });
 
@@ -555,7 +555,7 @@ describe('the registry', () => {
     vi.stubEnv('XDG_STATE_HOME', undefined);
     vi.stubEnv('HOME', '/dev/null');
     const cautions: unknown[] = [];
-    const { session, close } = await openAll(first.policy, { caution: (error) => cautions.push(error) });
+    const { session, close } = await openHandles(first.policy, { caution: (error) => cautions.push(error) });
     await session.release(histogram, { epsilon: '0.1' });
     await close();
     expect(cautions).toHaveLength(1);
@@ -576,13 +576,13 @@ describe('the registry', () => {
   it('of a user whose home cannot be written is done without, and a warning says so', async () => {
     vi.stubEnv('FUGU_REGISTRY', undefined);
     vi.stubEnv('XDG_STATE_HOME', '/dev/null/state');
-    const told: unknown[] = [];
+    const messages: unknown[] = [];
     const first = place('first');
-    const { session, close } = await openAll(first.policy, { caution: (error) => told.push(error) });
+    const { session, close } = await openHandles(first.policy, { caution: (error) => messages.push(error) });
     await session.release(histogram, { epsilon: '0.1' });
     await close();
-    expect(told).toHaveLength(1);
-    expect(String(told[0])).toContain('is not remembered for this user');
+    expect(messages).toHaveLength(1);
+    expect(String(messages[0])).toContain('is not remembered for this user');
     // The ledger's own folder remembers all the same.
     writeFileSync(first.policy, policyText('people.csv', 'population: others\n'));
     await mismatch(ask(first), first);

@@ -1,6 +1,6 @@
 import { parseRational } from '../src/base/exact/rational.js';
 import { declareKnown } from '../src/policy/known/declare.js';
-import type { Known } from '../src/policy/known/known.js';
+import type { KnownTotals } from '../src/policy/known/known.js';
 import { type KnownEntry, knownShape } from '../src/policy/known/shape.js';
 import type { Column, Policy, Protect } from '../src/policy/policy.js';
 import type { YamlFile } from '../src/policy/yaml-file.js';
@@ -10,7 +10,7 @@ const yaml = { place: () => ({ file: '/nowhere/policy.yaml' }) } as unknown as Y
 const row: Protect = { secret: 'row', maxRows: 1, adversary: 'informed' };
 
 /** Known totals as a policy would write them, of made-up columns. */
-export const knownAmong = (columns: readonly Column[], entry: unknown): Known =>
+export const knownAmong = (columns: readonly Column[], entry: unknown): KnownTotals =>
   declareKnown(
     knownShape.parse(entry) as KnownEntry,
     { protect: row, dependence: [] },

@@ -6,7 +6,7 @@ import type { Cell } from '../src/data/engine/engine.js';
 import { exactLoss } from '../src/evaluate/audit/exact-loss.js';
 import { amendTerms, checkPolicy, open } from '../src/index.js';
 import type { Policy } from '../src/policy/policy.js';
-import type { Joint } from '../src/privacy/dependence/model/joint.js';
+import type { JointDistribution } from '../src/privacy/dependence/model/joint.js';
 import { bindBatch } from '../src/query/bind.js';
 import type { Measure } from '../src/query/count/measure.js';
 import { rowCounter } from '../src/query/count/rows.js';
@@ -23,7 +23,7 @@ const margin = '[{ margin: [party] }]';
 const party = { kind: 'histogram', column: 'party' } as const;
 const age = { kind: 'histogram', column: 'age' } as const;
 const refused = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error as { code: string; message: string }); // biome-ignore format: one line
-const asked = async (query: object, epsilon = 0.5, fresh = false) => {
+const release = async (query: object, epsilon = 0.5, fresh = false) => {
   await using fugu = await open(shop.policyFile);
   return await fugu.release(query as typeof party, { epsilon, fresh });
 };
@@ -35,7 +35,7 @@ const planned = async (query: object, epsilon = 0.5) => {
 describe('totals that everybody knows', () => {
   it('are told without noise and for nothing, and say so', async () => {
     shop = openWorkshop(withKnown(margin), 240);
-    const { tables, receipt } = await asked(party);
+    const { tables, receipt } = await release(party);
     expect(tables[0]!.rows.map(({ value }) => value)).toEqual([60, 60, 60, 60]);
     expect([receipt.epsilon, receipt.mechanism, receipt.why]).toEqual([0, 'none', 'No noise: known.']);
     expect(receipt.guarantee.known).toEqual(['how many rows there are by party']);
@@ -66,14 +66,14 @@ describe('totals that everybody knows', () => {
     shop = openWorkshop(base, 240);
     const young = { ...party, kind: 'count', where: [{ column: 'age', op: '<', value: 30 }] };
     const { column: _, ...query } = young;
-    await asked(query, 0.5);
+    await release(query, 0.5);
     const other = await planned({ ...query, where: [{ column: 'age', op: '>=', value: 30 }] });
     expect([other.budget.spent, other.parts]).toEqual([0.5, undefined]);
   });
 
   it('make noisy tables agree with them', async () => {
     shop = openWorkshop(withKnown(margin), 240);
-    const { tables } = await asked([{ kind: 'crosstab', columns: ['party', 'age'] }, age], 0.5);
+    const { tables } = await release([{ kind: 'crosstab', columns: ['party', 'age'] }, age], 0.5);
     const sums = new Map<string, number>();
     for (const { keys, value } of tables[0]!.rows) sums.set(keys[0]!, (sums.get(keys[0]!) ?? 0) + value!);
     expect([...sums.values()]).toEqual([60, 60, 60, 60]);
@@ -83,7 +83,7 @@ describe('totals that everybody knows', () => {
   it('are told as published, whatever the data holds; only a private check compares', async () => {
     shop = openWorkshop(withKnown('[{ margin: party, values: published.csv }]'), 240);
     writeFileSync(join(shop.folder, 'published.csv'), 'party,people\ndem,61\nrep,59\nother,60\n,60\n');
-    expect((await asked(party)).tables[0]!.rows.map(({ value }) => value)).toEqual([61, 59, 60, 60]);
+    expect((await release(party)).tables[0]!.rows.map(({ value }) => value)).toEqual([61, 59, 60, 60]);
     const found = await checkPolicy(shop.policyFile, { private: true });
     expect(found.private!.known).toEqual([{ total: 'how many rows there are by party', different: 2 }]);
     expect((await checkPolicy(shop.policyFile)).private).toBeUndefined();
@@ -95,13 +95,13 @@ describe('totals that everybody knows', () => {
     const as = (values: string) => withKnown(`[{ margin: party${values} }]`);
     const published = (dem: number) => as(`, values: { dem: ${dem}, rep: 60, other: 60 }`);
     shop = openWorkshop(published(61), 240);
-    await asked(party);
+    await release(party);
     shop.write('policy.yaml', published(60));
-    expect((await asked(party, 0.5, true)).tables[0]!.rows[0]!.value).toBe(60);
+    expect((await release(party, 0.5, true)).tables[0]!.rows[0]!.value).toBe(60);
     shop.write('policy.yaml', as(''));
-    expect(await refused(asked(party))).toMatchObject({ code: 'LEDGER_MISMATCH' });
+    expect(await refused(release(party))).toMatchObject({ code: 'LEDGER_MISMATCH' });
     await amendTerms(shop.policyFile, { reason: 'the numbers of the data are told' });
-    expect((await asked(party, 0.5, true)).tables[0]!.rows[3]!.value).toBe(60);
+    expect((await release(party, 0.5, true)).tables[0]!.rows[3]!.value).toBe(60);
   });
 
   it('are explained by an example', async () => {
@@ -115,9 +115,9 @@ describe('totals that everybody knows', () => {
 
   it('belong to the terms: nothing that was booked with or without them is carried over', async () => {
     shop = openWorkshop(withKnown(margin), 240);
-    await asked(age, 0.1);
+    await release(age, 0.1);
     shop.write('policy.yaml', policyYaml());
-    expect(await refused(asked(age, 0.1))).toMatchObject({ code: 'LEDGER_MISMATCH' });
+    expect(await refused(release(age, 0.1))).toMatchObject({ code: 'LEDGER_MISMATCH' });
     expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
     shop.write('policy.yaml', withKnown('[{ margin: [party, age] }]'));
     expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
@@ -173,7 +173,7 @@ columns:
     { kind: 'crosstab', columns: ['region', 'ill'] },
   ];
 
-  const jointOf = (weights: (j: number, v: number) => number, regionOf: readonly Cell[]): Joint => {
+  const jointOf = (weights: (j: number, v: number) => number, regionOf: readonly Cell[]): JointDistribution => {
     const wanted = [...regionOf].sort().join();
     const raw = Float64Array.from({ length: states }, (_, s) => {
       const data = at(s);
@@ -244,7 +244,7 @@ columns:
         (j, v) => own[j]![v]!,
         truth.map((v) => kinds[v]![0]),
       );
-      const { loss } = exactLoss(joint, { width, points, effects: [] }, 1, { adversary: 'informed', limit: 1e12 });
+      const { loss } = exactLoss(joint, { width, points, sensitivities: [] }, 1, { adversary: 'informed', limit: 1e12 });
       most = Math.max(most, loss);
     }
     return most;
@@ -291,8 +291,8 @@ describe('the guide to policies', () => {
     const rows = Array.from({ length: 1000 }, (_, i) => `${i % 50 < 21 ? 'north' : 'south'},${'abc'[i % 3]}`);
     shop.write('people.csv', `region,party\n${rows.join('\n')}\n`);
     const { explanation, private: figures } = await checkPolicy(shop.policyFile, { private: true });
-    const told = explanation.map((line) => line.text);
-    for (const line of shown!.trim().split('\n')) expect(told).toContain(line);
+    const lines = explanation.map((line) => line.text);
+    for (const line of shown!.trim().split('\n')) expect(lines).toContain(line);
     expect(figures!.known![0]!.different).toBe(0);
     const width = async (query: object) => (await planned(query)).errors[0]!.halfWidth;
     const [whole, cell, known] = [

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fault } from '../src/base/errors.js';
 import { compare, parseRational, rational, toText } from '../src/base/exact/rational.js';
-import { type Profile, pureProfile, zcdpProfile } from '../src/privacy/mechanism/profile.js';
+import { type PrivacyCost, pureCost, zcdpCost } from '../src/privacy/mechanism/profile.js';
 import { answersTo, everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { emptyText } from '../src/release/ledger/index/total.js';
 import type { Ledger, Reservation, Verification } from '../src/release/ledger/ledger.js';
-import { asking as asked, faultOf } from './ledger-folder.js';
+import { askingOfAnn as asked, failureOf } from './ledger-folder.js';
 
 /** Room for one ledger, which may be opened many times; its tables can be written behind its back. */
-export interface LedgerRoom {
+export interface LedgerPlace {
   readonly open: (witness?: string) => Promise<Ledger>;
   /** Without opening it. */
   readonly verify: () => Promise<Verification>;
@@ -19,7 +19,7 @@ export interface LedgerRoom {
 }
 
 const terms = { digest: 'd1', summary: 'epsilon 1, secret row' };
-const cost = (text: string): Profile => pureProfile([[everyRecord, parseRational(text)]]);
+const cost = (text: string): PrivacyCost => pureCost([[everyRecord, parseRational(text)]]);
 const asking = (over: Partial<Reservation> = {}): Reservation => asked({ terms, ...over });
 const limit =
   (text: string): Reservation['admit'] =>
@@ -36,20 +36,20 @@ const text = async (ledger: Ledger, population = 'town', analyst?: string) =>
   toText((await ledger.spent(population, analyst)).pure.perRecord.get(everyRecord) ?? rational(0));
 
 /** What every ledger does, wherever it is kept. */
-export function describeLedger(name: string, make: () => LedgerRoom | Promise<LedgerRoom>): void {
+export function describeLedger(name: string, make: () => LedgerPlace | Promise<LedgerPlace>): void {
   describe(name, () => {
-    let room: LedgerRoom;
+    let place: LedgerPlace;
     beforeEach(async () => {
-      room = await make();
+      place = await make();
     });
-    afterEach(() => room.close());
+    afterEach(() => place.close());
 
     it('adds profiles exactly and keeps them over a restart', async () => {
-      const first = await room.open();
+      const first = await place.open();
       for (let i = 0; i < 3; i++) await first.reserve(asking({ key: `k${i}` }));
-      await first.reserve(asking({ key: 'g', profile: zcdpProfile([[answersTo('age'), rational(1, 7)]]) }));
+      await first.reserve(asking({ key: 'g', profile: zcdpCost([[answersTo('age'), rational(1, 7)]]) }));
       await first.close();
-      const again = await room.open();
+      const again = await place.open();
       const spent = await again.spent('town');
       expect(toText(spent.pure.perRecord.get(everyRecord)!)).toBe('3/10');
       expect(toText(spent.zcdp.perRecord.get(answersTo('age'))!)).toBe('1/7');
@@ -58,10 +58,10 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('tells some entries as it tells all, and who paid', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       for (let i = 0; i < 7; i++) {
         const entry = await ledger.reserve(asking({ key: `${i % 2 ? 'odd' : 'even'}:${i}`, analyst: `a${i % 3}` }));
-        if (i % 2) await ledger.settle(entry, 'told');
+        if (i % 2) await ledger.commit(entry, 'told');
         await ledger.reserve(asking({ key: `k${i}`, population: 'village' }));
       }
       const all = await ledger.entries('town');
@@ -78,17 +78,17 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('after every short history, what an analyst has spent is what their entries come to, and what is kept apart is found', async () => {
-      let ledger = await room.open();
+      let ledger = await place.open();
       const steps: Record<string, (population: string) => Promise<unknown>> = {
         pays: (population) => ledger.reserve(asking({ population, analyst: 'ann', key: 'p', profile: cost('1/3') })),
         // Taken up again where it was not answered: one entry, paid once.
         resumes: (population) =>
           ledger.reserve(asking({ population, analyst: 'bob', key: 'r', profile: cost('1/7'), resumable: true })),
         tells: async (population) => {
-          const profile = zcdpProfile([[everyRecord, parseRational('1/5')]]);
-          const asked = asking({ population, analyst: 'ann', key: 't', profile, unlessRecorded: true });
-          const entry = await ledger.reserve(asked);
-          await ledger.settle(entry, 'told');
+          const profile = zcdpCost([[everyRecord, parseRational('1/5')]]);
+          const request = asking({ population, analyst: 'ann', key: 't', profile, unlessRecorded: true });
+          const entry = await ledger.reserve(request);
+          await ledger.commit(entry, 'told');
         },
         enters: (population) => ledger.reserve(asking({ population, analyst: 'cleo', key: 'entered:1', profile: cost('1/11') })),
       };
@@ -98,11 +98,11 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
       for (const k of [0, 1, 2]) {
         if (k === 2) {
           await ledger.close();
-          ledger = await room.open();
+          ledger = await place.open();
         }
         for (const history of histories) await steps[history[k]!]!(history.join());
       }
-      const paid = (entries: Awaited<ReturnType<Ledger['entries']>>, noise: Profile['noise']): string => {
+      const paid = (entries: Awaited<ReturnType<Ledger['entries']>>, noise: PrivacyCost['noise']): string => {
         const costs = entries.filter(({ profile }) => profile.noise === noise).map(({ profile }) => profile.perRecord);
         const each = costs.map((perRecord) => perRecord.get(everyRecord)!);
         const [num, den] = each.reduce(([n, d], cost) => [n * cost.den + cost.num * d, d * cost.den], [0n, 1n]);
@@ -127,9 +127,9 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('remembers whether every release so far was factored over columns', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       const factored = (key: string, yes: boolean) =>
-        ledger.reserve(asking({ key, profile: pureProfile([[answersTo('age'), rational(1, 10)]], yes) }));
+        ledger.reserve(asking({ key, profile: pureCost([[answersTo('age'), rational(1, 10)]], yes) }));
       await factored('a', true);
       await factored('b', true);
       expect((await ledger.spent('town')).pure.factored).toBe(true);
@@ -140,7 +140,7 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('books nothing, not even the account, when admission is refused, and passes the fault through', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       await expect(ledger.reserve(asking({ admit: limit('1/20') }))).rejects.toMatchObject({
         code: 'BUDGET_EXCEEDED',
         details: { limit: '1/20' },
@@ -153,7 +153,7 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('hands admission the totals before and after, and the part of the analyst', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       await ledger.reserve(asking({ analyst: 'bob' }));
       const seen: string[] = [];
       await ledger.reserve(
@@ -164,7 +164,7 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('keeps one account per population, whoever asks', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       await ledger.reserve(asking());
       await ledger.reserve(asking({ population: 'city', terms: { digest: 'other', summary: 's' }, profile: cost('2/3') }));
       expect(await text(ledger)).toBe('1/10');
@@ -172,7 +172,7 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('refuses a policy with other terms until the account is amended, and the amendment is part of the chain', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       await ledger.reserve(asking());
       const raised = { digest: 'd2', summary: 'epsilon 2, secret row' };
       await expect(ledger.reserve(asking({ terms: raised }))).rejects.toThrow(/other terms.*: epsilon was 1 and is 2\.$/);
@@ -185,25 +185,25 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('replays a settled answer, never an unsettled one, and only for its population and key', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       const entry = await ledger.reserve(asking());
       expect(await ledger.replay('town', 'k1')).toBeUndefined();
-      await ledger.settle(entry, '{"n":41}');
+      await ledger.commit(entry, '{"n":41}');
       const found = await ledger.replay('town', 'k1');
       expect(found).toMatchObject({ answer: '{"n":41}', entry: { sequence: entry.sequence, hash: entry.hash, settled: true } });
       expect(await ledger.replay('city', 'k1')).toBeUndefined();
       expect(await ledger.replay('town', 'k2')).toBeUndefined();
-      await ledger.settle(entry, '{"n":99}');
+      await ledger.commit(entry, '{"n":99}');
       expect((await ledger.replay('town', 'k1'))?.answer).toBe('{"n":41}');
     });
 
     it('keeps totals short over many awkward fractions and never rounds them down', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       let lower = 0;
       for (let i = 0; i < 60; i++) {
         const den = 1_000_003n + BigInt(i) * 1_009n;
         lower += 1 / Number(den);
-        await ledger.reserve(asking({ profile: pureProfile([[everyRecord, rational(1n, den)]]) }));
+        await ledger.reserve(asking({ profile: pureCost([[everyRecord, rational(1n, den)]]) }));
       }
       const total = (await ledger.spent('town')).pure.perRecord.get(everyRecord)!;
       expect(total.den.toString(2).length).toBeLessThan(300);
@@ -212,20 +212,20 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('books a reservation in a few milliseconds however many there are', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       for (let i = 0; i < 100; i++) await ledger.reserve(asking({ key: `warm${i}` }));
       // Not by the clock, which others move.
       const before = process.cpuUsage();
       for (let i = 0; i < 50; i++) await ledger.reserve(asking({ key: `k${i}` }));
       const { user, system } = process.cpuUsage(before);
-      expect((user + system) / 1000 / 50).toBeLessThan(room.quick);
+      expect((user + system) / 1000 / 50).toBeLessThan(place.quick);
     });
 
     it('takes up an entry that nobody was answered for, once, and only for the same words under the same terms', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       const first = await ledger.reserve(asking({ resumable: true }));
       expect(await ledger.unanswered!('town', 'k1')).toMatchObject({ sequence: first.sequence });
-      const again = await room.open();
+      const again = await place.open();
       expect(await again.reserve(asking({ resumable: true, admit: limit('0') }))).toMatchObject({
         sequence: first.sequence,
         hash: first.hash,
@@ -234,8 +234,8 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
       expect(await codeOf(again.reserve(asking({ resumable: true, profile: cost('1/9'), admit: limit('1/10') })))).toBe(
         'BUDGET_EXCEEDED',
       );
-      expect(await again.settle(first, 'one')).toBe('one');
-      expect(await ledger.settle(first, 'two')).toBe('one');
+      expect(await again.commit(first, 'one')).toBe('one');
+      expect(await ledger.commit(first, 'two')).toBe('one');
       expect(await ledger.unanswered!('town', 'k1')).toBeUndefined();
       expect(await ledger.reserve(asking({ resumable: true, unlessRecorded: true }))).toMatchObject({ settled: true });
       expect((await ledger.reserve(asking({ resumable: true }))).sequence).toBeGreaterThan(first.sequence);
@@ -243,7 +243,7 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('never spends more than there is, however many ask at once', async () => {
-      const ledgers = await Promise.all([room.open(), room.open()]);
+      const ledgers = await Promise.all([place.open(), place.open()]);
       const asks = Array.from({ length: 24 }, (_, i) =>
         codeOf(ledgers[i % 2]!.reserve(asking({ key: `k${i}`, analyst: `a${i % 3}`, admit: limit('1') }))),
       );
@@ -254,14 +254,14 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('asks before it opens an account, and hands over those there are', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       await ledger.reserve(asking());
       const seen: (readonly string[])[] = [];
       const opening = (others: readonly string[]) => {
         seen.push(others);
         throw new Fault('LEDGER_MISMATCH', 'a second budget', 'name it');
       };
-      expect(await faultOf(ledger.reserve(asking({ population: 'city', opening })))).toMatchObject({
+      expect(await failureOf(ledger.reserve(asking({ population: 'city', opening })))).toMatchObject({
         code: 'LEDGER_MISMATCH',
         outcome: { state: 'not spent' },
       });
@@ -270,7 +270,7 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('lets an amendment see the account and its entries, and changes nothing where that refuses', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       await ledger.reserve(asking());
       const raised = { digest: 'd2', summary: 'epsilon 2, secret row' };
       const seen: unknown[] = [];
@@ -284,11 +284,11 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
     });
 
     it('keeps names and answers as they are, whatever letters they hold', async () => {
-      const ledger = await room.open();
+      const ledger = await place.open();
       const odd = 'O\'Brien "x" \\ $1 ü 😀 \ud800 \n';
       const entry = await ledger.reserve(asking({ population: odd, analyst: odd, label: odd }));
-      await ledger.settle(entry, odd.replace('\ud800', ''));
-      const again = await room.open();
+      await ledger.commit(entry, odd.replace('\ud800', ''));
+      const again = await place.open();
       expect((await again.replay(odd, 'k1'))?.answer).toBe(odd.replace('\ud800', ''));
       expect((await again.entries(odd))[0]!.label).toBe(odd);
       expect(await text(again, odd, odd)).toBe('1/10');
@@ -297,17 +297,17 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
   });
 
   describe(`${name}, damaged`, () => {
-    let room: LedgerRoom;
+    let place: LedgerPlace;
     beforeEach(async () => {
-      room = await make();
+      place = await make();
     });
-    afterEach(() => room.close());
+    afterEach(() => place.close());
     const filled = async () => {
-      const ledger = await room.open();
-      for (let i = 0; i < 5; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
+      const ledger = await place.open();
+      for (let i = 0; i < 5; i++) await ledger.commit(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
       await ledger.close();
     };
-    const broken = () => room.verify();
+    const broken = () => place.verify();
 
     it.each([
       ['a changed cost', `UPDATE link SET body = replace(body, '1/10', '1/99') WHERE sequence = 4`, 4],
@@ -317,7 +317,7 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
       ['a changed answer', `UPDATE answer SET body = 'answer 9' WHERE of = 2`, 2],
     ])('is found by verify: %s', async (_what, sql, at) => {
       await filled();
-      await room.tamper(sql);
+      await place.tamper(sql);
       expect(await broken()).toMatchObject({ ok: false, brokenAt: at });
     });
 
@@ -329,7 +329,7 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
       ['the newest entry cut off', 'DELETE FROM link WHERE sequence = 11'],
     ])('is found by verify: %s', async (_what, sql) => {
       await filled();
-      await room.tamper(sql);
+      await place.tamper(sql);
       expect((await broken()).ok).toBe(false);
     });
 
@@ -342,15 +342,15 @@ export function describeLedger(name: string, make: () => LedgerRoom | Promise<Le
       ['the newest entry changed', `UPDATE link SET body = replace(body, 'answer', 'spend') WHERE sequence = 11`],
     ])('stops the next reservation at once: %s', async (_what, sql) => {
       await filled();
-      await room.tamper(sql);
-      expect(await codeOf(room.open().then((ledger) => ledger.reserve(asking())))).toBe('LEDGER_CORRUPT');
-      expect(await codeOf(room.open().then((ledger) => ledger.spent('town', 'ann')))).toBe('LEDGER_CORRUPT');
+      await place.tamper(sql);
+      expect(await codeOf(place.open().then((ledger) => ledger.reserve(asking())))).toBe('LEDGER_CORRUPT');
+      expect(await codeOf(place.open().then((ledger) => ledger.spent('town', 'ann')))).toBe('LEDGER_CORRUPT');
     });
 
     it('does not replay a changed answer', async () => {
       await filled();
-      await room.tamper(`UPDATE answer SET body = 'answer 9'`);
-      expect(await codeOf((await room.open()).replay('town', 'k1'))).toBe('LEDGER_CORRUPT');
+      await place.tamper(`UPDATE answer SET body = 'answer 9'`);
+      expect(await codeOf((await place.open()).replay('town', 'k1'))).toBe('LEDGER_CORRUPT');
     });
   });
 }

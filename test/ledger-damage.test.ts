@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rational } from '../src/base/exact/rational.js';
-import { pureProfile } from '../src/privacy/mechanism/profile.js';
+import { pureCost } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { openLedger } from '../src/release/ledger/open.js';
 import { builtOnce } from './fugu.js';
@@ -23,18 +23,18 @@ beforeAll(async () => {
     for (const file of ['', '-wal', '.chain'])
       if (existsSync(`${place}${file}`)) copyFileSync(`${place}${file}`, join(base, `${name}.db${file}`));
   };
-  const asked = (population: string, analyst: string, key: string, tenths: number) => ({
+  const request = (population: string, analyst: string, key: string, tenths: number) => ({
     population,
     terms: { digest: 'd1', summary: 'epsilon 1' },
     analyst,
     key,
     label: 'count',
-    profile: pureProfile([[everyRecord, rational(tenths, 10)]]),
+    profile: pureCost([[everyRecord, rational(tenths, 10)]]),
     resumable: true,
     admit: () => undefined,
   });
-  const book = async (ledger: Awaited<ReturnType<typeof openLedger>>, ...words: Parameters<typeof asked>) =>
-    ledger.settle(await ledger.reserve(asked(...words)), `{"answer":"${words[2]} ${'x'.repeat(600)}"}`);
+  const book = async (ledger: Awaited<ReturnType<typeof openLedger>>, ...words: Parameters<typeof request>) =>
+    ledger.commit(await ledger.reserve(request(...words)), `{"answer":"${words[2]} ${'x'.repeat(600)}"}`);
   const first = await openLedger(place);
   await book(first, 'town', 'ann', 'k1', 1);
   for (let i = 0; i < 6; i++) await book(first, `city${i}`, 'bob', `c${i}`, 3);
@@ -105,13 +105,13 @@ describe('a ledger that was damaged is refused or brought back, never believed w
   });
 
   it('files that are gone or older than the others', () => {
-    const told = (kind: string, what: string, start: Case[3] = 'closed') => [...unharmed([[kind, what, 0, start]]).keys()];
-    expect(told('remove', '')).toEqual(['exact']);
-    expect(told('remove', '-wal', 'open')).toEqual(['exact']);
-    expect(told('older', '')).toEqual(['exact']);
-    expect(told('remove', '.chain')).toEqual(['refused LEDGER_CORRUPT']);
-    expect(told('older', '.chain')).toEqual(['refused LEDGER_CORRUPT']);
-    told('remove', '', 'open');
+    const named = (kind: string, what: string, start: Case[3] = 'closed') => [...unharmed([[kind, what, 0, start]]).keys()];
+    expect(named('remove', '')).toEqual(['exact']);
+    expect(named('remove', '-wal', 'open')).toEqual(['exact']);
+    expect(named('older', '')).toEqual(['exact']);
+    expect(named('remove', '.chain')).toEqual(['refused LEDGER_CORRUPT']);
+    expect(named('older', '.chain')).toEqual(['refused LEDGER_CORRUPT']);
+    named('remove', '', 'open');
   });
 
   it('is judged by a test that can see a smaller amount: both files taken back together', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fault } from '../src/base/errors.js';
 import { rational, toText } from '../src/base/exact/rational.js';
-import { pureProfile } from '../src/privacy/mechanism/profile.js';
+import { pureCost } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from '../src/release/ledger/ledger.js';
 import { openLedger } from '../src/release/ledger/open.js';
@@ -52,22 +52,22 @@ export function ledgerFolder(...inside: string[]): LedgerFolder {
   };
 }
 
-export const terms = { digest: 'd1', summary: 'epsilon 1' };
+export const folderTerms = { digest: 'd1', summary: 'epsilon 1' };
 /** A tenth of an epsilon, asked for by ann. */
-export const asking = (over: Partial<Reservation> = {}): Reservation => ({
+export const askingOfAnn = (over: Partial<Reservation> = {}): Reservation => ({
   population: 'town',
-  terms,
+  terms: folderTerms,
   analyst: 'ann',
   key: 'k1',
   label: 'count',
-  profile: pureProfile([[everyRecord, rational(1, 10)]]),
+  profile: pureCost([[everyRecord, rational(1, 10)]]),
   admit: () => undefined,
   ...over,
 });
-export const spentBy = async (ledger: Ledger): Promise<string> =>
+export const spentByAnalyst = async (ledger: Ledger): Promise<string> =>
   toText((await ledger.spent('town')).pure.perRecord.get(everyRecord) ?? rational(0));
 
-export const faultOf = (work: Promise<unknown>): Promise<Fault> =>
+export const failureOf = (work: Promise<unknown>): Promise<Fault> =>
   work.then(
     () => {
       throw new Error('no fault');

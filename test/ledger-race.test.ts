@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toText } from '../src/base/exact/rational.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { openLedger } from '../src/release/ledger/open.js';
-import { type Line, spender } from './ledger-race.js';
+import { type SpenderLine, spender } from './ledger-race.js';
 
 let folder: string;
 beforeEach(() => {
@@ -32,7 +32,7 @@ describe('many processes and one budget', () => {
 
   it('loses no acknowledged reservation over 50 kill -9 at random moments, and the chain still verifies', async () => {
     const place = join(folder, 'ledger.db');
-    const acknowledged: Line[] = [];
+    const acknowledged: SpenderLine[] = [];
     for (let round = 0; round < 10; round++) {
       const spenders = Array.from({ length: 5 }, (_, i) => spender(place, `r${round}p${i}`, { count: 'endless' }));
       for (const { child, firstLine, done } of spenders) {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Outcome } from '../src/base/errors.js';
 
-export interface Line {
+export interface SpenderLine {
   readonly sequence?: number;
   readonly key?: string;
   readonly hash?: string;
@@ -14,9 +14,9 @@ export interface Spender {
   readonly firstLine: Promise<void>;
   /** How many reservations it has acknowledged so far. */
   readonly acknowledged: () => number;
-  readonly done: Promise<{ lines: Line[]; code: number | null; errors: string }>;
+  readonly done: Promise<{ lines: SpenderLine[]; code: number | null; errors: string }>;
 }
-export interface Spending {
+export interface SpenderLoad {
   readonly count: number | 'endless';
   /** Who ask at once in this process. */
   readonly clients?: number;
@@ -27,7 +27,7 @@ export interface Spending {
 }
 
 /** Runs on dist/, which `npm test` builds first. */
-export function spender(place: string, name: string, { count, clients = 1, parts = 1000, goesOn = false }: Spending): Spender {
+export function spender(place: string, name: string, { count, clients = 1, parts = 1000, goesOn = false }: SpenderLoad): Spender {
   const words = [join(import.meta.dirname, 'ledger-race-child.mjs'), place, name, count, clients, parts].map(String);
   const env = { ...process.env, ...(goesOn && { FUGU_RACE_GOES_ON: '1' }) };
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'], env });
@@ -44,7 +44,7 @@ export function spender(place: string, name: string, { count, clients = 1, parts
   child.stderr.on('data', (chunk) => {
     errors += chunk;
   });
-  const done = new Promise<{ lines: Line[]; code: number | null; errors: string }>((resolve) => {
+  const done = new Promise<{ lines: SpenderLine[]; code: number | null; errors: string }>((resolve) => {
     child.on('close', (code) => {
       spoke();
       // A killed child may leave half a line: that reservation was not acknowledged.
@@ -52,7 +52,7 @@ export function spender(place: string, name: string, { count, clients = 1, parts
         .slice(0, out.lastIndexOf('\n') + 1)
         .split('\n')
         .filter(Boolean);
-      resolve({ lines: whole.map((line) => JSON.parse(line) as Line), code, errors });
+      resolve({ lines: whole.map((line) => JSON.parse(line) as SpenderLine), code, errors });
     });
   });
   return { child, firstLine, acknowledged: () => out.split('"sequence"').length - 1, done };

@@ -17,7 +17,7 @@ describe('a ledger that one process opens again and again while others write', (
       await open.release(ask(20 + 2 * round), { epsilon: '0.01' });
       const other = await shop.session();
       await other.close();
-      const said = await fugu(
+      const result = await fugu(
         { cwd: shop.folder },
         'release',
         'policy.yaml',
@@ -26,7 +26,7 @@ describe('a ledger that one process opens again and again while others write', (
         '--epsilon',
         '0.01',
       );
-      expect(said.err).toBe('');
+      expect(result.err).toBe('');
       await open.release(ask(40 + round), { epsilon: '0.01' });
       await open.close();
     }

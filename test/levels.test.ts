@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { register as registerLearn } from '../src/app/cli/learn.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
+import { registerLearnCommand as registerLearn } from '../src/app/cli/learn.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
 import { one, parseRational, toNumber } from '../src/base/exact/rational.js';
 import { declaredAmplifiers } from '../src/data/ties/declared.js';
 import { nothingSpent } from '../src/privacy/mechanism/profile.js';
@@ -9,7 +9,7 @@ import { parseBatch } from '../src/query/parse.js';
 import { chooseNoise } from '../src/release/accountant/choose.js';
 import { openAccount } from '../src/release/accountant/open-account.js';
 import { runCommand } from './command.js';
-import { Fault, readPolicy, type Session } from './inside.js';
+import { Fault, type PrivacySession, readPolicy } from './inside.js';
 import { openNow } from './now.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
@@ -94,7 +94,9 @@ async function forgetful(policy: string, queries: readonly object[]): Promise<re
   );
   const { measures } = bindBatch(parseBatch({ queries }), read);
   const [best] = chooseNoise(measures, account, one, nothingSpent);
-  return best!.mechanisms.map(({ law }) => (law.kind === 'laplace' ? toNumber(law.scale) : Number.NaN));
+  return best!.mechanisms.map(({ distribution }) =>
+    distribution.kind === 'laplace' ? toNumber(distribution.scale) : Number.NaN,
+  );
 }
 
 const rows = 12_000;
@@ -206,7 +208,7 @@ describe('a release that reads inside a pool', () => {
 
 describe('all releases together', () => {
   const columns = [member, `income: ${income}`];
-  const spentOn = async (session: Session, query: object, epsilon: string): Promise<number> => {
+  const spentOn = async (session: PrivacySession, query: object, epsilon: string): Promise<number> => {
     const { receipt } = await session.release(query, { epsilon });
     const { noise } = receipt.measures[0]!;
     return (query as { kind: string }).kind === 'histogram' && noise.kind === 'laplace'

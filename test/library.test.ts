@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { kinds as loaders } from '../src/app/api/kinds.js';
-import { questionOf } from '../src/app/api/question.js';
+import { parseQuestion } from '../src/app/api/question.js';
 import * as library from '../src/index.js';
 import {
   type Answer,
@@ -52,13 +52,13 @@ describe('everything that can be asked', () => {
   it.each(kinds.map((kind) => [kind.name] as const))(
     '%s has an example that plans, fits, is paid for, and is told again',
     async (name) => {
-      let asked = 0;
+      let count = 0;
       for (const file of [shop.policyFile, people, ties]) {
         const kind = kinds.find((k) => k.name === name)!;
         const example = kind.example(await readPolicy(file)) as Question | undefined;
         if (example === undefined) continue;
-        asked++;
-        expect((await questionOf(example)).kind.name).toBe(name);
+        count++;
+        expect((await parseQuestion(example)).kind.name).toBe(name);
         await using fugu = await open(file);
         const before = (await fugu.spent()).budget.spent;
         const plan = await fugu.plan(example, { epsilon: 1 });
@@ -71,7 +71,7 @@ describe('everything that can be asked', () => {
         const again = await fugu.release(example, { epsilon: '1' });
         expect(again.receipt.ledger).toMatchObject({ replayed: true, entry: answer.receipt.ledger.entry });
       }
-      expect(asked).toBeGreaterThan(0);
+      expect(count).toBeGreaterThan(0);
     },
   );
 
@@ -273,10 +273,10 @@ describe('a caller from JavaScript', () => {
         [file, wrong()[k]],
         [file, 'x', wrong()[k]],
       ]) {
-        const said = await ending(() => call(...args));
+        const outcome = await ending(() => call(...args));
         // A right first argument may need no other.
-        if (said === 'answered' && (args[0] === shop.policyFile || args[0] === file)) continue;
-        if (said !== 'fault') findings.push(`${name}(${args.map((a) => typeof a).join(', ')}) [${k}]: ${said}`);
+        if (outcome === 'answered' && (args[0] === shop.policyFile || args[0] === file)) continue;
+        if (outcome !== 'fault') findings.push(`${name}(${args.map((a) => typeof a).join(', ')}) [${k}]: ${outcome}`);
       }
     }
     expect(findings).toEqual([]);
@@ -288,8 +288,8 @@ describe('a caller from JavaScript', () => {
     const spent = (await fugu.spent()).budget.spent;
     for (const verb of ['plan', 'release'] as const)
       for (let k = 0; k < wrong().length; k++) {
-        const asked = await ending(() => fugu[verb](wrong()[k] as Question));
-        if (asked !== 'fault') findings.push(`${verb} question ${k}: ${asked}`);
+        const count = await ending(() => fugu[verb](wrong()[k] as Question));
+        if (count !== 'fault') findings.push(`${verb} question ${k}: ${count}`);
         const options = await ending(() => fugu[verb]({ kind: 'total' } as unknown as Question, wrong()[k] as object));
         if (options !== 'fault') findings.push(`${verb} options ${k}: ${options}`);
       }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fit as fitted } from '../src/analysis/graphical/fit.js';
+import { fitModel as fitted } from '../src/analysis/graphical/fit.js';
 import { patternCandidates } from '../src/analysis/pattern/candidates.js';
-import { analysePattern, schemaFromText } from '../src/analysis/pattern/query/analyse.js';
+import { analysePatternText, schemaFromText } from '../src/analysis/pattern/query/analyse.js';
 import { parsePattern } from '../src/analysis/pattern/query/parse.js';
 import { readWorkload } from '../src/analysis/workload/form.js';
 import { readCsvTable } from '../src/app/api/csv-table.js';
@@ -86,7 +86,7 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
       .map((i) => `r(x${i}, x${i + 1})`)
       .join(', ');
     const text = `q() :- ${path}`;
-    return patternCandidates(analysePattern(text, schemaFromText(text, 1000)), { epsilon: parseRational('1') });
+    return patternCandidates(analysePatternText(text, schemaFromText(text, 1000)), { epsilon: parseRational('1') });
   },
   patternTerms: () => parsePattern(`q() :- all_distinct(${'x, '.repeat(64)}x), r(x)`),
   policyBytes: () => readPolicy(large('large.yaml', 'policyBytes')),

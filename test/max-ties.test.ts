@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { planDegrees } from '../src/analysis/pattern/degrees/release.js';
 import { planPattern } from '../src/analysis/pattern/release.js';
-import { deskOf } from '../src/release/session/session.js';
+import { releaseContextOf } from '../src/release/session/session.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -28,7 +28,9 @@ const open = (yaml: string, data = csv()) => {
   return shop.session();
 };
 const kept = async (session: Awaited<ReturnType<typeof open>>) =>
-  (await (await now(deskOf(session).engine)).rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().map(([id]) => id);
+  (await (await now(releaseContextOf(session).engine)).rows({ sql: 'SELECT id FROM fugu_data', values: [] }))
+    .open()
+    .map(([id]) => id);
 
 describe('maxTies', () => {
   it('leaves rows out, keeps rows without a name, and says how many and why', async () => {
@@ -104,7 +106,7 @@ describe('maxTies', () => {
     const after = await later.plan({ kind: 'count' });
     expect(after.budget.spent).toBeGreaterThan(0.03);
     expect(after.route).not.toMatch(/used records/);
-    expect(await later.gained()).toBeGreaterThan(0.02);
+    expect(await later.privacyLoss()).toBeGreaterThan(0.02);
     await later.close();
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { deskOf } from '../src/release/session/session.js';
+import { releaseContextOf } from '../src/release/session/session.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -19,7 +19,9 @@ const open = (yaml: string, data = csv()) => {
   return shop.session();
 };
 const kept = async (session: Awaited<ReturnType<typeof open>>): Promise<unknown[][]> =>
-  (await (await now(deskOf(session).engine)).rows({ sql: 'SELECT id, home FROM fugu_data', values: [] })).open() as unknown[][];
+  (
+    await (await now(releaseContextOf(session).engine)).rows({ sql: 'SELECT id, home FROM fugu_data', values: [] })
+  ).open() as unknown[][];
 
 describe('maxUsed', () => {
   it('uses so many of each group, the ones without a name first, and says how many records are left out', async () => {

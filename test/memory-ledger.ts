@@ -1,8 +1,8 @@
-import { nothingSpent, type Spent, spend, toStored } from '../src/privacy/mechanism/profile.js';
-import type { AccountTerms, Entry, Ledger, Reservation } from '../src/release/ledger/ledger.js';
+import { nothingSpent, type SpentCosts, spend, toStored } from '../src/privacy/mechanism/profile.js';
+import type { AccountTerms, Ledger, Reservation, SpendEntry } from '../src/release/ledger/ledger.js';
 import { spentBy } from '../src/release/session/quota.js';
 
-interface Kept extends Entry {
+interface Kept extends SpendEntry {
   readonly digest: string;
   readonly resumable: boolean;
   answer?: string;
@@ -17,11 +17,15 @@ export function memoryLedger(): MemoryLedger {
   const kept: Kept[] = [];
   const terms = new Map<string, AccountTerms>();
   const of = (population: string) => kept.filter((e) => e.population === population);
-  const shown = ({ digest: _, resumable: __, answer, ...entry }: Kept): Entry => ({ ...entry, settled: answer !== undefined });
-  const same = (a: Entry['profile'], b: Entry['profile']) => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
+  const shown = ({ digest: _, resumable: __, answer, ...entry }: Kept): SpendEntry => ({
+    ...entry,
+    settled: answer !== undefined,
+  });
+  const same = (a: SpendEntry['profile'], b: SpendEntry['profile']) =>
+    JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
   const open = (population: string, key: string) => of(population).findLast((e) => e.key === key && e.resumable && !e.answer);
 
-  const reserve = (r: Reservation): Entry => {
+  const reserve = (r: Reservation): SpendEntry => {
     const { population, analyst, as, key, label, profile, relied = [], resumable = false } = r;
     const { digest } = r.terms;
     const recorded = of(population).findLast((e) => e.key === key && e.answer !== undefined);
@@ -56,7 +60,7 @@ export function memoryLedger(): MemoryLedger {
   return {
     kept,
     reserve: async (r) => reserve(r),
-    settle: async ({ sequence }, answer) => {
+    commit: async ({ sequence }, answer) => {
       const entry = kept[sequence - 1]!;
       entry.answer ??= answer;
       return entry.answer;
@@ -70,7 +74,8 @@ export function memoryLedger(): MemoryLedger {
       return found && shown(found);
     },
     spent: async (population, analyst) => spentBy(of(population), analyst),
-    standing: async ({ population }): Promise<Spent> => (of(population).length > 0 ? spentBy(of(population)) : nothingSpent),
+    spentUnder: async ({ population }): Promise<SpentCosts> =>
+      of(population).length > 0 ? spentBy(of(population)) : nothingSpent,
     account: async (population) => {
       const known = terms.get(population);
       return known && { population, terms: known, spent: spentBy(of(population)) };

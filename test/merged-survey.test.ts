@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { register as registerPlan } from '../src/app/cli/plan.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { runCommand } from './command.js';
 
 let folder: string;
@@ -72,11 +72,11 @@ describe('a survey with a skip block', () => {
     ['Laplace', '{ epsilon: 1 }'],
     ['Gaussian', '{ epsilon: 1, delta: 0.01 }'],
   ])('is released with one joint table for the block, and less error: %s', async (name, budget) => {
-    const apart = await json(registerPlan, 'plan', survey({ budget, merge: false }), '--survey');
+    const separate = await json(registerPlan, 'plan', survey({ budget, merge: false }), '--survey');
     const policy = survey({ budget });
     const plan = await json(registerPlan, 'plan', policy, '--survey');
     expect(plan.survey.chosen.name).toBe(`${name}, merged`);
-    expect(plan.survey.chosen.error.l2).toBeLessThan(0.85 * apart.survey.chosen.error.l2);
+    expect(plan.survey.chosen.error.l2).toBeLessThan(0.85 * separate.survey.chosen.error.l2);
     expect(plan.measures.map((m: Planned) => [m.cells, m.tables ?? 1])).toEqual([[9, 8], ...rest.map(() => [4, 1])]);
 
     const release = await json(registerRelease, 'release', policy, '--survey');
@@ -97,7 +97,7 @@ describe('a survey with a skip block', () => {
       '40000',
       '--accept-no-protection',
     );
-    const apart = await json(
+    const separate = await json(
       registerRelease,
       'release',
       survey({ budget, merge: false }),
@@ -108,7 +108,7 @@ describe('a survey with a skip block', () => {
     );
     expect(merged.receipt.measures[0].tables).toBe(8);
     const values = (release: typeof merged) => release.tables.map((t: { rows: Row[] }) => t.rows.map((r) => r.value));
-    expect(values(merged)).toEqual(values(apart));
+    expect(values(merged)).toEqual(values(separate));
     expect(tableOf(merged, 'war0').map((r) => r.value)).toEqual([86, 514, 2400]);
   });
 

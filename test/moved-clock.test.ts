@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { Rate } from '../src/app/service/turns.js';
+import { RateLimiter } from '../src/app/service/turns.js';
 import type { Ledger } from '../src/release/ledger/ledger.js';
 import { faultOf } from './fault.js';
 import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
@@ -43,7 +43,7 @@ async function opened(name: string) {
   };
   return { policy, ledger, session, close };
 }
-const asked = { kind: 'histogram', column: 'party' } as const;
+const request = { kind: 'histogram', column: 'party' } as const;
 const costing = { epsilon: '10000' } as const;
 
 describe.each(Object.entries(clocks))('a clock that %s during a release', (name, how) => {
@@ -51,10 +51,10 @@ describe.each(Object.entries(clocks))('a clock that %s during a release', (name,
     const { ledger, session, close, policy } = await opened(name);
     move(how);
     const own = await session();
-    const first = await own.release(asked, costing);
+    const first = await own.release(request, costing);
     expect(first.tables[0]!.rows.map(({ value }) => value)).toEqual([50, 50, 0]);
-    expect((await own.release(asked, costing)).receipt.ledger).toMatchObject({ replayed: true });
-    await own.release(asked, { ...costing, fresh: true });
+    expect((await own.release(request, costing)).receipt.ledger).toMatchObject({ replayed: true });
+    await own.release(request, { ...costing, fresh: true });
     expect(await ledger.entries(policy.population)).toHaveLength(2);
     expect((await ledger.verify()).ok).toBe(true);
     await close();
@@ -76,7 +76,7 @@ describe.each(Object.entries(clocks))('a clock that %s during a release', (name,
     });
     const own = await session(broken);
     move(how);
-    const { outcome } = await faultOf(own.release(asked, costing));
+    const { outcome } = await faultOf(own.release(request, costing));
     const [entry] = await ledger.entries(policy.population);
     expect(outcome).toEqual({ state: 'spent', entry: entry!.sequence, resumable: true });
     await close();
@@ -85,7 +85,7 @@ describe.each(Object.entries(clocks))('a clock that %s during a release', (name,
 
 describe('what is measured while a process runs', () => {
   it('is measured by a clock that nobody sets: whoever had to wait does not wait for an hour', () => {
-    const rate = new Rate(1, 1000);
+    const rate = new RateLimiter(1, 1000);
     expect(rate.wait('a')).toBe(0);
     move(() => -hour);
     expect(rate.wait('a')).toBeLessThan(1);
@@ -93,7 +93,7 @@ describe('what is measured while a process runs', () => {
   });
 
   /** Who may ask what time it is, and what for; everybody else measures by `performance.now()`. */
-  const told: readonly RegExp[] = [
+  const messages: readonly RegExp[] = [
     // Kept, or told to people: when something happened.
     /^release\/ledger\/(rescue\/|postgres\/rescue\.ts$|chained-ledger\.ts$|known-data\.ts$)/,
     /^release\/session\/(batch|charge|enter|receipt)\.ts$/,
@@ -108,6 +108,6 @@ describe('what is measured while a process runs', () => {
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .filter((file) => /\bDate\.now\b|new Date\(\)/.test(readFileSync(join(root, file), 'utf8')));
-    expect(asking.filter((file) => !told.some((may) => may.test(file)))).toEqual([]);
+    expect(asking.filter((file) => !messages.some((may) => may.test(file)))).toEqual([]);
   });
 });

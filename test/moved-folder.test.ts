@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { open } from '../src/app/api/fugu.js';
 import { amendTerms, backupLedger, restoreLedger } from '../src/app/api/ledger.js';
-import { openAll } from '../src/app/api/opened.js';
+import { openHandles } from '../src/app/api/opened.js';
 import { recordedAnswer } from '../src/app/api/recorded.js';
 import { type StreamOptions, stream } from '../src/app/api/stream.js';
-import { Session } from '../src/release/session/session.js';
+import { PrivacySession } from '../src/release/session/session.js';
 import { Fault } from './inside.js';
 
 /** What was paid for is told again after the folder of data, policy and ledger was moved, or restored from a backup elsewhere. */
@@ -15,8 +15,11 @@ const folders: string[] = [];
 /** Version 0.2 recorded questions with all their bounds. */
 const in02 = vi.hoisted(() => ({ on: false }));
 vi.mock(import('../src/query/same/ends.js'), async (original) => {
-  const { withoutEnds } = await original();
-  return { withoutEnds: (policy, counting) => (in02.on ? { policy, filter: counting.filter } : withoutEnds(policy, counting)) };
+  const { withoutUpperBounds } = await original();
+  return {
+    withoutUpperBounds: (policy, counting) =>
+      in02.on ? { policy, filter: counting.filter } : withoutUpperBounds(policy, counting),
+  };
 });
 const asNow = () => {
   in02.on = false;
@@ -72,8 +75,8 @@ async function askAll(folder: string, followed = streams) {
       expect(receipt).toBeDefined();
       answers.push(answer);
     }
-    for (const asked of followed) {
-      for await (const { receipt: _, replayed: __, ...step } of await stream(policy, asked)) answers.push(step);
+    for (const request of followed) {
+      for await (const { receipt: _, replayed: __, ...step } of await stream(policy, request)) answers.push(step);
     }
     return { answers, entries: (await fugu.entries()).length, estimated: await fugu.estimate() };
   } finally {
@@ -91,8 +94,8 @@ const moved = (folder: string): string => {
 /** As version 0.2 recorded: under its own key, which request-key.test.ts compares with keys that 0.2 made. */
 const asIn02 = () => {
   in02.on = true;
-  const keysOf = Session.prototype.keysOf;
-  vi.spyOn(Session.prototype, 'keysOf').mockImplementation(function (this: Session, canonical: string) {
+  const keysOf = PrivacySession.prototype.keysOf;
+  vi.spyOn(PrivacySession.prototype, 'keysOf').mockImplementation(function (this: PrivacySession, canonical: string) {
     return { key: keysOf.call(this, canonical).former[0]!, former: [] };
   });
 };
@@ -132,7 +135,7 @@ describe('recorded answers', () => {
   it('are told by their number after a move', async () => {
     const folder = scene('population: ward\n');
     await askAll(folder);
-    const { session, close } = await openAll(join(moved(folder), 'visits.yaml'));
+    const { session, close } = await openHandles(join(moved(folder), 'visits.yaml'));
     try {
       expect(await recordedAnswer(session, 2)).toMatchObject({ receipt: { ledger: { entry: 2 } } });
     } finally {

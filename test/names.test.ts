@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { releaseDegrees } from '../src/analysis/pattern/degrees/release.js';
 import { releasePattern } from '../src/analysis/pattern/release.js';
 import { toNumber } from '../src/base/exact/rational.js';
-import type { Session } from './inside.js';
+import type { PrivacySession } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** One person, one name: whatever a release rests on, and however the files spell it. */
@@ -42,13 +42,13 @@ describe('a person whose name is spelt in two ways', () => {
   const lossAt = (scale: number): number => {
     const agree = Math.sqrt(oddsRatio) / (1 + Math.sqrt(oddsRatio));
     const n = 2 * friends;
-    const law = (p: number) => {
+    const probability = (p: number) => {
       let weights = [1];
       for (let k = 0; k < n; k++)
         weights = Array.from({ length: k + 2 }, (_, j) => (weights[j] ?? 0) * (1 - p) + (weights[j - 1] ?? 0) * p);
       return weights;
     };
-    const [yes, no] = [law(agree), law(1 - agree)];
+    const [yes, no] = [probability(agree), probability(1 - agree)];
     const seen = (weights: readonly number[], own: number, o: number) =>
       weights.reduce((sum, w, j) => sum + w * Math.exp(-Math.abs(o - j - own) / scale), 0);
     let worst = 0;
@@ -122,8 +122,8 @@ describe('releases', () => {
     const plain = await outcome(protect, dependence, plainly);
     expect(await outcome(protect, dependence, oddly)).toEqual(plain);
     // The planted twin: zeros in front are no spelling, so every name occurs once.
-    const apart = await outcome(protect, dependence, (n) => `${'0'.repeat(turn++)}${n}`).catch(() => undefined);
-    expect(apart).not.toEqual(plain);
+    const separate = await outcome(protect, dependence, (n) => `${'0'.repeat(turn++)}${n}`).catch(() => undefined);
+    expect(separate).not.toEqual(plain);
   });
 
   it('refuse a model that names one record twice, by two spellings', async () => {
@@ -136,7 +136,7 @@ describe('releases', () => {
 });
 
 describe('a relation whose columns are stored in different types', () => {
-  const open = async (tuples: string): Promise<Session & { close(): Promise<void> }> => {
+  const open = async (tuples: string): Promise<PrivacySession & { close(): Promise<void> }> => {
     shop = openWorkshop();
     const path = `${shop.folder}/people.duckdb`;
     const instance = await DuckDBInstance.create(path);
@@ -169,7 +169,7 @@ dependence: none
       ),
     );
   };
-  const ask = async (session: Session, text: string) =>
+  const ask = async (session: PrivacySession, text: string) =>
     Number((await releasePattern(session, text, { epsilon: '1000', mechanism: 'laplace' })).result.value);
 
   it.each(["(1, '2', 2), (2, '3', 1.0)", "(1, '2', 2), (2, '3', 1.0), (3, 'no number', 'nan')"])(

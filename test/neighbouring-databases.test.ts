@@ -6,14 +6,14 @@ import { countCells } from '../src/query/count/count.js';
 import type { Measure } from '../src/query/count/measure.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import {
+  type DatabaseShape,
+  databaseShape,
   drawing,
   neighbourOf,
   openRows,
-  type Shape,
-  shapeOf,
-  statementOf,
+  randomStatement,
   typeOf,
-  type World,
+  type WorldTables,
   worldOf,
 } from './neighbouring-databases.js';
 import { smallDatabase, type Tables } from './tables-of-persons.js';
@@ -56,13 +56,13 @@ interface Found {
 async function search(cases: number, seed: number, worlds: number, spoil?: (sql: string) => string): Promise<Found> {
   const found: Found = { cases: 0, statements: 0, refused: new Map(), beyond: [], reached: 0 };
   const draw = drawing(seed);
-  const bound = (shape: Shape, sql: string) => bindBatch(parseSql(sql, shape.policy), shape.policy).measures;
+  const bound = (shape: DatabaseShape, sql: string) => bindBatch(parseSql(sql, shape.policy), shape.policy).measures;
   while (found.cases < cases && !(spoil && found.beyond.length > 0)) {
-    const shape = shapeOf(draw, worlds);
-    const { sql, each } = statementOf(draw, shape);
-    let [said, measures]: (readonly Measure[])[] = [[], []];
+    const shape = databaseShape(draw, worlds);
+    const { sql, each } = randomStatement(draw, shape);
+    let [declared, measures]: (readonly Measure[])[] = [[], []];
     try {
-      [said, measures] = [bound(shape, sql), bound(shape, each)];
+      [declared, measures] = [bound(shape, sql), bound(shape, each)];
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const words = error.message.replaceAll(/"[^"]*"|\([^)]*\)|\d+/g, '…');
@@ -71,9 +71,9 @@ async function search(cases: number, seed: number, worlds: number, spoil?: (sql:
     }
     found.statements++;
     // By groups a count and the count beside a mean may be one table, of rows with and without the number; what it says is then asked of itself.
-    const claims = measures.length === said.length ? said : measures;
+    const claims = measures.length === declared.length ? declared : measures;
     const open = openRows(draw, shape);
-    const count = async (all: readonly World[]) => {
+    const count = async (all: readonly WorldTables[]) => {
       const tables: Tables = new Map(
         [...shape.tables].map(([table, { unit, columns }]) => [
           table === 'people' ? 'data' : table,
@@ -93,7 +93,7 @@ async function search(cases: number, seed: number, worlds: number, spoil?: (sql:
       const after = await count(next);
       for (let w = 0; w < all.length; w++, found.cases++)
         measures.forEach((measure, m) => {
-          const { l1, l2squared } = claims[m]!.effects.get(everyRecord)!;
+          const { l1, l2squared } = claims[m]!.sensitivity.get(everyRecord)!;
           const own = (cells: readonly bigint[]) =>
             cells.slice((w * cells.length) / (worlds + 1), ((w + 1) * cells.length) / (worlds + 1));
           const far = moved(measure, own(before[m]!), own(after[m]!));

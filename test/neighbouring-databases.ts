@@ -1,6 +1,6 @@
 import type { Cell, SourceColumn } from '../src/data/engine/engine.js';
 import { daysOf } from '../src/policy/date-text.js';
-import type { Column, Policy, Table } from '../src/policy/policy.js';
+import type { Column, LinkedTable, Policy } from '../src/policy/policy.js';
 import { category, multi, number, samplePolicy } from './sample-policy.js';
 
 /** Numbers that come the same way every time. */
@@ -19,7 +19,7 @@ export function drawing(seed: number) {
 export type Draw = ReturnType<typeof drawing>;
 
 /** So many databases lie in one, each with persons of its own; `w` says which. */
-export interface Shape {
+export interface DatabaseShape {
   readonly policy: Policy;
   readonly persons: 'text' | 'integer';
   /** Columns of each table; the unit first where rows are persons'. */
@@ -45,12 +45,12 @@ const cellOf = (draw: Draw, name: string): Cell => {
   if (name.startsWith('o')) return draw.among(['p', 'q', 'p;q', ' q ; q', 'z', null]);
   return draw.among(name === 'k' ? ['k0', 'k1', 'k2', null] : ['m0', 'm1', null]);
 };
-export const typeOf = ({ persons, tables }: Shape, table: string, name: string): SourceColumn['type'] => {
+export const typeOf = ({ persons, tables }: DatabaseShape, table: string, name: string): SourceColumn['type'] => {
   if (name === tables.get(table)!.unit) return persons;
   return name.startsWith('x') ? 'real' : name.startsWith('d') ? 'integer' : 'text';
 };
 
-export function shapeOf(draw: Draw, worlds: number): Shape {
+export function databaseShape(draw: Draw, worlds: number): DatabaseShape {
   const units = draw.among([
     ['person', 'person', 'person'],
     ['id', 'who', 'person'],
@@ -60,7 +60,7 @@ export function shapeOf(draw: Draw, worlds: number): Shape {
   const shape = new Map<string, { unit?: string; columns: readonly string[] }>([
     ['people', { unit: units[0]!, columns: [units[0]!, 'w', ...own(0), 'k'] }],
   ]);
-  const tables = new Map<string, Table>();
+  const tables = new Map<string, LinkedTable>();
   for (let i = 1; i <= draw.below(3); i++) {
     const open = i === 2 && draw.chance(0.5);
     const unit = units[i]!;
@@ -93,7 +93,7 @@ export function shapeOf(draw: Draw, worlds: number): Shape {
 }
 
 /** A statement, and the same for each database by itself. */
-export interface Asked {
+export interface WorldStatement {
   readonly sql: string;
   readonly each: string;
 }
@@ -106,7 +106,7 @@ interface Part {
 }
 
 /** Whatever the grammar of docs/queries/sql.md and docs/guides/tables.md lets one ask. */
-export function statementOf(draw: Draw, { policy, tables }: Shape): Asked {
+export function randomStatement(draw: Draw, { policy, tables }: DatabaseShape): WorldStatement {
   const names = [...tables.keys()];
   const own = names.filter((name) => tables.get(name)!.unit !== undefined);
   const open = names.find((name) => tables.get(name)!.unit === undefined);
@@ -180,7 +180,7 @@ const kind = (all: readonly Named[], letters: string) => all.filter(({ name }) =
 
 function keyOf(draw: Draw, all: readonly Named[]): string {
   const [codes, numbers, dates] = [kind(all, 'cmo'), kind(all, 'x'), kind(all, 'd')];
-  const ways = [
+  const forms = [
     ...(codes.length > 0 ? [() => spelt(draw.among(codes)), () => spelt(draw.among(codes))] : []),
     ...(numbers.length > 0 ? [() => `FLOOR(${spelt(draw.among(numbers))} / 3)`] : []),
     ...(dates.length > 0
@@ -188,13 +188,13 @@ function keyOf(draw: Draw, all: readonly Named[]): string {
       : []),
     () => `CASE WHEN ${conditionOf(draw, all, 1)} THEN 'u' ELSE 'v' END`,
   ];
-  return draw.among(ways)();
+  return draw.among(forms)();
 }
 
 function aggregateOf(draw: Draw, all: readonly Named[], { as, unit }: Part): string {
   const [codes, numbers, dates] = [kind(all, 'cm'), kind(all, 'x'), kind(all, 'd')];
   const filter = draw.chance(0.2) ? ` FILTER (WHERE ${conditionOf(draw, all, 1)})` : '';
-  const ways = [
+  const forms = [
     () => `COUNT(*)${filter}`,
     () => `COUNT(DISTINCT ${as}.${unit})${filter}`,
     ...(codes.length > 0
@@ -207,13 +207,13 @@ function aggregateOf(draw: Draw, all: readonly Named[], { as, unit }: Part): str
     ...(dates.length > 0 ? [() => `AVG(${spelt(draw.among(dates))} - ${spelt(draw.among(dates))})`] : []),
     () => `SUM(CASE WHEN ${conditionOf(draw, all, 1)} THEN 3 ELSE 0 END)`,
   ];
-  return draw.among(ways)();
+  return draw.among(forms)();
 }
 
 function conditionOf(draw: Draw, all: readonly Named[], depth: number): string {
   const [codes, numbers, dates, lists] = [kind(all, 'c'), kind(all, 'x'), kind(all, 'd'), kind(all, 'o')];
   const inner = () => conditionOf(draw, all, depth - 1);
-  const ways = [
+  const forms = [
     ...(codes.length > 0
       ? [() => `${spelt(draw.among(codes))} = 'a'`, () => `${spelt(draw.among(codes))} NOT IN ('a', 'b')`]
       : []),
@@ -224,15 +224,22 @@ function conditionOf(draw: Draw, all: readonly Named[], depth: number): string {
     ...(lists.length > 0 ? [() => `${spelt(draw.among(lists))} = 'p'`] : []),
     ...(depth > 1 ? [() => `(${inner()} OR ${inner()})`, () => `NOT (${inner()} AND ${inner()})`] : []),
   ];
-  return ways.length > 0 ? draw.among(ways)() : 'TRUE';
+  return forms.length > 0 ? draw.among(forms)() : 'TRUE';
 }
 
-export type World = ReadonlyMap<string, readonly (readonly Cell[])[]>;
+export type WorldTables = ReadonlyMap<string, readonly (readonly Cell[])[]>;
 const people = [0, 1, 2, 3, 4];
-const named = (world: number, n: number, persons: Shape['persons']): Cell =>
+const named = (world: number, n: number, persons: DatabaseShape['persons']): Cell =>
   persons === 'integer' ? BigInt(10 * world + n) : `p${world} ${n}`;
 
-function rowsOf(draw: Draw, { tables }: Shape, table: string, world: number, person: Cell, most: number): (readonly Cell[])[] {
+function rowsOf(
+  draw: Draw,
+  { tables }: DatabaseShape,
+  table: string,
+  world: number,
+  person: Cell,
+  most: number,
+): (readonly Cell[])[] {
   const { unit, columns } = tables.get(table)!;
   const row = () => columns.map((name) => (name === unit ? person : name === 'w' ? `w${world}` : cellOf(draw, name)));
   const rows = Array.from({ length: draw.below(most + 1) }, row);
@@ -240,7 +247,7 @@ function rowsOf(draw: Draw, { tables }: Shape, table: string, world: number, per
 }
 
 /** Some persons are in the data, some in other tables only, some rows are nobody's. */
-export const worldOf = (draw: Draw, shape: Shape, world: number): World =>
+export const worldOf = (draw: Draw, shape: DatabaseShape, world: number): WorldTables =>
   new Map(
     [...shape.tables].map(([table, { unit }]) => {
       const owners =
@@ -248,13 +255,13 @@ export const worldOf = (draw: Draw, shape: Shape, world: number): World =>
       return [table, owners.flatMap((owner) => rowsOf(draw, shape, table, world, owner, 3))];
     }),
   );
-export const openRows = (draw: Draw, { tables }: Shape): readonly (readonly Cell[])[] =>
+export const openRows = (draw: Draw, { tables }: DatabaseShape): readonly (readonly Cell[])[] =>
   [...tables.values()].flatMap(({ unit, columns }) =>
     unit === undefined ? Array.from({ length: 5 }, () => columns.map((name) => cellOf(draw, name))) : [],
   );
 
 /** One person of the data gives place to another, who may have rows in other tables already; what the first leaves behind there is nobody's. */
-export function neighbourOf(draw: Draw, shape: Shape, tables: World, world: number): World {
+export function neighbourOf(draw: Draw, shape: DatabaseShape, tables: WorldTables, world: number): WorldTables {
   const there = [...new Set(tables.get('people')!.map(([person]) => person!))].filter((person) => person !== null);
   if (there.length === 0) return tables;
   const gone = draw.among(there);

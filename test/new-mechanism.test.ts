@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rational, toNumber } from '../src/base/exact/rational.js';
 import { open, type Question } from '../src/index.js';
 import { pure } from '../src/privacy/mechanism/allotment.js';
-import { effectOn } from '../src/privacy/mechanism/effect.js';
-import { Paid } from '../src/privacy/mechanism/paid.js';
+import { sensitivityOn } from '../src/privacy/mechanism/effect.js';
+import { Payment } from '../src/privacy/mechanism/paid.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { bounded } from './fixtures/new-mechanism.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -42,23 +42,23 @@ describe('a mechanism that one file adds, with a question that one line adds', (
   });
 
   it('cannot cost more than is booked, nor be drawn from without or beyond it', () => {
-    const effects = effectOn([everyRecord], { l1: 1n, l2squared: 1n });
+    const effects = sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n });
     const noise = bounded('rows', 10n, effects, pure(rational(1, 2)));
     expect(toNumber(noise.cost.perRecord.get(everyRecord)!)).toBe(0.5);
-    expect(() => noise.ready(new Paid([]))).toThrow(/more noise would be drawn/);
-    const paid = new Paid([noise]);
+    expect(() => noise.ready(new Payment([]))).toThrow(/more noise would be drawn/);
+    const paid = new Payment([noise]);
     noise.ready(paid);
     expect(() => noise.ready(paid)).toThrow(/more noise would be drawn/);
   });
 
   it('keeps its promise at every answer, the ends of the range too', () => {
     const [most, draws, epsilon] = [6, 40_000, 0.5];
-    const effects = effectOn([everyRecord], { l1: 1n, l2squared: 1n });
+    const effects = sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n });
     const counted = [2n, 3n].map((exact) => {
       const counts = new Array<number>(most + 1).fill(0);
       for (let k = 0; k < draws; k++) {
         const noise = bounded('rows', BigInt(most), effects, pure(rational(1, 2)));
-        counts[Number(noise.ready(new Paid([noise]))(exact))]!++;
+        counts[Number(noise.ready(new Payment([noise]))(exact))]!++;
       }
       return counts;
     });

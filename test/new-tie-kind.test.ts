@@ -8,7 +8,7 @@ import { declaredAmplifiers } from '../src/data/ties/declared.js';
 import { tieKinds } from '../src/data/ties/kinds.js';
 import type { Policy } from '../src/policy/policy.js';
 import { fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
-import { leakage } from '../src/privacy/dependence/leakage.js';
+import { leakageBounds } from '../src/privacy/dependence/leakage.js';
 import { nothingSpent } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../src/query/bind.js';
@@ -59,16 +59,16 @@ describe('a kind of tie that one file and one line add', () => {
     const path = fromPairs(5, Uint32Array.of(0, 1, 3), Uint32Array.of(1, 2, 4), Math.log(4));
     const { amplifiers, readsData } = await withEngine(policy, (engine) => declaredAmplifiers(policy, engine, kinds));
     expect(readsData).toBe(true);
-    expect(amplifiers[0]!.leakage(rational(3, 10))).toBeCloseTo(leakage(path, 0.3, 'informed').worst.leakage, 12);
+    expect(amplifiers[0]!.leakage(rational(3, 10))).toBeCloseTo(leakageBounds(path, 0.3, 'informed').worst.leakage, 12);
     expect(amplifiers[0]!.assumptions).toContain('Who sits beside whom (seat) is known to the attacker.');
     const account = openAccount(policy, amplifiers, undefined, kinds);
     const { measures } = bindBatch({ queries: [{ kind: 'histogram', column: 'party' }] }, policy);
     const [plan] = chooseNoise(measures, account, rational(1, 2), nothingSpent);
     expect(plan!.fits).toBe(true);
-    const cost = plan!.profile.perRecord.get(everyRecord)!;
+    const cost = plan!.cost.perRecord.get(everyRecord)!;
     expect(compare(cost, multiply(account.routes[0]!.pureCapacity, rational(1, 2)))).toBeLessThanOrEqual(0);
     // Twice what was planned is all there is: the ties' part of it, too.
-    expect(leakage(path, 2 * toNumber(cost), 'informed').worst.leakage).toBeCloseTo(1, 6);
+    expect(leakageBounds(path, 2 * toNumber(cost), 'informed').worst.leakage).toBeCloseTo(1, 6);
   });
 
   const withEngine = async <T>(policy: Policy, ask: (engine: Awaited<ReturnType<typeof openNow>>) => Promise<T>): Promise<T> => {
@@ -86,10 +86,10 @@ describe('the kinds of ties', () => {
     const root = join(import.meta.dirname, '..', 'src');
     // Noise has a law called gaussian, too.
     const names = tieKinds.map(({ kind }) => kind).filter((kind) => kind !== 'gaussian');
-    const telling = new RegExp(`kind\\W{1,3}(===|!==) '(${names.join('|')})'|\\.kind [!=]== '(${names.join('|')})'`);
+    const answers = new RegExp(`kind\\W{1,3}(===|!==) '(${names.join('|')})'|\\.kind [!=]== '(${names.join('|')})'`);
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
       (f) => f.endsWith('.ts') && !f.endsWith('.test.ts'),
     );
-    expect(files.filter((f) => telling.test(readFileSync(join(root, f), 'utf8')))).toEqual([]);
+    expect(files.filter((f) => answers.test(readFileSync(join(root, f), 'utf8')))).toEqual([]);
   });
 });

@@ -2,17 +2,18 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerEpsilon } from '../src/app/cli/epsilon.js';
-import { register as registerEstimate } from '../src/app/cli/estimate.js';
-import { register as registerLearn } from '../src/app/cli/learn.js';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
-import { refuseRepeated } from '../src/app/cli/options.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
-import { register as registerSynth } from '../src/app/cli/synth.js';
-import { register as registerToken } from '../src/app/cli/token.js';
+import { registerEpsilonCommand as registerEpsilon } from '../src/app/cli/epsilon.js';
+import { registerEstimateCommand as registerEstimate } from '../src/app/cli/estimate.js';
+import { registerLearnCommand as registerLearn } from '../src/app/cli/learn.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
+import { refuseRepeatedOptions } from '../src/app/cli/options.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
+import { registerSynthCommand as registerSynth } from '../src/app/cli/synth.js';
+import { registerTokenCommand as registerToken } from '../src/app/cli/token.js';
 import { open } from '../src/index.js';
 import { runCommand } from './command.js';
+import { registerIn } from './register-of.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -25,7 +26,7 @@ const refused = (register: (program: Command) => void, ...words: string[]): Prom
   );
 const repeated = (register: (program: Command) => void) => (program: Command) => {
   register(program);
-  refuseRepeated(program);
+  refuseRepeatedOptions(program);
 };
 /** Every command, by the files that register one. */
 const commandFiles = readdirSync(join(import.meta.dirname, '..', 'src', 'app', 'cli')).filter(
@@ -36,7 +37,7 @@ describe('an option that is given twice', () => {
   it('is refused in every command, unless its values add up', async () => {
     let [options, spending] = [0, 0];
     for (const file of commandFiles) {
-      const { register } = (await import(join('..', 'src', 'app', 'cli', file))) as { register?: (program: Command) => void };
+      const register = await registerIn(file.replace(/\.ts$/, ''));
       if (!register) continue;
       const names = new Command();
       register(names);
@@ -45,8 +46,8 @@ describe('an option that is given twice', () => {
         for (const option of path.options.filter((o) => (o.required || o.optional) && !o.variadic)) {
           options++;
           const words = [...(path.parent === names ? [] : [path.parent!.name()]), path.name()];
-          const told = await refused(repeated(register), ...words, option.long!, '1', option.long!, '2');
-          expect([file, told]).toEqual([file, `${option.long} is given twice.`]);
+          const output = await refused(repeated(register), ...words, option.long!, '1', option.long!, '2');
+          expect([file, output]).toEqual([file, `${option.long} is given twice.`]);
           const spends = path.options.some(({ description }) => description.startsWith('spend without asking'));
           const fault = await runCommand(repeated(register), ...words, option.long!, '1', option.long!, '2').catch((e) => e);
           expect([file, fault.outcome]).toEqual([file, spends ? { state: 'not spent' } : undefined]);
@@ -59,8 +60,8 @@ describe('an option that is given twice', () => {
 
   it('does not stand in the way of one that takes several values', async () => {
     shop = openWorkshop();
-    const told = await runCommand(repeated(registerToken), 'token', 'make', shop.policyFile, '--role', 'analyst', '--for', 'ann', '--only', 'policy', '--only', 'policy', '--json'); // biome-ignore format: one line
-    expect(JSON.parse(told).policies).toEqual(['policy', 'policy']);
+    const output = await runCommand(repeated(registerToken), 'token', 'make', shop.policyFile, '--role', 'analyst', '--for', 'ann', '--only', 'policy', '--only', 'policy', '--json'); // biome-ignore format: one line
+    expect(JSON.parse(output).policies).toEqual(['policy', 'policy']);
   });
 });
 
@@ -103,8 +104,8 @@ describe('an option that is not used', () => {
     ['The argument after "list"', ['list', 'POLICY', 'abc']],
   ])('is refused by token: %s', async (option, words) => {
     shop = openWorkshop();
-    const asked = words.map((word) => (word === 'POLICY' ? shop.policyFile : word));
-    expect(await refused(registerToken, 'token', ...asked)).toBe(`${option} is not used here.`);
+    const args = words.map((word) => (word === 'POLICY' ? shop.policyFile : word));
+    expect(await refused(registerToken, 'token', ...args)).toBe(`${option} is not used here.`);
   });
 
   it('is refused where nothing is written: --overwrite', async () => {
@@ -116,8 +117,8 @@ describe('an option that is not used', () => {
 
   it('keeps the delta in the line for a policy', async () => {
     const words = ['epsilon', '--prior', '0.1', '--posterior', '0.3', '--delta', '1e-6'];
-    const told = await runCommand(registerEpsilon, ...words);
-    expect(told).toContain('budget: { belief: { prior: 0.1, posterior: 0.3 }, delta: 0.000001 }');
+    const output = await runCommand(registerEpsilon, ...words);
+    expect(output).toContain('budget: { belief: { prior: 0.1, posterior: 0.3 }, delta: 0.000001 }');
     expect(JSON.parse(await runCommand(registerEpsilon, ...words, '--json')).delta).toBe(1e-6);
   });
 });
@@ -153,8 +154,8 @@ describe('a place that cannot be written to', () => {
     const before = readdirSync(shop.folder, { recursive: true }).length;
     const places = ['people.csv/below.csv', `${'x'.repeat(300)}.csv`, 'taken.csv'].map((name) => join(shop.folder, name));
     for (const place of places) {
-      const asked = [...words.map((w) => (w === 'POLICY' ? shop.policyFile : w)), place];
-      expect(await refused(register, ...asked, ...(_name === 'synth' ? ['--overwrite'] : []))).toMatch(
+      const args = [...words.map((w) => (w === 'POLICY' ? shop.policyFile : w)), place];
+      expect(await refused(register, ...args, ...(_name === 'synth' ? ['--overwrite'] : []))).toMatch(
         /could not be written|already/,
       );
     }

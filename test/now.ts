@@ -1,18 +1,18 @@
-import type { Engine, Pinned } from '../src/data/engine/engine.js';
-import { pinned } from '../src/data/engine/engine.js';
+import type { Engine, Snapshot } from '../src/data/engine/engine.js';
+import { withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 
 /** The data as it is whenever something is asked of it: for tests that look at an engine from outside. Closing it closes the engine. */
-export interface Now extends Pinned {
+export interface Now extends Snapshot {
   readonly engine: Engine;
 }
 
 export async function now(engine: Engine): Promise<Now> {
-  const { dialect, room } = await pinned(engine, async (data) => data);
+  const { dialect, room } = await withSnapshot(engine, async (data) => data);
   const ask =
-    <A extends unknown[], T>(what: (data: Pinned, ...args: A) => Promise<T>) =>
+    <A extends unknown[], T>(what: (data: Snapshot, ...args: A) => Promise<T>) =>
     (...args: A): Promise<T> =>
-      pinned(engine, (data) => what(data, ...args));
+      withSnapshot(engine, (data) => what(data, ...args));
   const all: Now = {
     engine,
     dialect,
@@ -28,7 +28,7 @@ export async function now(engine: Engine): Promise<Now> {
     rows: ask((data, statement) => data.rows(statement)),
     count: ask((data, statement) => data.count(statement)),
     async *stream(statement) {
-      const data = await engine.pin();
+      const data = await engine.snapshot();
       try {
         yield* data.stream(statement);
       } finally {

@@ -17,11 +17,11 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { releasePattern } from '../src/analysis/pattern/release.js';
-import { register as registerCheck } from '../src/app/cli/check.js';
-import { accountDoubts } from '../src/policy/population.js';
+import { registerCheckCommand as registerCheck } from '../src/app/cli/check.js';
+import { accountWarnings } from '../src/policy/population.js';
 import { amendTo } from './amended.js';
 import { runCommand } from './command.js';
-import { createSession, openEngine, openLedger, readPolicy, type Session } from './inside.js';
+import { createSession, openEngine, openLedger, type PrivacySession, readPolicy } from './inside.js';
 
 /** However data and policy are reached, one file of data has one account. */
 let folder: string;
@@ -42,7 +42,7 @@ const policy = (path: string, data: string, more = ''): string => {
   return at(path);
 };
 
-async function open<T>(file: string, work: (session: Session) => Promise<T>): Promise<T> {
+async function open<T>(file: string, work: (session: PrivacySession) => Promise<T>): Promise<T> {
   const read = await readPolicy(file);
   const engine = await openEngine(read);
   const ledger = await openLedger(read.ledger);
@@ -327,7 +327,7 @@ describe('one account for ties', () => {
 });
 
 describe('fugu check', () => {
-  const doubts = async (file: string) => accountDoubts(await readPolicy(file));
+  const doubts = async (file: string) => accountWarnings(await readPolicy(file));
 
   it('is silent about the usual account and warns of a second ledger, of a name without a place, and of hard links', async () => {
     const usual = policy('here/usual.yaml', 'source: ../data/people.csv');
@@ -339,8 +339,8 @@ describe('fugu check', () => {
     expect(await doubts(named)).toEqual([expect.stringContaining(`ledger: ${at('data/.fugu/ledger.db')}`)]);
     linkSync(at('data/people.csv'), at('there/same.csv'));
     expect(await doubts(usual)).toEqual([expect.stringContaining('hard links')]);
-    const told = JSON.parse(await runCommand(registerCheck, 'check', usual, '--json'));
-    expect(told.warnings).toHaveLength(1);
+    const output = JSON.parse(await runCommand(registerCheck, 'check', usual, '--json'));
+    expect(output.warnings).toHaveLength(1);
     expect(await runCommand(registerCheck, 'check', usual)).toMatch(/Warning +The data file has 2 names/);
   });
 });

@@ -14,9 +14,9 @@ const writers: readonly RegExp[] = [
 ];
 const writing =
   /^(writeFile|appendFile|createWriteStream|open|openAsBlob|rename|copyFile|cp|link|symlink|truncate|ftruncate|write|writev|mkdir|FileHandle|WriteStream|promises|default)(Sync)?$/;
-const telling = /\bconsole\s*\.|process\s*\.\s*(stdout|stderr)\s*\.\s*write\b/;
+const writeCalls = /\bconsole\s*\.|process\s*\.\s*(stdout|stderr)\s*\.\s*write\b/;
 /** Who may put text before people's eyes: app/cli/output.ts, which shows no control character. */
-const tellers: readonly RegExp[] = [
+const writingFiles: readonly RegExp[] = [
   /^app\/cli\/output\.ts$/,
   // What FUGU_DEBUG asked for.
   /^release\/session\/(charge|outcome)\.ts$/,
@@ -55,7 +55,7 @@ describe('there is one way', () => {
   });
 
   it('to put text before people', () => {
-    const wrong = sources.filter((f) => !tellers.some((t) => t.test(f)) && telling.test(code(f)));
+    const wrong = sources.filter((f) => !writingFiles.some((t) => t.test(f)) && writeCalls.test(code(f)));
     expect(wrong).toEqual([]);
   });
 
@@ -74,6 +74,6 @@ describe('there is one way', () => {
       ).toBe(true);
     expect(takenFromFs("import { readFileSync, type Stats } from 'node:fs';").some((name) => writing.test(name))).toBe(false);
     for (const planted of ['console.error(e)', 'process.stdout.write(x)', 'process\n  .stderr.write(x)'])
-      expect(telling.test(planted), planted).toBe(true);
+      expect(writeCalls.test(planted), planted).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
-import { deskOf, type Session, Session as Sessions } from '../src/release/session/session.js';
+import { type PrivacySession, releaseContextOf, PrivacySession as Sessions } from '../src/release/session/session.js';
 import type { Engine, Ledger, Outcome } from './inside.js';
-import { chooseSurveyBatch, createSession, Fault, Outcomes, openEngine, readPolicy } from './inside.js';
+import { chooseSurveyBatch, createSession, Fault, OutcomeLog, openEngine, readPolicy } from './inside.js';
 import { type MemoryLedger, memoryLedger } from './memory-ledger.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -21,7 +21,7 @@ async function open(budget = '{ epsilon: 1000 }') {
   const engine = await openEngine(policy);
   engines.push(engine);
   const ledger = memoryLedger();
-  const session = (more: { analyst?: string; outcomes?: Outcomes } = {}) =>
+  const session = (more: { analyst?: string; outcomes?: OutcomeLog } = {}) =>
     createSession({ policy, engine, ledger, analyst: 'ann', ...more });
   return { shop, policy, engine, ledger, session };
 }
@@ -64,12 +64,12 @@ function breaking(ledger: Ledger, engine: Engine, at: number, wrong: Wrong) {
         };
       },
     });
-  const pinning = wrapped({ pin: async () => wrapped(await engine.pin(), ['rows', 'columns', 'size']) }, ['pin']);
+  const pinning = wrapped({ pin: async () => wrapped(await engine.snapshot(), ['rows', 'columns', 'size']) }, ['pin']);
   return {
     met,
     ledger: wrapped(ledger, ['replay', 'reserve', 'settle', 'standing', 'unanswered']),
     engine: {
-      pin: () => pinning.pin(),
+      snapshot: () => pinning.pin(),
       source: engine.source,
       room: engine.room,
       whole: engine.whole,
@@ -79,13 +79,13 @@ function breaking(ledger: Ledger, engine: Engine, at: number, wrong: Wrong) {
   };
 }
 
-interface Told {
+interface ReleaseOutcome {
   readonly answered: boolean;
   readonly recorded?: boolean;
   readonly outcome?: Outcome;
 }
-type Ask = (session: Session) => Promise<{ receipt: { ledger: { recorded?: false } } }>;
-const tell = async (ask: Ask, session: Session): Promise<Told> => {
+type Ask = (session: PrivacySession) => Promise<{ receipt: { ledger: { recorded?: false } } }>;
+const outcomeWith = async (ask: Ask, session: PrivacySession): Promise<ReleaseOutcome> => {
   try {
     const { receipt } = await ask(session);
     return { answered: true, recorded: receipt.ledger.recorded !== false };
@@ -96,7 +96,7 @@ const tell = async (ask: Ask, session: Session): Promise<Told> => {
 
 const histogram: Ask = (s) => s.release({ kind: 'histogram', column: 'party' }, { epsilon: '1' });
 const medians: Ask = (s) => s.release({ kind: 'quantile', column: 'age', at: [0.5] }, { epsilon: '1' });
-const clustersFor = (s: Session, epsilon: string) => releaseKmeans(s, { columns: ['age'], clusters: 2 }, { epsilon });
+const clustersFor = (s: PrivacySession, epsilon: string) => releaseKmeans(s, { columns: ['age'], clusters: 2 }, { epsilon });
 const clusters: Ask = (s) => clustersFor(s, '1');
 const kinds: Readonly<Record<string, { ask: Ask; resumable: boolean }>> = {
   'a histogram': { ask: histogram, resumable: true },
@@ -119,26 +119,26 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
     for (let at = 0; ; at++) {
       const ledger = memoryLedger();
       const broken = breaking(ledger, engine, at, wrong);
-      const outcomes = new Outcomes();
+      const outcomes = new OutcomeLog();
       const whole = await createSession({ policy, engine, ledger, analyst: 'ann' });
       // A session whose every call may fail; opening it is not part of the request.
-      const session = new Sessions({ ...deskOf(whole), engine: broken.engine, ledger: broken.ledger, outcomes });
-      const told = await tell(ask, session);
+      const session = new Sessions({ ...releaseContextOf(whole), engine: broken.engine, ledger: broken.ledger, outcomes });
+      const outcome = await outcomeWith(ask, session);
       if (broken.met.length <= at) {
-        expect(told).toEqual({ answered: true, recorded: true });
+        expect(outcome).toEqual({ answered: true, recorded: true });
         break;
       }
       const where = broken.met[at]!;
       seen.add(where);
       const was = truth(ledger);
-      if (told.answered) expect(where, 'told though something failed').toMatch(/settle/);
-      else if (told.outcome !== undefined || was.state !== 'not spent') expect(told.outcome, where).toEqual(was);
-      if (was.state !== 'not spent' && !told.answered) expect(outcomes.whole, where).toEqual(was);
+      if (outcome.answered) expect(where, 'told though something failed').toMatch(/settle/);
+      else if (outcome.outcome !== undefined || was.state !== 'not spent') expect(outcome.outcome, where).toEqual(was);
+      if (was.state !== 'not spent' && !outcome.answered) expect(outcomes.whole, where).toEqual(was);
       // What may be taken up again is never told before it is on record.
-      if (resumable && told.answered) expect(was.state, where).toBe('recorded');
+      if (resumable && outcome.answered) expect(was.state, where).toBe('recorded');
 
       const before = ledger.kept.length;
-      const again = await tell(ask, whole);
+      const again = await outcomeWith(ask, whole);
       expect(again.answered).toBe(true);
       const free = was.state === 'recorded' || (was.state === 'spent' && was.resumable);
       expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
@@ -154,7 +154,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
 describe('the test itself', () => {
   it('catches a ledger that books and does not say so, and one that says it recorded and did not', async () => {
     const { ledger, session } = await open();
-    const desk = deskOf(await session());
+    const context = releaseContextOf(await session());
     const silent: Ledger = {
       ...ledger,
       reserve: async (r) => {
@@ -162,12 +162,12 @@ describe('the test itself', () => {
         throw new Fault('DISK_FAILED', 'broken', 'mend');
       },
     };
-    const told = await tell(histogram, new Sessions({ ...desk, ledger: silent }));
-    expect(told.outcome).not.toEqual(truth(ledger));
+    const outcome = await outcomeWith(histogram, new Sessions({ ...context, ledger: silent }));
+    expect(outcome.outcome).not.toEqual(truth(ledger));
 
     const careless = memoryLedger();
     const forgetful = { ...careless, settle: async (_entry: unknown, text: string) => text };
-    expect(await tell(histogram, new Sessions({ ...desk, ledger: forgetful }))).toMatchObject({ answered: true });
+    expect(await outcomeWith(histogram, new Sessions({ ...context, ledger: forgetful }))).toMatchObject({ answered: true });
     expect(truth(careless).state).toBe('spent');
   });
 });
@@ -175,7 +175,7 @@ describe('the test itself', () => {
 describe('a request whose entry was never answered', () => {
   const failing = (ledger: Ledger): Ledger => ({
     ...ledger,
-    settle: () => Promise.reject(new Fault('DISK_FULL', 'full', 'free')),
+    commit: () => Promise.reject(new Fault('DISK_FULL', 'full', 'free')),
   });
 
   it('is completed by the same request, also one for all that is left, and by another analyst', async () => {
@@ -184,7 +184,7 @@ describe('a request whose entry was never answered', () => {
       const query = { kind: 'histogram', column: 'party' };
       const first = await session();
       await first.release({ kind: 'count' }, { epsilon: '0.45' });
-      const broken = new Sessions({ ...deskOf(first), ledger: failing(ledger) });
+      const broken = new Sessions({ ...releaseContextOf(first), ledger: failing(ledger) });
       await expect(broken.release(query, options)).rejects.toMatchObject({
         outcome: { state: 'spent', entry: 2, resumable: true },
       });
@@ -203,20 +203,20 @@ describe('a request whose entry was never answered', () => {
   it('is told the same by two who complete it at once; one that must be fresh pays for its own', async () => {
     const { ledger, session } = await open();
     const query = { kind: 'histogram', column: 'party' };
-    const desk = deskOf(await session());
-    await expect(new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1' })).rejects.toThrow();
+    const context = releaseContextOf(await session());
+    await expect(new Sessions({ ...context, ledger: failing(ledger) }).release(query, { epsilon: '1' })).rejects.toThrow();
     const both = await Promise.all([1, 2].map(async () => (await session()).release(query, { epsilon: '1' })));
     expect(both[0]!.tables).toEqual(both[1]!.tables);
     expect(ledger.kept).toHaveLength(1);
 
     await expect(
-      new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1', fresh: true }),
+      new Sessions({ ...context, ledger: failing(ledger) }).release(query, { epsilon: '1', fresh: true }),
     ).rejects.toMatchObject({ outcome: { entry: 2, resumable: true } });
     // Alone, a fresh request completes it: what it reads is the data as it is now.
     const fresh = () => session().then((s) => s.release(query, { epsilon: '1', fresh: true }));
     expect((await fresh()).receipt.ledger).toMatchObject({ entry: 2, resumed: true });
     await expect(
-      new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1', fresh: true }),
+      new Sessions({ ...context, ledger: failing(ledger) }).release(query, { epsilon: '1', fresh: true }),
     ).rejects.toMatchObject({ outcome: { entry: 3 } });
     const two = await Promise.all([fresh(), fresh()]);
     expect(two.map(({ receipt }) => receipt.ledger.entry).sort()).toEqual([3, 4]);
@@ -225,27 +225,27 @@ describe('a request whose entry was never answered', () => {
   it('is never told what somebody else completed meanwhile when it must be fresh: it pays for its own', async () => {
     const { ledger, session } = await open();
     const query = { kind: 'histogram', column: 'party' };
-    const desk = deskOf(await session());
-    await expect(new Sessions({ ...desk, ledger: failing(ledger) }).release(query, { epsilon: '1' })).rejects.toThrow();
-    let theirs: Awaited<ReturnType<Session['release']>> | undefined;
+    const context = releaseContextOf(await session());
+    await expect(new Sessions({ ...context, ledger: failing(ledger) }).release(query, { epsilon: '1' })).rejects.toThrow();
+    let theirs: Awaited<ReturnType<PrivacySession['release']>> | undefined;
     const overtaken: Ledger = {
       ...ledger,
-      settle: async (entry, text) => {
+      commit: async (entry, text) => {
         theirs ??= await (await session({ analyst: 'bob' })).release(query, { epsilon: '1' });
-        return ledger.settle(entry, text);
+        return ledger.commit(entry, text);
       },
     };
-    const outcomes = new Outcomes();
-    const asked = (options: object) =>
-      new Sessions({ ...desk, ledger: overtaken, outcomes }).release(query, { epsilon: '1', ...options });
-    const own = await asked({ fresh: true });
+    const outcomes = new OutcomeLog();
+    const request = (options: object) =>
+      new Sessions({ ...context, ledger: overtaken, outcomes }).release(query, { epsilon: '1', ...options });
+    const own = await request({ fresh: true });
     expect(theirs!.receipt.ledger).toMatchObject({ entry: 1, resumed: true });
     expect(own.receipt.ledger).toMatchObject({ entry: 2, replayed: false });
     expect(own.tables).not.toEqual(theirs!.tables);
     expect(outcomes.entries).toEqual([{ state: 'recorded', entry: 2 }]);
     // What is on record by now is no answer to one that must be fresh, either.
-    expect((await asked({ fresh: true })).receipt.ledger).toMatchObject({ entry: 3, replayed: false });
-    expect((await asked({})).receipt.ledger).toMatchObject({ entry: 3, replayed: true });
+    expect((await request({ fresh: true })).receipt.ledger).toMatchObject({ entry: 3, replayed: false });
+    expect((await request({})).receipt.ledger).toMatchObject({ entry: 3, replayed: true });
   });
 
   it.each([
@@ -256,7 +256,7 @@ describe('a request whose entry was never answered', () => {
     const quotas = (ann: string) => `{ epsilon: 1, ${delta} analysts: { ann: ${ann} } }`;
     const { shop, ledger, engine, session } = await open(quotas('0.05'));
     const query = { kind: 'histogram', column: 'party' };
-    const broken = new Sessions({ ...deskOf(await session()), ledger: failing(ledger) });
+    const broken = new Sessions({ ...releaseContextOf(await session()), ledger: failing(ledger) });
     await expect(broken.release(query, options)).rejects.toMatchObject({
       outcome: { state: 'spent', entry: 1, resumable: true },
     });
@@ -276,29 +276,29 @@ describe('a request whose entry was never answered', () => {
     const first = await session();
     const { tables } = await first.release({ kind: 'count' }, { epsilon: '1' });
     let looks = 0;
-    const late: Ledger = { ...ledger, replay: async (...asked) => (looks++ === 0 ? undefined : ledger.replay(...asked)) };
-    const second = await new Sessions({ ...deskOf(first), ledger: late }).release({ kind: 'count' }, { epsilon: '1' });
+    const late: Ledger = { ...ledger, replay: async (...request) => (looks++ === 0 ? undefined : ledger.replay(...request)) };
+    const second = await new Sessions({ ...releaseContextOf(first), ledger: late }).release({ kind: 'count' }, { epsilon: '1' });
     expect([second.tables, second.receipt.ledger.replayed, ledger.kept.length]).toEqual([tables, true, 1]);
   });
 
   it('says that it cannot be completed where the ledger knows that an answer is lost', async () => {
     const { ledger, session } = await open();
-    const desk = deskOf(await session());
+    const context = releaseContextOf(await session());
     for (const outcome of [
       { state: 'spent', entry: 1, resumable: false },
       { state: 'recorded', entry: 2 },
     ] as const) {
       const lost = { ...ledger, settle: () => Promise.reject(new Fault('DISK_FAILED', 'broken', 'mend', { outcome })) };
-      const asked = new Sessions({ ...desk, ledger: lost }).release({ kind: 'count' }, { epsilon: `${outcome.entry}` });
-      await expect(asked).rejects.toMatchObject({ outcome });
+      const request = new Sessions({ ...context, ledger: lost }).release({ kind: 'count' }, { epsilon: `${outcome.entry}` });
+      await expect(request).rejects.toMatchObject({ outcome });
     }
   });
 
   it('and is adaptive is told though it is not on record, and paid for again', async () => {
     const { ledger, session } = await open();
     const s = await session();
-    const told = await clusters(new Sessions({ ...deskOf(s), ledger: failing(ledger) }));
-    expect(told.receipt.ledger).toMatchObject({ recorded: false });
+    const outcome = await clusters(new Sessions({ ...releaseContextOf(s), ledger: failing(ledger) }));
+    expect(outcome.receipt.ledger).toMatchObject({ recorded: false });
     await clusters(s);
     expect(ledger.kept).toHaveLength(2);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { one, parseRational, toNumber } from '../src/base/exact/rational.js';
 import type { Cell } from '../src/data/engine/engine.js';
-import { type Few, mostGained, type Price } from '../src/evaluate/attack/inference/few-records.js';
-import { telling } from '../src/evaluate/attack/inference/told-numbers.js';
+import { largestGain, type PromisedDistance, type RecordStates } from '../src/evaluate/attack/inference/few-records.js';
+import { releasedNumbers } from '../src/evaluate/attack/inference/told-numbers.js';
 import type { ColumnPairs, Pairs } from '../src/policy/pairs/pairs.js';
 import type { Policy } from '../src/policy/policy.js';
 import type { Amplifier } from '../src/privacy/dependence/amplifier.js';
@@ -62,7 +62,7 @@ function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (pairs.form === 'blocks') return pairs.blockOf[a] === pairs.blockOf[b];
   return pairs.form === 'graph' && pairs.joined[a]!.includes(b);
 }
-function stepsBetween(pairs: Pairs): Price {
+function stepsBetween(pairs: Pairs): PromisedDistance {
   const own = columns.map(({ name }) => pairs.columns.get(name));
   const far = places.map((a) => places.map((b) => (a === b ? 0 : own.every((p, c) => near(p, a[c]!, b[c]!)) ? 1 : Infinity)));
   for (const k of places.keys())
@@ -99,7 +99,7 @@ function anyPairs(next: Next): Pairs {
     undefined,
   ]);
   const named = [['x', x] as const, ['party', party] as const].flatMap(([name, own]) => (own ? [[name, own] as const] : []));
-  return { digest: 'abcd', columns: new Map(named), told: [] };
+  return { digest: 'abcd', columns: new Map(named), declarations: [] };
 }
 
 interface World {
@@ -144,14 +144,14 @@ function released({ pairs, records, ties, logOdds, batch, epsilon }: World, { pr
       adversary: 'informed',
       reach: 'any',
       assumptions: [],
-      how: '',
+      method: '',
     },
     emptyBounds,
   );
   const account = openAccount(policy, [reading ? reading(amplifier) : amplifier]);
   const { measures } = bindBatch(parseBatch(batch), policy);
   const { mechanisms } = chooseNoise(measures, account, one, nothingSpent)[0]!;
-  return { tell: telling(policy, measures, mechanisms, rows), epsilon: toNumber(policy.budget.epsilon) };
+  return { tell: releasedNumbers(policy, measures, mechanisms, rows), epsilon: toNumber(policy.budget.epsilon) };
 }
 
 /** Beliefs about single records, and tables of ties that are nowhere stronger than declared: cross ratios of entries within e^(D/4) of one are at most e^D. */
@@ -182,7 +182,7 @@ function nudged(next: Next, world: World, { own, tied }: Beliefs): Beliefs {
   const most = world.logOdds / 4;
   return { own: beliefs, tied: tied.map((table) => table.map((list) => list.map((c) => (next() < 0.15 ? (next() < 0.5 ? -c : oneOf(next, [-most, most])) : c)))) }; // biome-ignore format: one line
 }
-function fewOf({ ties }: World, { own, tied }: Beliefs): Few {
+function fewOf({ ties }: World, { own, tied }: Beliefs): RecordStates {
   const states = own.reduce<readonly (readonly number[])[]>(
     (all, list) => all.flatMap((state) => list.flatMap((p, row) => (p > 0 ? [[...state, row]] : []))),
     [[]],
@@ -210,7 +210,7 @@ function climb(models: number, worlds: (next: Next) => World, planted: Planted =
     const price = stepsBetween(world.pairs);
     const part = (beliefs: Beliefs) => {
       const few = fewOf(world, beliefs);
-      return mostGained(few, tell(few), price, { outcomes: 12, starts: 1, random: next }) / epsilon;
+      return largestGain(few, tell(few), price, { outcomes: 12, starts: 1, random: next }) / epsilon;
     };
     let at = anyBeliefs(next, world);
     let best = part(at);
@@ -240,7 +240,7 @@ describe('what the product releases under pairs and ties together', () => {
 
   it('would tell more if ties were forgotten, if they carried along pairs only, or if pairs were priced as shorter', () => {
     const couple = (steps: number) => (): World => ({
-      pairs: { digest: 'abcd', columns: new Map([['x', { form: 'steps', steps, missing: 'apart', size: 4 }]]), told: [] },
+      pairs: { digest: 'abcd', columns: new Map([['x', { form: 'steps', steps, missing: 'apart', size: 4 }]]), declarations: [] },
       records: 2,
       ties: [[0, 1]],
       logOdds: 4,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerCheck } from '../src/app/cli/check.js';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerCheckCommand as registerCheck } from '../src/app/cli/check.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { amendTerms, attack, checkPolicy, open, planStream, stream } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -176,16 +176,16 @@ describe('terms with pairs', () => {
     await release({ kind: 'sum', column: 'age' });
     const before = (await spending()).gained;
     expect(before).toBeCloseTo(0.2, 9);
-    const told = await runCommand(registerLedger, 'ledger', shop.policyFile);
-    expect(told).toMatch(/epsilon 0.2 along pairs, 3.6 otherwise/);
-    expect(told).toMatch(/about two values of one record that are a declared pair/);
+    const output = await runCommand(registerLedger, 'ledger', shop.policyFile);
+    expect(output).toMatch(/epsilon 0.2 along pairs, 3.6 otherwise/);
+    expect(output).toMatch(/about two values of one record that are a declared pair/);
     change(policyYaml({ protect: wider }));
     await expect(amendTerms(shop.policyFile, reason)).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     change(policyYaml({ protect: wider, budget: '{ epsilon: 3.7 }' }));
     await amendTerms(shop.policyFile, reason);
-    const { gained, budget } = await spending();
+    const { gained: loss, budget } = await spending();
     // 90 years for every 5 that were paid for.
-    expect(gained / before).toBeGreaterThan(10);
+    expect(loss / before).toBeGreaterThan(10);
     expect(budget.remaining).toBeCloseTo(0.1, 3);
     change(policyYaml({ protect: pairs }));
     await amendTerms(shop.policyFile, reason);
@@ -228,14 +228,14 @@ describe('terms with pairs', () => {
       'age: { type: integer, bounds: [20, 79], public: true }',
     );
     shop = openWorkshop(weekly, 120);
-    const asked = { order: 'age', totals: true, horizon: 4, gaps: 'empty', epsilon: 0.5 } as const;
+    const request = { order: 'age', totals: true, horizon: 4, gaps: 'empty', epsilon: 0.5 } as const;
     const where = (column: string, value: string) => ({ kind: 'count', where: [{ column, op: '=', value }] }) as const;
-    const noisy = await planStream(shop.policyFile, { ...asked, query: where('media', 'tv') });
+    const noisy = await planStream(shop.policyFile, { ...request, query: where('media', 'tv') });
     expect([noisy.mechanism, noisy.epsilon]).toEqual(['laplace', 0.5]);
-    const exact = await planStream(shop.policyFile, { ...asked, query: where('party', 'dem') });
+    const exact = await planStream(shop.policyFile, { ...request, query: where('party', 'dem') });
     expect([exact.mechanism, exact.epsilon, exact.why]).toEqual(['none', 0, 'No noise: this is public under the policy.']);
     const values: unknown[] = [];
-    for await (const step of await stream(shop.policyFile, { ...asked, query: where('party', 'dem') })) values.push(step);
+    for await (const step of await stream(shop.policyFile, { ...request, query: where('party', 'dem') })) values.push(step);
     // The two people of 20 are Democrats, nobody of 21 to 23 is.
     expect(values.map((step) => (step as { totals: readonly { total: number }[] }).totals[0]!.total)).toEqual([2, 2, 2, 2]);
     expect((await spending()).budget.spent).toBe(0);

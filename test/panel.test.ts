@@ -67,8 +67,8 @@ describe('a panel of households', () => {
     expect(any!.assumptions).not.toContain('pull');
   });
   it('gains nothing where states alternate, because then ties pull apart', async () => {
-    const [apart] = await opened(`${same}, pull: alike`, 0.25);
-    expect(apart!.times).toBeGreaterThan(100);
+    const [separate] = await opened(`${same}, pull: alike`, 0.25);
+    expect(separate!.times).toBeGreaterThan(100);
   });
   it('ties those who share all of the columns, not any', async () => {
     const [all] = await opened(`${same}, pull: alike`);

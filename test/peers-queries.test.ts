@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../src/base/errors.js';
-import { type Engine, pinned } from '../src/data/engine/engine.js';
+import { type Engine, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { parsePolicy } from '../src/data/terms/read.js';
 import type { Policy } from '../src/policy/policy.js';
@@ -99,7 +99,7 @@ describe('what the tutorials of others ask', () => {
   const runs = peerQueries.filter(({ refused }) => refused === undefined);
   it.each(runs)('$peer, $about: runs', async ({ sql }) => {
     const { measures } = bindBatch(parseSql(sql, policy), policy);
-    const counted = await pinned(engine, (data) =>
+    const counted = await withSnapshot(engine, (data) =>
       countCells(
         data,
         policy,

@@ -10,7 +10,7 @@ import { category, number, samplePolicy } from './sample-policy.js';
  * Tumult Analytics (first steps, privacy budgets, group-by queries, clamping bounds, simple transformations, privacy identifiers), OpenDP (Polars: essential statistics, grouping, quantiles).
  * `waits`: for several tables. `refused`: with a way out, which is asked in its place.
  */
-interface Asked {
+interface RefusedQuery {
   readonly sql: string;
   readonly waits?: true;
   readonly refused?: RegExp;
@@ -59,7 +59,7 @@ const labour = policyOf('labour', [
   number('QUARTER', '1', '4'),
 ]);
 
-const asked: readonly (readonly [tool: string, policy: Policy, queries: readonly (string | Asked)[]])[] = [
+const toolQueries: readonly (readonly [tool: string, policy: Policy, queries: readonly (string | RefusedQuery)[]])[] = [
   [
     'SmartNoise, PUMS',
     pums,
@@ -155,13 +155,13 @@ const asked: readonly (readonly [tool: string, policy: Policy, queries: readonly
   ],
 ];
 
-const all = asked.flatMap(([tool, policy, queries]) =>
+const all = toolQueries.flatMap(([tool, policy, queries]) =>
   queries.map((query) => ({ tool, policy, ...(typeof query === 'string' ? { sql: query } : query) })),
 );
 const run = ({ policy, sql }: { readonly policy: Policy; readonly sql: string }): Fault | undefined => {
   try {
     const { measures } = bindBatch(parseSql(sql, policy), policy);
-    expect(measures.every(({ effects }) => effects.size > 0)).toBe(true);
+    expect(measures.every(({ sensitivity }) => sensitivity.size > 0)).toBe(true);
     return undefined;
   } catch (error) {
     if (error instanceof Fault) return error;

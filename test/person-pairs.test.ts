@@ -90,8 +90,8 @@ describe('pairs of what the rows of a person say', () => {
     };
     const refused = ['QUERY_UNSUPPORTED', 0, undefined];
     for (const mode of ['aim', 'mst']) {
-      const [told, booked, drawn] = await ask('synth', { synth: { columns: ['party', 'age'], mode } });
-      expect([told, booked]).toEqual(['told', 1]);
+      const [summary, booked, drawn] = await ask('synth', { synth: { columns: ['party', 'age'], mode } });
+      expect([summary, booked]).toEqual(['told', 1]);
       // Thirty of fifty-one persons have one row; how many there seem to be is told by noisy tables.
       expect(drawn).toBeLessThanOrEqual(51);
     }

@@ -1,9 +1,9 @@
-import type { Policy, Table } from '../src/policy/policy.js';
+import type { LinkedTable, Policy } from '../src/policy/policy.js';
 import { category, multi, number, samplePolicy } from './sample-policy.js';
 
 /** Persons, and tables beside them, with cells at the edges of every type: for asking the same of several databases. */
-export type Pick = (n: number) => number;
-export const people = [
+export type PickOne = (n: number) => number;
+export const personRows = [
   category('region', ['north', 'south', 'Å', '-1', '1']),
   category('grade', ['-1', '1', '2', '10', '3'], { missing: ['99'] }),
   category('flag', ['true', 'false']),
@@ -19,7 +19,7 @@ export const visits = [
   number('price', '0', '3', '0.25'),
   number('day', '0', '10'),
 ];
-const cells: Record<string, (pick: Pick) => string | null> = {
+const cells: Record<string, (pick: PickOne) => string | null> = {
   region: (p) => ['north', ' south ', 'Å', '-1', '1', 'x', '', null][p(8)]!,
   grade: (p) => ['-1', '1', '2', '10', '3', '99', '7', null][p(8)]!,
   flag: (p) => ['true', 'false', null][p(3)]!,
@@ -35,14 +35,14 @@ const cells: Record<string, (pick: Pick) => string | null> = {
 };
 
 /** How cells are stored, and whether the rows of a person are cut to some of them. */
-export interface Stored {
+export interface StoredCells {
   readonly name: string;
   readonly person: string;
   readonly type: (column: string) => string;
   readonly cut: boolean;
 }
 const numbers: Record<string, string> = { age: 'INTEGER', cost: 'BIGINT', day: 'SMALLINT', grade: 'BIGINT', code: 'SMALLINT' };
-export const storings: readonly Stored[] = [
+export const storings: readonly StoredCells[] = [
   { name: 'text', person: 'VARCHAR', type: () => 'VARCHAR', cut: true },
   {
     name: 'typed',
@@ -58,9 +58,9 @@ export const storings: readonly Stored[] = [
   },
 ];
 
-export function policyOf({ cut }: Stored, place: { readonly source: string; readonly table?: string }): Policy {
-  const table = (name: string, more: Partial<Table>): Table => ({ name, table: name, links: [], maxRows: 1, public: false, columns: new Map(), ...more }); // biome-ignore format: one line
-  const policy = samplePolicy(people, { secret: 'person', unit: 'person', maxRows: cut ? 1 : 30 });
+export function policyOf({ cut }: StoredCells, place: { readonly source: string; readonly table?: string }): Policy {
+  const table = (name: string, more: Partial<LinkedTable>): LinkedTable => ({ name, table: name, links: [], maxRows: 1, public: false, columns: new Map(), ...more }); // biome-ignore format: one line
+  const policy = samplePolicy(personRows, { secret: 'person', unit: 'person', maxRows: cut ? 1 : 30 });
   return {
     ...policy,
     data: { ...place, table: 'people' },
@@ -74,8 +74,8 @@ export function policyOf({ cut }: Stored, place: { readonly source: string; read
 
 /** Statements that make the tables; `change`: what the first row of every table with such a column holds there. */
 export function statementsOf(
-  { type, person, cut }: Stored,
-  pick: Pick,
+  { type, person, cut }: StoredCells,
+  pick: PickOne,
   change?: { readonly column: string; readonly cell: string },
 ): readonly string[] {
   const cell = (own: string, text: string | null) => (text === null ? 'NULL' : `TRY_CAST('${text}' AS ${own})`);
@@ -93,7 +93,7 @@ export function statementsOf(
   const rows = (n: number, list: readonly { readonly name: string }[], more: (() => string | null)[]) =>
     Array.from({ length: n }, () => [...more.map((f) => f()), ...list.map(({ name }) => cells[name]!(pick))]);
   return [
-    ...make('people', [['person', person], ...owned(people)], rows(cut ? 30 : 25, people, [who])),
+    ...make('people', [['person', person], ...owned(personRows)], rows(cut ? 30 : 25, personRows, [who])),
     ...make('visits', [['person', person], ['clinic', 'VARCHAR'], ...owned(visits)], rows(50, visits, [who, clinic])),
     ...make('stays', [['person', person], ['clinic', 'VARCHAR'], ...owned(visits.slice(0, 4))], rows(40, visits.slice(0, 4), [who, clinic])), // biome-ignore format: one line
     ...make('clinics', [['clinic', 'VARCHAR'], ['size', 'VARCHAR']], [['x', 'large'], ['y', 'small'], ['y', 'small'], ['Z', 'x']]), // biome-ignore format: one line

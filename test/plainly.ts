@@ -1,7 +1,7 @@
-import type { Pinned } from '../src/data/engine/engine.js';
+import type { Snapshot } from '../src/data/engine/engine.js';
 
 /** The same without a class, for whoever changes a part of it. */
-export const plainly = (data: Pinned): Pinned => ({
+export const plainly = (data: Snapshot): Snapshot => ({
   dialect: data.dialect,
   source: data.source,
   whole: data.whole,

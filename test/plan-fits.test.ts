@@ -6,10 +6,10 @@ import { planKmeans, releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.j
 import { planClustering, releaseClustering } from '../src/analysis/pattern/clustering.js';
 import { planDegrees, releaseDegrees } from '../src/analysis/pattern/degrees/release.js';
 import { planPattern, releasePattern } from '../src/analysis/pattern/release.js';
-import { register } from '../src/app/cli/plan.js';
+import { registerPlanCommand } from '../src/app/cli/plan.js';
 import type { Plan } from '../src/release/session/plan.js';
-import type { AskOptions, Session } from '../src/release/session/session.js';
-import { deskOf } from '../src/release/session/session.js';
+import type { PrivacySession, ReleaseOptions } from '../src/release/session/session.js';
+import { releaseContextOf } from '../src/release/session/session.js';
 import { runCommand } from './command.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -19,21 +19,21 @@ let shop: Workshop;
 afterEach(() => shop?.remove());
 
 interface Kind {
-  readonly plan: (session: Session, options: AskOptions) => Promise<Plan>;
-  readonly release: (session: Session, options: AskOptions) => Promise<unknown>;
+  readonly plan: (session: PrivacySession, options: ReleaseOptions) => Promise<Plan>;
+  readonly release: (session: PrivacySession, options: ReleaseOptions) => Promise<unknown>;
   readonly protect?: string;
 }
-const query = (asked: unknown): Kind => ({
-  plan: (s, o) => s.plan(asked, o),
-  release: (s, o) => s.release(asked, o),
+const query = (request: unknown): Kind => ({
+  plan: (s, o) => s.plan(request, o),
+  release: (s, o) => s.release(request, o),
 });
-const kmeans = (asked: unknown): Kind => ({
-  plan: (s, o) => planKmeans(s, asked, o),
-  release: (s, o) => releaseKmeans(s, asked, o),
+const kmeans = (request: unknown): Kind => ({
+  plan: (s, o) => planKmeans(s, request, o),
+  release: (s, o) => releaseKmeans(s, request, o),
 });
 const classify = (more: object): Kind => {
-  const asked = { label: 'party', positive: ['dem'], features: ['age', 'home'], ...more };
-  return { plan: (s, o) => planClassify(s, asked, o), release: (s, o) => releaseClassify(s, asked, o) };
+  const request = { label: 'party', positive: ['dem'], features: ['age', 'home'], ...more };
+  return { plan: (s, o) => planClassify(s, request, o), release: (s, o) => releaseClassify(s, request, o) };
 };
 const pattern = (text: string, protect: string): Kind => ({
   plan: (s, o) => planPattern(s, text, o),
@@ -65,17 +65,17 @@ const people = 60;
 const friends = `a,b\n${Array.from({ length: people - 2 }, (_, k) => `p${k},p${k + 1}\np${k},p${k + 2}`).join('\n')}\n`;
 const relations = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
 
-type Said = readonly [epsilon: string, fits: boolean, released: boolean, entries: number];
+type FitOutcome = readonly [epsilon: string, fits: boolean, released: boolean, entries: number];
 /** Above the whole budget, within it, above what is left, all that is left, anything more. */
-const asked = ['5', '0.5', '0.75', '0.5', '0.125'];
+const request = ['5', '0.5', '0.75', '0.5', '0.125'];
 
-async function told(kind: Kind, budget: string, plan: Kind['plan'] = kind.plan): Promise<readonly Said[]> {
+async function refusals(kind: Kind, budget: string, plan: Kind['plan'] = kind.plan): Promise<readonly FitOutcome[]> {
   const yaml = policyYaml({ budget, extra: relations, ...(kind.protect && { protect: kind.protect }) });
   shop = openWorkshop(yaml.replace('columns:\n', 'columns:\n  home: { type: category, values: [h0, h1] }\n'), people);
   shop.write('friends.csv', friends);
   const session = await shop.session();
-  const said: Said[] = [];
-  for (const epsilon of asked) {
+  const outcomes: FitOutcome[] = [];
+  for (const epsilon of request) {
     const { fits } = await plan(session, { epsilon });
     const released = await kind.release(session, { epsilon, fresh: true }).then(
       () => true,
@@ -84,13 +84,13 @@ async function told(kind: Kind, budget: string, plan: Kind['plan'] = kind.plan):
         return false;
       },
     );
-    said.push([epsilon, fits, released, (await deskOf(session).ledger.entries('town')).length]);
+    outcomes.push([epsilon, fits, released, (await releaseContextOf(session).ledger.entries('town')).length]);
   }
   await session.close();
   shop.remove();
-  return said;
+  return outcomes;
 }
-const right: readonly Said[] = [
+const right: readonly FitOutcome[] = [
   ['5', false, false, 0],
   ['0.5', true, true, 1],
   ['0.75', false, false, 1],
@@ -101,18 +101,18 @@ const right: readonly Said[] = [
 describe('a plan fits exactly when its release is admitted', () => {
   for (const [what, kind] of Object.entries(kinds)) {
     it(what, async () => {
-      expect(await told(kind, '{ epsilon: 1 }')).toEqual(right);
+      expect(await refusals(kind, '{ epsilon: 1 }')).toEqual(right);
     });
     if (!kind.protect)
       it(`${what}, with a delta`, async () => {
-        expect(await told(kind, '{ epsilon: 1, delta: 1e-6 }')).toEqual(right);
+        expect(await refusals(kind, '{ epsilon: 1, delta: 1e-6 }')).toEqual(right);
       });
   }
 
   it('and one that always says so is found out', async () => {
     const kind = kinds['k-means over a grid']!;
     const sure: Kind['plan'] = async (s, o) => ({ ...(await kind.plan(s, o)), fits: true });
-    expect(await told(kind, '{ epsilon: 1 }', sure)).not.toEqual(right);
+    expect(await refusals(kind, '{ epsilon: 1 }', sure)).not.toEqual(right);
   });
 });
 
@@ -126,7 +126,7 @@ describe('a plan is refused where its release would be, whatever it costs', () =
       const edges = kind.protect === edge;
       shop = openWorkshop(yaml, people);
       shop.write('friends.csv', friends);
-      const said = async (file: string) => {
+      const outcomes = async (file: string) => {
         const session = await shop.session(shop.write('asked.yaml', file));
         const code = (work: Promise<unknown>) =>
           work.then(
@@ -140,13 +140,13 @@ describe('a plan is refused where its release would be, whatever it costs', () =
         await session.close();
         return codes;
       };
-      expect(await said(yaml)).toEqual(['none', 'none']);
-      expect(await said(yaml.replace('epsilon: 1 }', 'epsilon: 2 }'))).toEqual(['LEDGER_MISMATCH', 'LEDGER_MISMATCH']);
+      expect(await outcomes(yaml)).toEqual(['none', 'none']);
+      expect(await outcomes(yaml.replace('epsilon: 1 }', 'epsilon: 2 }'))).toEqual(['LEDGER_MISMATCH', 'LEDGER_MISMATCH']);
       const usual = yaml.replace('population: town\n', '');
-      expect(await said(usual)).toEqual(['none', 'none']);
+      expect(await outcomes(usual)).toEqual(['none', 'none']);
       const [from, to] = edges ? ['friends.csv', 'ties.csv'] : ['people.csv', 'rows.csv'];
       renameSync(join(shop.folder, from), join(shop.folder, to));
-      expect(await said(usual.replace(from, to))).toEqual(['LEDGER_MISMATCH', 'LEDGER_MISMATCH']);
+      expect(await outcomes(usual.replace(from, to))).toEqual(['LEDGER_MISMATCH', 'LEDGER_MISMATCH']);
     });
 });
 
@@ -166,7 +166,8 @@ describe('records that are left out', () => {
     await first.close();
     shop.write('friends.csv', hub(30));
     const later = await shop.session();
-    const left = (await (await now(deskOf(later).engine)).rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open().length;
+    const left = (await (await now(releaseContextOf(later).engine)).rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open()
+      .length;
     expect(left).toBeLessThan(people);
     const plans = [
       await later.plan({ kind: 'count' }, { epsilon: '0.02' }),
@@ -178,7 +179,15 @@ describe('records that are left out', () => {
     const { receipt } = await later.release({ kind: 'count' }, { epsilon: '0.02', fresh: true });
     expect(receipt.records).toEqual(plans[0]!.records);
     await later.close();
-    const said = await runCommand(register, 'plan', shop.policyFile, '--query', '{"kind":"count"}', '--epsilon', '0.02');
-    expect(said).toContain(`About ${left} of ${people} records: ${people - left} are left out`);
+    const outcomes = await runCommand(
+      registerPlanCommand,
+      'plan',
+      shop.policyFile,
+      '--query',
+      '{"kind":"count"}',
+      '--epsilon',
+      '0.02',
+    );
+    expect(outcomes).toContain(`About ${left} of ${people} records: ${people - left} are left out`);
   });
 });

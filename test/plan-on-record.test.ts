@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AnyKind, kinds } from '../src/app/api/kinds.js';
 import { planOnRecord } from '../src/app/api/plan-on-record.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
 import { Fault, type FaultCode, faultCodes } from '../src/base/errors.js';
 import { type Fugu, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { readPolicy } from './inside.js';
-import { openTown, type Town } from './service/served.js';
+import { openTown, type ServedTown } from './service/served.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop | undefined;
-let town: Town | undefined;
+let town: ServedTown | undefined;
 afterEach(async () => {
   shop?.remove();
   await town?.close();
@@ -58,9 +58,9 @@ describe('the plan of a question whose answer is on record', () => {
       await using fugu = await open(shop.policyFile);
       await fugu.release({ survey: true });
     }
-    const told = await ask();
-    expect(told).toContain('Answered from the record, free');
-    expect(told).not.toMatch(/does not fit|Ways to release/);
+    const answer = await ask();
+    expect(answer).toContain('Answered from the record, free');
+    expect(answer).not.toMatch(/does not fit|Ways to release/);
   });
 
   it.each(Object.keys(kinds) as (keyof typeof kinds)[])('says what a release will do: %s', async (name) => {
@@ -81,14 +81,14 @@ describe('the plan of a question whose answer is on record', () => {
           { epsilon: 0.5 },
         ]) {
           const plan = await fugu.plan(question, options).catch(() => undefined);
-          const told = await fugu.release(question, options).then(
+          const answer = await fugu.release(question, options).then(
             ({ receipt }) => (receipt.ledger.replayed ? 'replayed' : 'paid'),
             () => 'refused',
           );
-          const said = plan?.recorded ? 'replayed' : plan?.fits ? 'paid' : 'refused';
-          expect([options, said]).toEqual([options, told]);
-          if (plan) expect(plan.epsilon === 0).toBe(told === 'replayed');
-          if (options.epsilon === 0.5 && !options.fresh) expect(told).toBe('replayed');
+          const promised = plan?.recorded ? 'replayed' : plan?.fits ? 'paid' : 'refused';
+          expect([options, promised]).toEqual([options, answer]);
+          if (plan) expect(plan.epsilon === 0).toBe(answer === 'replayed');
+          if (options.epsilon === 0.5 && !options.fresh) expect(answer).toBe('replayed');
         }
       }
       shop.remove();

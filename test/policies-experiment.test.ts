@@ -55,9 +55,9 @@ it('the guide’s errors beside known margins are those of the experiment', () =
   const figures = tableIn(readme, '| data | margin | cells |');
   const rows = named(tableIn(guide, '| published | question |'));
   expect(rows.length).toBeGreaterThan(12);
-  for (const [name, question, ...told] of rows) {
-    const found = figures.find(([data, margin, cells, asked, delta]) => [`${data} by ${margin}, ${cells} values`, asked, delta].join() === [name, question, told[0]].join()); // biome-ignore format: one line
-    expect(found?.slice(4, 8), `${name} ${question}`).toEqual(told);
+  for (const [name, question, ...expected] of rows) {
+    const found = figures.find(([data, margin, cells, asText, delta]) => [`${data} by ${margin}, ${cells} values`, asText, delta].join() === [name, question, expected[0]].join()); // biome-ignore format: one line
+    expect(found?.slice(4, 8), `${name} ${question}`).toEqual(expected);
   }
 });
 
@@ -73,8 +73,8 @@ it('the experiment finds what its page says, of made data', async () => {
   const drawn = await distributionFigures([{ ...made, policies: made.policies.slice(1, 2) }], 3);
   for (const k of [4, 6, 8]) near(Number(drawn[1]![k]), page[1]![k]);
   const known = await knownFigures([madeRegions()], 150);
-  const told = tableIn(readme, '| data | margin | cells |');
-  for (const [k, row] of known.slice(1).entries()) for (const c of [5, 6, 7]) near(Number(row[c]), told[k]![c]);
+  const expected = tableIn(readme, '| data | margin | cells |');
+  for (const [k, row] of known.slice(1).entries()) for (const c of [5, 6, 7]) near(Number(row[c]), expected[k]![c]);
 });
 
 it('what an attacker gains who knows a margin is no more than the page says, and than is promised where it is declared', async () => {

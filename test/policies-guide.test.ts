@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { register as registerCheck } from '../src/app/cli/check.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerCheckCommand as registerCheck } from '../src/app/cli/check.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -33,9 +33,9 @@ const wordsOf = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((m)
 
 describe('the guide to policies', () => {
   it('checks its policy with the examples that it shows', async () => {
-    const told = (await runCommand(registerCheck, 'check', shop.policyFile)).replace(/\s+/g, ' ');
+    const output = (await runCommand(registerCheck, 'check', shop.policyFile)).replace(/\s+/g, ' ');
     const shown = blocks.find(({ code }) => code.includes('may not tell'))!.code;
-    for (const line of shown.trim().split('\n')) expect(told).toContain(line);
+    for (const line of shown.trim().split('\n')) expect(output).toContain(line);
   });
 
   it('plans and releases what it says', async () => {

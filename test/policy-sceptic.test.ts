@@ -11,7 +11,7 @@ import { numbersToNoise } from '../src/query/count/noisy-cells.js';
 import { rowCounter } from '../src/query/count/rows.js';
 import { parseBatch } from '../src/query/parse.js';
 import { chooseNoise } from '../src/release/accountant/choose.js';
-import { type Random, randomFrom } from './fuzz/random.js';
+import { type SeededRandom, seededFuzz } from './fuzz/random.js';
 import { knownPolicy } from './known-policy.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 
@@ -43,9 +43,9 @@ const cellAt = (c: number, p: number): Cell => {
   return [p - 2, 'abc'[p]!, 'ns'[p]!, '', 0.5 + p / 2][c]!;
 };
 
-const anyRow = ({ pick }: Random): Row => positions.map((list) => pick(list));
+const anyRow = ({ pick }: SeededRandom): Row => positions.map((list) => pick(list));
 
-const tests = (random: Random, depth = 2): object => {
+const tests = (random: SeededRandom, depth = 2): object => {
   const { pick, chance } = random;
   if (depth > 0 && chance(0.35)) {
     const parts = [tests(random, depth - 1), tests(random, depth - 1)];
@@ -61,7 +61,7 @@ const tests = (random: Random, depth = 2): object => {
     { column: 'kind', op: '=', value: pick(['low', 'b']) },
   ]);
 };
-const deriveIn = (random: Random): object => ({
+const deriveIn = (random: SeededRandom): object => ({
   twice: { op: '*', of: [random.pick([2, -3]), 'x'] },
   sum: { op: '+', of: ['x', { op: '*', of: ['x', 'x'] }] },
   kind: {
@@ -73,7 +73,7 @@ const deriveIn = (random: Random): object => ({
   },
 });
 
-function anyQuery(random: Random, derive: object): object {
+function anyQuery(random: SeededRandom, derive: object): object {
   const { pick, chance } = random;
   const by = chance(0.4) ? { by: [pick(['party', 'area', 'kind', 'x', 'media'])] } : {};
   const where = chance(0.4) ? { where: [tests(random)] } : {};
@@ -117,10 +117,10 @@ function loss(
   const [here, there] = [count(a), count(b)];
   let total = 0;
   for (const [k, measure] of measures.entries()) {
-    const { law } = mechanisms[k]!;
+    const { distribution } = mechanisms[k]!;
     if (measure.mechanism === 'exponential') {
       const width = measure.candidates.length;
-      const sharpness = law.kind === 'selection' ? toNumber(law.sharpness) : Number.POSITIVE_INFINITY;
+      const sharpness = distribution.kind === 'selection' ? toNumber(distribution.sharpness) : Number.POSITIVE_INFINITY;
       for (const g of measure.cells.keys()) {
         const logs = [here, there].map((counts) => {
           const raw = measure.penalties(counts[k]!.slice(g * width, (g + 1) * width)).map((p) => -sharpness * Number(p));
@@ -137,9 +137,9 @@ function loss(
     const far = numbers[0]!.reduce((sum, v, i) => sum + Math.abs(Number(v - numbers[1]![i]!)), 0);
     if (far === 0) continue;
     if (measure.mechanism === 'additive' && measure.published) continue;
-    if (law.kind === 'none') return Number.POSITIVE_INFINITY;
-    if (law.kind !== 'laplace') throw new RangeError(`noise of another kind: ${law.kind}`);
-    total += far / toNumber(law.scale);
+    if (distribution.kind === 'none') return Number.POSITIVE_INFINITY;
+    if (distribution.kind !== 'laplace') throw new RangeError(`noise of another kind: ${distribution.kind}`);
+    total += far / toNumber(distribution.scale);
   }
   return total;
 }
@@ -153,7 +153,7 @@ const near = (pairs: ColumnPairs | undefined, a: number, b: number): boolean => 
   if (pairs.form === 'blocks') return pairs.blockOf[a] === pairs.blockOf[b];
   return pairs.joined[a]!.includes(b);
 };
-function anyPairs({ pick, chance }: Random): Pairs {
+function anyPairs({ pick, chance }: SeededRandom): Pairs {
   const missing = () => pick(['any', 'apart', 'apart'] as const);
   const x = (size: number): ColumnPairs =>
     pick<ColumnPairs>([
@@ -175,10 +175,10 @@ function anyPairs({ pick, chance }: Random): Pairs {
     w: x(3),
     media: { form: 'same', missing: 'apart', size: 4 },
   };
-  return { digest: 'abcd', columns: new Map(Object.entries(own).filter(() => chance(0.65))), told: [] };
+  return { digest: 'abcd', columns: new Map(Object.entries(own).filter(() => chance(0.65))), declarations: [] };
 }
 /** Another row that is a pair with this one: every column stays or moves along a pair of its own. */
-const movedAlong = (pairs: Pairs, row: Row, { pick, chance }: Random): Row =>
+const movedAlong = (pairs: Pairs, row: Row, { pick, chance }: SeededRandom): Row =>
   row.map((p, c) => (chance(0.2) ? p : pick(positions[c]!.filter((q) => near(pairs.columns.get(names[c]!), p, q)))));
 
 const planned = (policy: Policy, batch: readonly object[]) => {
@@ -197,10 +197,14 @@ interface Found {
 /** Over so many policies, each with so many pairs of data sets: the largest part of epsilon that was lost, and in how many policies more than nine tenths of it were. */
 function search(
   seed: number,
-  world: (random: Random) => { policy: Policy; batch: readonly object[]; pair: () => readonly [readonly Row[], readonly Row[]] },
+  world: (random: SeededRandom) => {
+    policy: Policy;
+    batch: readonly object[];
+    pair: () => readonly [readonly Row[], readonly Row[]];
+  },
 ): Found {
-  const random = randomFrom(seed);
-  let [most, reached, asked] = [0, 0, 0];
+  const random = seededFuzz(seed);
+  let [most, reached, attempts] = [0, 0, 0];
   let worst: string | undefined;
   for (let k = 0; k < worlds; k++) {
     const { policy, batch, pair } = world(random);
@@ -212,27 +216,27 @@ function search(
       if ((error as { code?: string }).code?.startsWith('QUERY_')) continue;
       throw error;
     }
-    asked++;
+    attempts++;
     let best = 0;
     for (let n = 0; n < times; n++) best = Math.max(best, loss(policy, plan.measures, plan.mechanisms, ...pair()));
     const part = best / toNumber(policy.budget.epsilon);
     if (part > most)
       [most, worst] = [
         part,
-        JSON.stringify({ batch, pairs: [...(policy.protect.pairs?.columns ?? [])], known: policy.known?.told }),
+        JSON.stringify({ batch, pairs: [...(policy.protect.pairs?.columns ?? [])], known: policy.known?.descriptions }),
       ];
     if (part > 0.9) reached++;
   }
-  return { most, reached, asked, ...(worst !== undefined && { worst }) };
+  return { most, reached, asked: attempts, ...(worst !== undefined && { worst }) };
 }
-const batchOf = (random: Random) => {
+const batchOf = (random: SeededRandom) => {
   const derive = deriveIn(random);
   return Array.from({ length: 1 + random.below(2) }, () => anyQuery(random, derive));
 };
-const told = ({ most, reached, asked, worst }: Found, what: string) => {
+const report = ({ most, reached, asked: attempts, worst }: Found, what: string) => {
   if (process.env.FUGU_WORLDS || most > slack)
     console.log(
-      `${what}: ${asked} plans, at most ${most} of what is promised, above 0.9 in ${reached}`,
+      `${what}: ${attempts} plans, at most ${most} of what is promised, above 0.9 in ${reached}`,
       most > slack ? worst : '',
     );
 };
@@ -256,7 +260,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
       };
       return { policy, batch: batchOf(random), pair };
     });
-    told(found, 'rows along pairs');
+    report(found, 'rows along pairs');
     expect(found.most).toBeLessThanOrEqual(slack);
     expect(found.reached).toBeGreaterThan(found.asked / 20);
   });
@@ -280,7 +284,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
       };
       return { policy, batch: batchOf(random), pair };
     });
-    told(found, 'persons along pairs');
+    report(found, 'persons along pairs');
     expect(found.most).toBeLessThanOrEqual(slack);
     expect(found.reached).toBeGreaterThan(found.asked / 50);
   });
@@ -315,7 +319,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
       };
       return { policy, batch: batchOf(random), pair };
     });
-    told(found, 'known margins');
+    report(found, 'known margins');
     expect(found.most).toBeLessThanOrEqual(slack);
     expect(found.reached).toBeGreaterThan(found.asked / 50);
   });
@@ -324,7 +328,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
     const within = (steps: number): Pairs => ({
       digest: 'abcd',
       columns: new Map([['x', { form: 'steps', steps, missing: 'apart', size: 6 } as ColumnPairs]]),
-      told: [],
+      declarations: [],
     });
     const sum = [{ kind: 'sum', column: 'x' }];
     const lossOf = (policy: Policy, a: readonly Row[], b: readonly Row[]) => {

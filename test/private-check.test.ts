@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register } from '../src/app/cli/check.js';
+import { registerCheckCommand } from '../src/app/cli/check.js';
 import { checkPolicy } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -63,11 +63,11 @@ describe('what a policy hides, for the steward alone', () => {
     open();
     const before = everything(shop.folder);
     expect((await checkPolicy(shop.policyFile)).private).toBeUndefined();
-    expect(await runCommand(register, 'check', shop.policyFile)).not.toMatch(/Indep|PRIVATE/);
-    const text = await runCommand(register, 'check', shop.policyFile, '--private');
+    expect(await runCommand(registerCheckCommand, 'check', shop.policyFile)).not.toMatch(/Indep|PRIVATE/);
+    const text = await runCommand(registerCheckCommand, 'check', shop.policyFile, '--private');
     expect(text).toMatch(/PRIVATE: exact figures/);
     expect(text).toMatch(/party\s+373\s+Indep \(373\)/);
-    const json = JSON.parse(await runCommand(register, 'check', shop.policyFile, '--private', '--json'));
+    const json = JSON.parse(await runCommand(registerCheckCommand, 'check', shop.policyFile, '--private', '--json'));
     expect(json.private.columns[0].hidden).toBe(373);
     expect(everything(shop.folder)).toEqual(before);
   });
@@ -116,7 +116,7 @@ tables:
       unit: { column: 'who', groups: 2, largest: 3, beyond: 1, cut: 1 },
     });
     expect(tables![1]).toMatchObject({ columns: [{ hidden: 1, undeclared: [{ code: 'large', rows: 1 }] }] });
-    expect(await runCommand(register, 'check', shop.policyFile, '--private')).toMatch(
+    expect(await runCommand(registerCheckCommand, 'check', shop.policyFile, '--private')).toMatch(
       /Table visits\n4 rows in all[\s\S]*dental \(1\)/,
     );
   });
@@ -158,6 +158,6 @@ tables:
       '1.50': '1.5',
       Green: undefined,
     });
-    expect(await runCommand(register, 'check', shop.policyFile, '--private')).toContain('01 (1; declared: 1)');
+    expect(await runCommand(registerCheckCommand, 'check', shop.policyFile, '--private')).toContain('01 (1; declared: 1)');
   });
 });

@@ -5,16 +5,16 @@ import { releasePattern } from '../src/analysis/pattern/release.js';
 import { rational } from '../src/base/exact/rational.js';
 import { fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/privacy/dependence/graph-amplifier.js';
-import type { Scope } from '../src/privacy/mechanism/effect.js';
-import { nothingSpent, pureProfile, spend } from '../src/privacy/mechanism/profile.js';
+import type { ClassScope } from '../src/privacy/mechanism/effect.js';
+import { nothingSpent, pureCost, spend } from '../src/privacy/mechanism/profile.js';
 import { answersTo, everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../src/query/bind.js';
 import { chooseNoise } from '../src/release/accountant/choose.js';
-import { promiseOf } from '../src/release/accountant/guarantee.js';
+import { guaranteeFor } from '../src/release/accountant/guarantee.js';
 import { openAccount } from '../src/release/accountant/open-account.js';
-import { deskOf } from '../src/release/session/session.js';
+import { releaseContextOf } from '../src/release/session/session.js';
 import { amendTo } from './amended.js';
-import { readPolicy, type Session } from './inside.js';
+import { type PrivacySession, readPolicy } from './inside.js';
 import { category, samplePolicy } from './sample-policy.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -62,7 +62,7 @@ describe('the terms of an account', () => {
 
 describe('a plan', () => {
   // Rows as wholes under one assumption, answers one by one under another: two proofs for one account.
-  const route = (name: string, scope: Scope, logOdds: number) =>
+  const route = (name: string, scope: ClassScope, logOdds: number) =>
     graphAmplifier({
       name,
       graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), logOdds),
@@ -70,7 +70,7 @@ describe('a plan', () => {
       adversary: 'informed',
       reach: 'any',
       assumptions: [`what ${name} need`],
-      how: name,
+      method: name,
     });
   const policy = samplePolicy([category('party', ['dem', 'rep']), category('vote', ['yes', 'no'])], { secret: 'answer' });
   const account = openAccount(policy, [
@@ -83,7 +83,7 @@ describe('a plan', () => {
     // Each answer has spent little, the row as a whole nearly everything.
     const spent = spend(
       nothingSpent,
-      pureProfile([[everyRecord, rational(9, 10)], [answersTo('party'), rational(9, 20)], [answersTo('vote'), rational(9, 20)]]), // biome-ignore format: one line
+      pureCost([[everyRecord, rational(9, 10)], [answersTo('party'), rational(9, 20)], [answersTo('vote'), rational(9, 20)]]), // biome-ignore format: one line
     );
     const plans = chooseNoise(histogram('party'), account, rational(1, 5), spent);
     expect(plans.map((p) => [p.route.amplifier.name, p.fits])).toEqual([['answers', true]]);
@@ -97,7 +97,7 @@ describe('a plan', () => {
 
   it('prints what every proof of the account needs, its own first', () => {
     const [best] = chooseNoise(histogram('party'), account, rational(1, 5), nothingSpent);
-    const { assumptions } = promiseOf(policy, account)(best!.route);
+    const { assumptions } = guaranteeFor(policy, account)(best!.route);
     expect(assumptions[0]).toBe(`what ${best!.route.amplifier.name} need`);
     expect([...assumptions].sort()).toEqual(['what answers need', 'what rows need']);
   });
@@ -107,7 +107,7 @@ describe('an amendment', () => {
   it('may not change whose secret the spent costs are about', async () => {
     shop = openWorkshop();
     const session = await shop.session();
-    const { ledger } = deskOf(session);
+    const { ledger } = releaseContextOf(session);
     const amend = async (protect: string) =>
       amendTo(ledger, await readPolicy(shop.write('other.yaml', policyYaml({ protect }))), 'because');
     await session.release({ kind: 'count' }, { epsilon: '0.5' });
@@ -123,7 +123,7 @@ describe('an amendment', () => {
   it('may not turn a person into another, nor into rows: a row that names somebody else changes two persons', async () => {
     shop = openWorkshop(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }));
     const session = await shop.session();
-    const { ledger } = deskOf(session);
+    const { ledger } = releaseContextOf(session);
     await session.release({ kind: 'count' }, { epsilon: '0.5' });
     const other = async (protect: string) => readPolicy(shop.write('other.yaml', policyYaml({ protect })));
     for (const protect of ['{ secret: person, unit: home, maxRows: 2 }', '{ secret: row }'])
@@ -155,8 +155,8 @@ describe('an answer that was recorded', () => {
 
 describe('records left out by maxTies', () => {
   it.each([
-    ['patterns', (session: Session, epsilon: string) => releasePattern(session, 'triangles of call', { epsilon })],
-    ['degrees', (session: Session, epsilon: string) => releaseDegrees(session, { relation: 'call', degree: 5, epsilon })],
+    ['patterns', (session: PrivacySession, epsilon: string) => releasePattern(session, 'triangles of call', { epsilon })],
+    ['degrees', (session: PrivacySession, epsilon: string) => releaseDegrees(session, { relation: 'call', degree: 5, epsilon })],
   ])('pay for %s of a relation, which does not leave them out', async (_, ask) => {
     shop = openWorkshop(
       policyYaml({
@@ -186,7 +186,7 @@ describe('records left out by maxTies', () => {
     // From now on only the bound for everybody speaks about the account.
     const plan = await session.plan({ kind: 'histogram', column: 'party' }, { epsilon: '0.1' });
     expect(plan.records).toEqual({ used: some!.amplifier.leftOut!.used, leftOut: some!.amplifier.leftOut!.unused });
-    expect(plan.route).toBe(everyone!.amplifier.how);
+    expect(plan.route).toBe(everyone!.amplifier.method);
     await session.close();
   });
 });
@@ -217,11 +217,11 @@ ${columns.map((c) => (c === 'party' ? '  party: { type: category, values: [dem, 
     await both.close();
     const file = shop.write('less.yaml', policy(['media'], 'one.json'));
     const less = await shop.session(file);
-    await amendTo(deskOf(less).ledger, less.policy, 'party is asked no more');
+    await amendTo(releaseContextOf(less).ledger, less.policy, 'party is asked no more');
     await expect(less.release({ kind: 'histogram', column: 'media' }, { epsilon: '0.9' })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
     });
-    expect(await less.gained()).toBeGreaterThan(0.9);
+    expect(await less.privacyLoss()).toBeGreaterThan(0.9);
     await less.close();
   });
 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stewardReads } from '../src/app/api/steward-read.js';
 import { planStream, type StreamOptions, stream, streamIn } from '../src/app/api/stream.js';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
-import { register as registerStream } from '../src/app/cli/stream.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
+import { registerStreamCommand as registerStream } from '../src/app/cli/stream.js';
 import { amendTerms } from '../src/index.js';
-import { lookInto, type PublicRead, publicReads } from '../src/release/session/public-read.js';
+import { type PublicRead, publicReads, withPublicReader } from '../src/release/session/public-read.js';
 import { runCommand } from './command.js';
 import { createSession, Fault, openEngine, openLedger, readPolicy } from './inside.js';
 
@@ -49,32 +49,32 @@ function written(terms: Terms): string {
 }
 
 const count = { kind: 'count', where: [{ column: 'ill', op: '=', value: 'yes' }] } as const;
-const asked = { order: 'week', query: count, epsilon: 0.125 } as const;
+const request = { order: 'week', query: count, epsilon: 0.125 } as const;
 const entriesOf = async (policy: string) => {
   const ledger = await openLedger((await readPolicy(policy)).ledger);
   const entries = await ledger.entries('ward');
   await ledger.close();
   return entries;
 };
-const gainedIn = async (policy: string): Promise<number> => {
+const lossIn = async (policy: string): Promise<number> => {
   const read = await readPolicy(policy);
   const [engine, ledger] = [await openEngine(read), await openLedger(read.ledger)];
-  const gained = await (await createSession({ policy: read, engine, ledger })).gained();
+  const loss = await (await createSession({ policy: read, engine, ledger })).privacyLoss();
   await ledger.close();
   await engine.close();
-  return gained;
+  return loss;
 };
 
 type Way = 'library' | 'command' | 'service';
 async function steps(policy: string, way: Way, more: Partial<StreamOptions>): Promise<readonly number[]> {
   const found: number[] = [];
-  if (way === 'library') for await (const { step } of await stream(policy, { ...asked, ...more })) found.push(step);
+  if (way === 'library') for await (const { step } of await stream(policy, { ...request, ...more })) found.push(step);
   if (way === 'service') {
     const read = await readPolicy(policy);
     const [engine, ledger] = [await openEngine(read), await openLedger(read.ledger)];
     try {
       const session = await createSession({ policy: read, engine, ledger });
-      for await (const { step } of streamIn(session, { ...asked, ...more })) found.push(step);
+      for await (const { step } of streamIn(session, { ...request, ...more })) found.push(step);
     } finally {
       await ledger.close();
       await engine.close();
@@ -98,9 +98,9 @@ async function seen(rows: readonly Row[], terms: Terms, way: Way, more: Partial<
   });
   const entries = (await entriesOf(policy)).map(({ label, relied, profile }) => ({ label, relied, cost: [...profile.perRecord.keys()] })); // biome-ignore format: one line
   const files = readdirSync(folder).filter((name) => name.startsWith('steps-')).length;
-  const gained = await gainedIn(policy);
+  const loss = await lossIn(policy);
   rmSync(folder, { recursive: true, force: true });
-  return { outcome, entries, files, gained };
+  return { outcome, entries, files, gained: loss };
 }
 
 /** Two persons, a row in every week. */
@@ -151,11 +151,11 @@ describe('a stream where persons are the secret', () => {
 
   it('is planned under the same rule, and a plan leaves no note', async () => {
     const policy = ward(data, person);
-    await expect(planStream(policy, asked)).rejects.toMatchObject({ hint: expect.stringContaining('--through') });
-    expect((await planStream(policy, { ...asked, through: 5 })).fits).toBe(true);
+    await expect(planStream(policy, request)).rejects.toMatchObject({ hint: expect.stringContaining('--through') });
+    expect((await planStream(policy, { ...request, through: 5 })).fits).toBe(true);
     rmSync(folder, { recursive: true, force: true });
     const rows = ward(data);
-    expect((await planStream(rows, asked)).fits).toBe(true);
+    expect((await planStream(rows, request)).fits).toBe(true);
     expect(await entriesOf(rows)).toEqual([]);
   });
 });
@@ -210,12 +210,12 @@ describe('a stream where rows are the secret', () => {
         settled: true,
       });
       expect(entries[0]!.profile.perRecord.size).toBe(0);
-      expect(await gainedIn(policy)).toBeCloseTo(0.125, 9);
+      expect(await lossIn(policy)).toBeCloseTo(0.125, 9);
       await expect(amendTerms(written(withdrawn), { reason: 'x' })).rejects.toMatchObject(refusal);
       // Nor may totals be declared as known, within which rows exchange weeks.
       await expect(amendTerms(written({ extra: 'known:\n  - { margin: ill }\n' }), { reason: 'x' })).rejects.toThrow();
       await amendTerms(written({ budget: '{ epsilon: 2 }' }), { reason: 'x' });
-      expect(await gainedIn(policy)).toBeCloseTo(0.125, 9);
+      expect(await lossIn(policy)).toBeCloseTo(0.125, 9);
     },
   );
 
@@ -230,10 +230,10 @@ describe('a stream where rows are the secret', () => {
     written({ week });
     await expect(amendTerms(policy, { reason: 'x' })).rejects.toMatchObject({ code: 'LEDGER_MISMATCH', message: expect.stringContaining('in another way') }); // biome-ignore format: one line
     const before = await entriesOf(policy);
-    await expect(gainedIn(policy)).rejects.toMatchObject({ code: 'LEDGER_MISMATCH', message: expect.stringContaining('in another way') }); // biome-ignore format: one line
+    await expect(lossIn(policy)).rejects.toMatchObject({ code: 'LEDGER_MISMATCH', message: expect.stringContaining('in another way') }); // biome-ignore format: one line
     expect(await entriesOf(policy)).toEqual(before);
     written({ week: '{ type: integer, bounds: [0, 60], public: true }' });
-    expect(await gainedIn(policy)).toBeCloseTo(0.125, 9);
+    expect(await lossIn(policy)).toBeCloseTo(0.125, 9);
   });
 
   it('notes both columns where late rows are counted when they arrive', async () => {
@@ -268,9 +268,12 @@ describe('a stream where rows are the secret', () => {
       },
     });
     const full = () => Promise.reject(new Fault('DISK_FULL', 'The disk is full.', 'Make room.'));
-    const ledger = { ...kept, reserve: (asked: Parameters<typeof kept.reserve>[0]) => (writable ? kept.reserve(asked) : full()) };
+    const ledger = {
+      ...kept,
+      reserve: (request: Parameters<typeof kept.reserve>[0]) => (writable ? kept.reserve(request) : full()),
+    };
     const session = await createSession({ policy, engine: counted, ledger });
-    const first = async () => (await streamIn(session, { ...asked, through: 0 }).next()).value?.step;
+    const first = async () => (await streamIn(session, { ...request, through: 0 }).next()).value?.step;
     pins = 0;
     await expect(first()).rejects.toMatchObject({ code: 'DISK_FULL' });
     expect(pins).toBe(0);
@@ -311,27 +314,29 @@ describe('the registry of public reads', () => {
   it('is closed: a read that is made elsewhere is refused', async () => {
     const own: PublicRead<undefined, string> = { ...publicReads.content, name: 'own' };
     await opened({}, async (policy, engine) => {
-      await expect(lookInto(engine, policy, (look) => look(own))).rejects.toThrow('no registered public read');
-      expect(await lookInto(engine, policy, (look) => look(publicReads.records))).toBe(data.length);
+      await expect(withPublicReader(engine, policy, (look) => look(own))).rejects.toThrow('no registered public read');
+      expect(await withPublicReader(engine, policy, (look) => look(publicReads.records))).toBe(data.length);
     });
   });
 
   it('lets nobody read without a ledger what the ledger has to note', async () => {
     await opened({}, async (policy, engine) => {
       const step = { column: 'week', width: 1, count: 12, unitsOf: (k: number) => [k - 1, k - 1] as const };
-      await expect(lookInto(engine, policy, (look) => look(publicReads.stepRows, { steps: step, order: 'week' }))).rejects.toThrow('keeps a note'); // biome-ignore format: one line
+      await expect(withPublicReader(engine, policy, (look) => look(publicReads.stepRows, { steps: step, order: 'week' }))).rejects.toThrow('keeps a note'); // biome-ignore format: one line
     });
   });
 
   it('refuses what a policy protects: presence, hidden relations, groups that nobody declared', async () => {
     await opened({ protect: '{ secret: row, neighbours: add-remove }' }, (policy, engine) =>
-      expect(lookInto(engine, policy, (look) => look(publicReads.records))).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' }),
+      expect(withPublicReader(engine, policy, (look) => look(publicReads.records))).rejects.toMatchObject({
+        code: 'QUERY_UNSUPPORTED',
+      }),
     );
     rmSync(folder, { recursive: true, force: true });
     await opened(person, async (policy, engine) => {
-      expect(await lookInto(engine, policy, (look) => look(publicReads.records))).toBe(2);
-      await expect(lookInto(engine, policy, (look) => look(publicReads.relationSize, 'friend'))).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' }); // biome-ignore format: one line
-      await expect(lookInto(engine, policy, (look) => look(publicReads.membersOfSeveral, 'week'))).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' }); // biome-ignore format: one line
+      expect(await withPublicReader(engine, policy, (look) => look(publicReads.records))).toBe(2);
+      await expect(withPublicReader(engine, policy, (look) => look(publicReads.relationSize, 'friend'))).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' }); // biome-ignore format: one line
+      await expect(withPublicReader(engine, policy, (look) => look(publicReads.membersOfSeveral, 'week'))).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' }); // biome-ignore format: one line
     });
   });
 

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerAttack } from '../src/app/cli/attack.js';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerAttackCommand as registerAttack } from '../src/app/cli/attack.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { fileName } from '../src/app/report/published-folder.js';
 import { runCommand } from './command.js';
-import { unzipped } from './unzipped.js';
+import { unzippedFiles } from './unzipped.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -37,23 +37,23 @@ describe('the folder of a release', () => {
   it('says with each table that it is mostly noise: on the page, in the workbook and in the data package', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
     const out = join(shop.folder, 'out');
-    const asked = JSON.stringify([
+    const queries = JSON.stringify([
       { kind: 'histogram', column: 'party' },
       { kind: 'mean', column: 'age' },
     ]);
-    await release('--query', asked, '--out', out);
-    const said = /Mostly noise: the 95 % error of each number is ±\d+, more than a tenth of the records there are, about 60\./;
+    await release('--query', queries, '--out', out);
+    const warning = /Mostly noise: the 95 % error of each number is ±\d+, more than a tenth of the records there are, about 60\./;
     const [, party, age] = readFileSync(join(out, 'report.html'), 'utf8').split('<figure');
-    expect(party).toMatch(said);
+    expect(party).toMatch(warning);
     expect(age).not.toMatch(/Mostly noise/);
     const { resources } = JSON.parse(readFileSync(join(out, 'datapackage.json'), 'utf8'));
-    expect(resources[0].warning).toMatch(said);
+    expect(resources[0].warning).toMatch(warning);
     expect(resources[1].warning).toBeUndefined();
-    expect(unzipped(readFileSync(join(out, 'tables.xlsx'))).get('xl/worksheets/sheet2.xml')).toMatch(said);
+    expect(unzippedFiles(readFileSync(join(out, 'tables.xlsx'))).get('xl/worksheets/sheet2.xml')).toMatch(warning);
     // A recorded answer is told with it, too; one with little noise without.
     const again = join(shop.folder, 'again');
-    await release('--query', asked, '--out', again);
-    expect(readFileSync(join(again, 'report.html'), 'utf8')).toMatch(said);
+    await release('--query', queries, '--out', again);
+    expect(readFileSync(join(again, 'report.html'), 'utf8')).toMatch(warning);
     const calm = join(shop.folder, 'calm');
     await runCommand(registerRelease, 'release', shop.policyFile, '--epsilon', '3', '--query', histogram, '--out', calm);
     for (const text of textsIn(calm)) expect(text).not.toMatch(/Mostly noise/);
@@ -72,9 +72,9 @@ describe('the folder of a release', () => {
 
   it('nor does what a program is told: receipts name no path', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }).replace(/^population:.*\n/m, ''), 60);
-    const told = await release('--query', histogram, '--json');
-    expect(told).not.toContain(shop.folder);
-    expect(JSON.parse(told).receipt.population).toBe('people');
+    const output = await release('--query', histogram, '--json');
+    expect(output).not.toContain(shop.folder);
+    expect(JSON.parse(output).receipt.population).toBe('people');
     const question = '{"columns": ["age"], "clusters": 2}';
     expect(await release('--kmeans', question, '--json')).not.toContain(shop.folder);
   });

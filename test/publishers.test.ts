@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
 import { amendTerms, enterSpending, open, verifyLedger } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 const party = { kind: 'histogram', column: 'party' } as const;
-const asked = async (epsilon: number, file = shop.policyFile, query: object = party) => {
+const release = async (epsilon: number, file = shop.policyFile, query: object = party) => {
   await using fugu = await open(file);
   return await fugu.release(query as typeof party, { epsilon });
 };
@@ -40,8 +40,8 @@ describe('what another publisher has spent', () => {
       true,
     ]);
     expect((await verifyLedger(shop.policyFile)).ok).toBe(true);
-    expect(await refused(asked(0.7))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    await asked(0.6);
+    expect(await refused(release(0.7))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    await release(0.6);
     // The same number again is another release of theirs.
     expect(await refused(enterSpending(shop.policyFile, { epsilon: '0.4', by: 'the census', reason: 'table 3' }))).toMatchObject({
       code: 'BUDGET_EXCEEDED',
@@ -52,14 +52,14 @@ describe('what another publisher has spent', () => {
 
   it('is entered although it is more than the budget where that is said, and then nothing is released', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1 }' }), 240);
-    await asked(0.5);
+    await release(0.5);
     const done = await enterSpending(shop.policyFile, { epsilon: 0.75, reason: 'they did', over: true });
     expect([done.over, done.budget.remaining]).toEqual([true, 0]);
-    const { over, gained } = await spending();
-    expect([over, gained]).toEqual([true, 1.25]);
-    expect(await refused(asked(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    const { over, gained: loss } = await spending();
+    expect([over, loss]).toEqual([true, 1.25]);
+    expect(await refused(release(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
     // A recorded answer is told again, and a larger budget goes on from what was spent.
-    expect((await asked(0.5)).receipt.ledger.replayed).toBe(true);
+    expect((await release(0.5)).receipt.ledger.replayed).toBe(true);
     shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 2 }' }));
     await amendTerms(shop.policyFile, { reason: 'the council agreed' });
     expect((await spending()).budget.remaining).toBe(0.75);
@@ -71,9 +71,9 @@ describe('what another publisher has spent', () => {
     writeFileSync(join(elsewhere, 'people.csv'), readFileSync(join(shop.folder, 'people.csv')));
     const theirs = join(elsewhere, 'policy.yaml');
     writeFileSync(theirs, policyYaml().replace('population: town', 'population: office'));
-    const { receipt } = await asked(0.3, theirs);
+    const { receipt } = await release(0.3, theirs);
     const file = shop.write('receipt.json', JSON.stringify(receipt));
-    const said = await runCommand(
+    const output = await runCommand(
       registerLedger,
       'ledger',
       shop.policyFile,
@@ -84,7 +84,7 @@ describe('what another publisher has spent', () => {
       '--reason',
       'their table',
     );
-    expect(said).toMatch(/Entered as entry 2: by office, .*remaining .*0\.7/s);
+    expect(output).toMatch(/Entered as entry 2: by office, .*remaining .*0\.7/s);
     expect(await enterSpending(shop.policyFile, { receipt, recordsPerPerson: 1, reason: 'again' })).toMatchObject({
       already: true,
       ledger: { entry: 2 },
@@ -109,9 +109,9 @@ describe('what another publisher has spent', () => {
 
   it('is not counted again where the receipt is of this very account', async () => {
     shop = openWorkshop();
-    const { receipt } = await asked(0.3);
+    const { receipt } = await release(0.3);
     const file = shop.write('receipt.json', JSON.stringify(receipt));
-    const said = await runCommand(
+    const output = await runCommand(
       registerLedger,
       'ledger',
       shop.policyFile,
@@ -122,7 +122,7 @@ describe('what another publisher has spent', () => {
       '--reason',
       'by mistake',
     );
-    expect(said).toMatch(/Entered before, as entry 2: .* Nothing was changed\.\nSpent 0\.3 of 1, remaining 0\.7/);
+    expect(output).toMatch(/Entered before, as entry 2: .* Nothing was changed\.\nSpent 0\.3 of 1, remaining 0\.7/);
     expect((await spending()).entries).toHaveLength(1);
   });
 
@@ -134,7 +134,7 @@ describe('what another publisher has spent', () => {
     const yaml = policyYaml({ protect: '{ secret: answer }' }).replace('population: town', 'population: office');
     writeFileSync(theirs, yaml.replace('[dem, rep, other]', '[dem, rep, other], public: true'));
     const age = { kind: 'histogram', column: 'age' };
-    const { receipt: both } = await asked(0.3, theirs, { queries: [party, age] });
+    const { receipt: both } = await release(0.3, theirs, { queries: [party, age] });
     const x = { recordsPerPerson: 1, reason: 'x' };
     expect((await refused(enterSpending(shop.policyFile, { receipt: both, ...x })))?.message).toContain(
       'takes for public what is a secret here (column party)',
@@ -143,7 +143,7 @@ describe('what another publisher has spent', () => {
     const silent = { ...both, privacyUnit: { ...both.privacyUnit, relied: [], public: [] } };
     expect((await refused(enterSpending(shop.policyFile, { receipt: silent, ...x })))?.message).toContain('without noise');
     writeFileSync(theirs, yaml.replace('population: office', 'population: bureau'));
-    const { receipt: one } = await asked(0.3, theirs, { queries: [{ kind: 'count' }, age] });
+    const { receipt: one } = await release(0.3, theirs, { queries: [{ kind: 'count' }, age] });
     expect((await enterSpending(shop.policyFile, { receipt: one, recordsPerPerson: 1, reason: 'x' })).budget.spent).toBeCloseTo(
       0.3,
       12,
@@ -162,14 +162,14 @@ describe('what another publisher has spent', () => {
   });
 
   it('is for all that a person may answer: no column becomes a secret afterwards that it was not booked for', async () => {
-    const law = (records: readonly string[]) =>
+    const joint = (records: readonly string[]) =>
       JSON.stringify({ records, precision: records.map((_, i) => records.map((__, j) => (i === j ? 1 : 0))), bounds: [0, 3] });
     const terms = (last: string, model: string) =>
       `data: { source: people.csv }\nprotect: { secret: answer }\nbudget: { epsilon: 1 }\npopulation: town\nledger: ledger.db\ndependence: [{ kind: gaussian, precision: ${model} }]\ncolumns:\n  age: { type: integer, bounds: [0, 3] }\n${last}`;
     const weight = '  weight: { type: integer, bounds: [0, 3] }\n';
     shop = openWorkshop(terms('', 'one.json'), 60);
-    shop.write('one.json', law(['age']));
-    shop.write('two.json', law(['age', 'weight']));
+    shop.write('one.json', joint(['age']));
+    shop.write('two.json', joint(['age', 'weight']));
     await enterSpending(shop.policyFile, { epsilon: 0.75, reason: 'their table' });
     const stays = shop.write('stays.yaml', terms('', 'one.json').replace('epsilon: 1', 'epsilon: 2'));
     const more = shop.write('more.yaml', terms(weight, 'two.json'));
@@ -197,14 +197,14 @@ describe('publishers who do not say what they tell', () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, others: { epsilon: 0.4 } }' }));
     const { plan, others, budget } = await spending();
     expect([plan.spent, plan.remaining, others, budget.remaining]).toEqual([0.4, 0.6, { entered: 0, setAside: 0.4 }, 0.6]);
-    expect(await refused(asked(0.7))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    const { receipt } = await asked(0.6);
+    expect(await refused(release(0.7))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    const { receipt } = await release(0.6);
     expect(receipt.guarantee.sentences.join(' ')).toContain(
       'what others may tell about the same people, up to epsilon 0.4 per record',
     );
-    expect(await refused(asked(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    expect(await refused(release(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
     shop.write('policy.yaml', policyYaml());
-    expect(await refused(asked(0.3, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
+    expect(await refused(release(0.3, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
     await amendTerms(shop.policyFile, { reason: 'they say now what they spend' });
     expect((await spending()).budget.remaining).toBeCloseTo(0.4, 9);
   });
@@ -218,7 +218,7 @@ describe('one population in several data sets', () => {
       'visits.yaml',
       'data: { source: visits.csv }\nprotect: { secret: row, unit: id }\nbudget: { epsilon: 1 }\npopulation: town\nledger: ledger.db\ndependence: none\ncolumns:\n  ward: { type: category, values: [a, b] }\n',
     );
-    await asked(0.5);
+    await release(0.5);
     await using fugu = await open(visits);
     expect((await fugu.spent()).budget.remaining).toBe(0.5);
     expect(await refused(fugu.release({ kind: 'histogram', column: 'ward' }, { epsilon: 0.6 }))).toMatchObject({

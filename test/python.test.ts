@@ -9,10 +9,10 @@ const main = join(root, 'dist', 'app', 'cli', 'main.js');
 const python = process.env.FUGU_PYTHON ?? 'python3';
 const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   spawnSync(python, words, { cwd: tmpdir(), encoding: 'utf8', env: { ...process.env, FUGU: `node ${main}`, ...env } });
-const says = (code: string) => run(['-c', code]).status === 0;
+const succeeds = (code: string) => run(['-c', code]).status === 0;
 
-const version = says('import sys; assert sys.version_info >= (3, 9)');
-const installer = version && says('import pip');
+const version = succeeds('import sys; assert sys.version_info >= (3, 9)');
+const installer = version && succeeds('import pip');
 
 describe('the Python package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-python-'));

@@ -33,14 +33,14 @@ describe('docs/queries-reference.md', () => {
     async (kind, section) => {
       const [, file, text] = /```json (\S+)\n(\{[\s\S]*?)\n```/.exec(section)!;
       const policy = await weighted(file!);
-      const asked = JSON.parse(text!);
-      expect(asked.kind).toBe(kind);
-      expect(bindBatch(parseBatch(asked), policy).measures.length).toBeGreaterThan(0);
+      const query = JSON.parse(text!);
+      expect(query.kind).toBe(kind);
+      expect(bindBatch(parseBatch(query), policy).measures.length).toBeGreaterThan(0);
       const heavy = block(section, 'json weighted');
       if (heavy !== undefined) {
         expect(JSON.parse(heavy).weight).toBe('w');
         expect(bindBatch(parseBatch(JSON.parse(heavy)), policy).measures.length).toBeGreaterThan(0);
-      } else expect(() => bindBatch(parseBatch({ ...asked, weight: 'w' }), policy)).toThrow();
+      } else expect(() => bindBatch(parseBatch({ ...query, weight: 'w' }), policy)).toThrow();
       const sql = block(section, 'sql');
       const survey = await weighted('household-survey/policy.yaml');
       if (sql !== undefined) expect(bindBatch(parseSql(sql, survey), survey).measures.length).toBeGreaterThan(0);

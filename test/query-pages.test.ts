@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from '../src/app/api/kinds.js';
-import { register as location } from '../src/app/cli/location.js';
-import { register as stream } from '../src/app/cli/stream.js';
-import { register as temporal } from '../src/app/cli/temporal.js';
+import { registerLocationCommand as location } from '../src/app/cli/location.js';
+import { registerStreamCommand as stream } from '../src/app/cli/stream.js';
+import { registerTemporalCommand as temporal } from '../src/app/cli/temporal.js';
 import { type Fugu, open, type Question } from '../src/index.js';
 import { queryKinds } from '../src/query/kinds.js';
 import { runCommand } from './command.js';
@@ -61,13 +61,13 @@ describe('docs/queries', () => {
     for (const { text, policy } of blocks(page, 'sql'))
       expect((await (await at(policy)).plan({ sql: text })).measures.length).toBeGreaterThan(0);
     const answer = await fugu.release(question as Question, { epsilon: 0.05 });
-    const said = [...page.match(/ with: (.*)\.\n/)![1]!.matchAll(/`([^`]*)`/g)].map(([, text]) => text);
-    expect(said).toEqual(
+    const listed = [...page.match(/ with: (.*)\.\n/)![1]!.matchAll(/`([^`]*)`/g)].map(([, text]) => text);
+    expect(listed).toEqual(
       'tables' in answer ? [...new Set(answer.tables.map(({ columns }) => columns.join(', ')))] : Object.keys(answer.result),
     );
   });
 
-  const asked = (page: string) =>
+  const queriesOn = (page: string) =>
     [...page.matchAll(/```\n\.\/fugu (.*)\n```\n\n[^`]* with: (.*)\.\n/g)].map(([, words, with_]) => ({
       words: [...words!.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) =>
         (quoted ?? bare!).replace(/^examples\//, `${folder}/`),
@@ -75,14 +75,14 @@ describe('docs/queries', () => {
       fields: [...with_!.matchAll(/`([^`]*)`/g)].map(([, text]) => text),
     }));
   it.each(Object.keys(commands))('%s: its commands run and print what the page says', async (name) => {
-    const examples = asked(read(name));
+    const examples = queriesOn(read(name));
     expect(examples).toHaveLength(2);
     for (const { words, fields } of examples) {
       const out = await runCommand(commands[name as keyof typeof commands], ...words);
       const documents = name === 'stream' ? out.trim().split('\n') : [out];
       expect(documents.length).toBe(name === 'stream' ? 14 : 1);
-      const told = documents.map((document) => Object.keys(JSON.parse(document)));
-      expect([...new Set(told.flat())]).toEqual(fields);
+      const results = documents.map((document) => Object.keys(JSON.parse(document)));
+      expect([...new Set(results.flat())]).toEqual(fields);
     }
   });
 });

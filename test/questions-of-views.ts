@@ -1,4 +1,4 @@
-import { type Pick, people, visits } from './persons-and-visits.js';
+import { type PickOne, personRows, visits } from './persons-and-visits.js';
 
 /** One of every form; what is chosen of equally many is told by its text, whatever it is stored as. */
 export const fixed: readonly string[] = [
@@ -24,7 +24,7 @@ export const fixed: readonly string[] = [
 
 /** Numbers, conditions and texts worked out of a table's columns. */
 function drawn(
-  pick: Pick,
+  pick: PickOne,
   columns: readonly { readonly name: string; readonly type: string; readonly values?: readonly string[] }[],
 ) {
   const of = <T>(list: readonly T[]): T => list[pick(list.length)]!;
@@ -61,15 +61,15 @@ function drawn(
   const text = () => `CASE WHEN ${test(1)} THEN 'p' WHEN ${test(1)} THEN 'q' ${pick(2) === 0 ? "ELSE 'r' " : ''}END`;
   return { value, test, text };
 }
-export function randomSql(pick: Pick): string {
+export function randomSql(pick: PickOne): string {
   const joined = pick(3) === 0;
   const { value, test, text } = drawn(
     pick,
-    (joined ? [...people, ...visits] : people).filter(({ type }) => type !== 'multi') as never,
+    (joined ? [...personRows, ...visits] : personRows).filter(({ type }) => type !== 'multi') as never,
   );
-  const told = ['COUNT(*)', `SUM(${value(2)})`, `AVG(${value(2)})`, `COUNT(${value(1)})`][pick(4)]!;
+  const aggregate = ['COUNT(*)', `SUM(${value(2)})`, `AVG(${value(2)})`, `COUNT(${value(1)})`][pick(4)]!;
   const by = [text, () => `FLOOR(${value(1)} / 20)`, () => 'region', () => undefined][pick(4)]!();
   const from = joined ? `people ${pick(3) === 0 ? 'LEFT ' : ''}JOIN visits USING (person)` : 'people';
   const where = pick(2) === 0 ? ` WHERE ${test(2)}` : '';
-  return `SELECT ${by === undefined ? '' : `${by} AS g, `}${told} FROM ${from}${where}${by === undefined ? '' : ' GROUP BY g'}`;
+  return `SELECT ${by === undefined ? '' : `${by} AS g, `}${aggregate} FROM ${from}${where}${by === undefined ? '' : ' GROUP BY g'}`;
 }

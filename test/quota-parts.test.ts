@@ -37,7 +37,7 @@ const where = fc.oneof(
   ]),
   fc.constantFrom('north', 'south').map((value) => [{ column: 'region', op: '=', value }]),
 );
-const asked = fc.record({
+const requests = fc.record({
   quota: fc.constantFrom('0.05', '0.2', '0.5', '0.9'),
   where,
   by: fc.constantFrom([], [], ['week'], ['region']),
@@ -59,7 +59,7 @@ describe('a plan under quotas that change, about parts of the data that are tied
       policies.set(quota, await readPolicy(shop.write(`${quota}.yaml`, withQuota(quota))));
     const engine = await openEngine(policies.get('0.5')!);
     await fc.assert(
-      fc.asyncProperty(fc.array(asked, { minLength: 2, maxLength: 6 }), async (list) => {
+      fc.asyncProperty(fc.array(requests, { minLength: 2, maxLength: 6 }), async (list) => {
         const ledger = memoryLedger();
         for (const { quota, where, by, options } of list) {
           const session = await createSession({ policy: policies.get(quota)!, engine, ledger, analyst: 'ann' });

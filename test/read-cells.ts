@@ -1,7 +1,7 @@
-import { dateText } from '../src/policy/date-text.js';
+import { isoDay } from '../src/policy/date-text.js';
 
 /** A column of numbers as a policy declares it, with what its steps and bounds are: written down once more, without the product's grid. */
-export interface Declared {
+export interface DeclaredNumber {
   readonly name: string;
   readonly yaml: string;
   readonly whole: boolean;
@@ -13,14 +13,14 @@ export interface Declared {
 
 const point = (x: number): string => `${x}`;
 export const comma = (x: number): string => `"${`${x}`.replace('.', ',')}"`;
-const numbers = (type: 'number' | 'integer', low: number, step: number, last: number): Declared => {
+const numbers = (type: 'number' | 'integer', low: number, step: number, last: number): DeclaredNumber => {
   const high = Number((low + step * last).toPrecision(12));
   const yaml = `{type: ${type}, bounds: [${low}, ${high}], step: ${step}, missing: [-7777]}`;
   return { name: `${type} ${low} ${step}`, yaml, whole: type === 'integer' && step === 1, low, step, last, text: point };
 };
 
 /** Every type, steps that doubles hold and steps that they do not, beginnings on and off the multiples of the step. */
-export const declared: readonly Declared[] = [
+export const declaredNumbers: readonly DeclaredNumber[] = [
   numbers('integer', 0, 1, 9),
   numbers('integer', -3, 1, 8),
   numbers('integer', 0, 7, 6),
@@ -35,19 +35,19 @@ export const declared: readonly Declared[] = [
 ];
 
 /** A day is a whole number of days. */
-export const days: Declared = {
+export const days: DeclaredNumber = {
   name: 'date',
   yaml: '{type: date, bounds: [2024-02-26, 2024-03-04]}',
   whole: true,
   low: 19_779,
   step: 1,
   last: 7,
-  text: dateText,
+  text: isoDay,
 };
 
 const view = new DataView(new ArrayBuffer(8));
 /** The double next to x. */
-function beside(x: number, up: boolean): number {
+function nextDouble(x: number, up: boolean): number {
   if (x === 0) return up ? Number.MIN_VALUE : -Number.MIN_VALUE;
   view.setFloat64(0, x);
   view.setBigInt64(0, view.getBigInt64(0) + (x > 0 === up ? 1n : -1n));
@@ -55,15 +55,15 @@ function beside(x: number, up: boolean): number {
 }
 
 /** Steps, halves between them, their neighbours among the doubles, and what lies beyond the bounds. */
-export function cellsOf({ low, step, last, text }: Declared): readonly number[] {
-  if (text === dateText) return Array.from({ length: last + 5 }, (_, k) => low - 2 + k);
+export function edgeCells({ low, step, last, text }: DeclaredNumber): readonly number[] {
+  if (text === isoDay) return Array.from({ length: last + 5 }, (_, k) => low - 2 + k);
   const halves = Array.from({ length: 2 * last + 5 }, (_, k) => Number((low + (step * (k - 2)) / 2).toPrecision(12)));
   const off = Array.from({ length: last }, (_, k) => low + step * (k + 0.3));
-  return [...new Set([...halves.flatMap((x) => [beside(x, false), x, beside(x, true)]), ...off, -1e30, 1e30])];
+  return [...new Set([...halves.flatMap((x) => [nextDouble(x, false), x, nextDouble(x, true)]), ...off, -1e30, 1e30])];
 }
 
 /** Which value a cell has: the nearest step in doubles, halves to the even one, at most the bounds. */
-export function readValue({ low, step, last }: Declared, x: number): number {
+export function readValue({ low, step, last }: DeclaredNumber, x: number): number {
   if (x === -7777 || !Number.isFinite(x)) return -1;
   const high = Number((low + step * last).toPrecision(12));
   if (x < low) return 0;
@@ -73,7 +73,7 @@ export function readValue({ low, step, last }: Declared, x: number): number {
 }
 
 /** Which value a cell of a public column of whole numbers has: as above, but nothing is clamped to the upper bound. */
-export function readPublicValue(of: Declared, x: number): number {
+export function readPublicValue(of: DeclaredNumber, x: number): number {
   const beyond = 1e6;
   return Math.abs(x) > beyond
     ? x > 0 && Number.isFinite(x)

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import { mostReason } from '../src/app/api/reason.js';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { open } from '../src/index.js';
 import { runCommand } from './command.js';
+import { registerIn } from './register-of.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
@@ -57,7 +58,7 @@ describe('a reason that is longer than the chain takes', () => {
     shop.write('visits.csv', 'id,city\np1,here\n');
     let found = 0;
     for (const file of commandFiles) {
-      const { register } = (await import(join('..', 'src', 'app', 'cli', file))) as { register?: (program: Command) => void };
+      const register = await registerIn(file.replace(/\.ts$/, ''));
       if (!register) continue;
       const names = new Command();
       register(names);

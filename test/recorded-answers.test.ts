@@ -2,9 +2,9 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
-import { register } from '../src/app/cli/release.js';
+import { registerReleaseCommand } from '../src/app/cli/release.js';
 import { parseRational, rational } from '../src/base/exact/rational.js';
-import { type AskOptions, deskOf, Session } from '../src/release/session/session.js';
+import { PrivacySession, type ReleaseOptions, releaseContextOf } from '../src/release/session/session.js';
 import { runCommand } from './command.js';
 import { costing } from './costing.js';
 import { Fault } from './inside.js';
@@ -78,7 +78,11 @@ const anew = async <T>(shop: Workshop, work: (session: Open) => Promise<T>): Pro
   }
 };
 const twice =
-  (first: AskOptions, second: AskOptions, ask = (s: Open, o: AskOptions) => outcome(s.release(histogram, o))): Story =>
+  (
+    first: ReleaseOptions,
+    second: ReleaseOptions,
+    ask = (s: Open, o: ReleaseOptions) => outcome(s.release(histogram, o)),
+  ): Story =>
   async (shop, become) => {
     await anew(shop, (s) => ask(s, first));
     become();
@@ -87,7 +91,7 @@ const twice =
       plan: (({ fits, budget }) => ({ fits, budget }))(await s.plan(histogram, second)),
     }));
   };
-const clusters = (s: Open, o: AskOptions) => outcome(releaseKmeans(s, { columns: ['age'], clusters: 2 }, o));
+const clusters = (s: Open, o: ReleaseOptions) => outcome(releaseKmeans(s, { columns: ['age'], clusters: 2 }, o));
 
 const stories: Readonly<Record<string, Story>> = {
   'asked again with budget left': twice({ epsilon: '0.5' }, { epsilon: '0.5' }),
@@ -142,10 +146,10 @@ describe('whether one record has changed does not show', () => {
   });
 
   it('and would show by a key that holds the snapshot, or by comparing snapshots: the stories can tell', async () => {
-    const bySnapshot = (s: Open, { epsilon }: AskOptions) =>
+    const bySnapshot = (s: Open, { epsilon }: ReleaseOptions) =>
       outcome(
         (async () => {
-          const snapshot = await (await now(deskOf(s).engine)).id();
+          const snapshot = await (await now(releaseContextOf(s).engine)).id();
           const paid = await s.charge({
             canonical: JSON.stringify([histogram, snapshot]),
             label: 'party',
@@ -167,7 +171,7 @@ describe('whether one record has changed does not show', () => {
     const stale = (shop: Workshop, become: () => void) =>
       anew(shop, async (s) => {
         become();
-        return [deskOf(s).tiesOf === (await (await now(deskOf(s).engine)).id())];
+        return [releaseContextOf(s).tiesOf === (await (await now(releaseContextOf(s).engine)).id())];
       });
     expect(await seen(stale, policyYaml({ dependence: tied }))).toEqual([[true], [true], [false]]);
   });
@@ -219,9 +223,9 @@ describe('a request', () => {
   it('whose answer could not be recorded is not told, so that it may be completed', async () => {
     const { session } = await open();
     const full = new Fault('DISK_FULL', 'full', 'Make room.');
-    const forgetful = new Session({
-      ...deskOf(session),
-      ledger: { ...deskOf(session).ledger, settle: () => Promise.reject(full) },
+    const forgetful = new PrivacySession({
+      ...releaseContextOf(session),
+      ledger: { ...releaseContextOf(session).ledger, commit: () => Promise.reject(full) },
     });
     await expect(forgetful.release(histogram, { epsilon: '0.25' })).rejects.toMatchObject({
       code: 'DISK_FULL',
@@ -238,7 +242,16 @@ describe('a request', () => {
     const { shop, session } = await open();
     await session.close();
     const say = (...words: string[]) =>
-      runCommand(register, 'release', shop.policyFile, '--query', JSON.stringify(histogram), '--epsilon', '0.25', ...words);
+      runCommand(
+        registerReleaseCommand,
+        'release',
+        shop.policyFile,
+        '--query',
+        JSON.stringify(histogram),
+        '--epsilon',
+        '0.25',
+        ...words,
+      );
     const first = JSON.parse(await say('--json'));
     futures['one answer changed']!(shop);
     expect(JSON.parse(await say('--json')).receipt).toMatchObject({ at: first.receipt.at, ledger: { replayed: true } });
@@ -280,7 +293,7 @@ describe('whatever goes wrong once the budget is booked', () => {
     'a number too large to write down': () => ({ n: 10n ** 30n }),
   };
 
-  const told = async (work: Promise<unknown>): Promise<string> => {
+  const messageOf = async (work: Promise<unknown>): Promise<string> => {
     try {
       await work;
       return 'answered';
@@ -303,8 +316,8 @@ describe('whatever goes wrong once the budget is booked', () => {
         reading: {},
         execute: async () => wrong(),
       };
-      texts.add(await told(session.charge(request)));
-      const entry = (await deskOf(session).ledger.entries('town')).at(-1)!;
+      texts.add(await messageOf(session.charge(request)));
+      const entry = (await releaseContextOf(session).ledger.entries('town')).at(-1)!;
       await expect(session.charge(request)).rejects.toMatchObject({
         code: 'ENGINE_FAILED',
         details: { entry: entry.sequence + 1 },
@@ -316,7 +329,7 @@ describe('whatever goes wrong once the budget is booked', () => {
     expect([...texts][0]).not.toMatch(/Ann|17|50|51|people/);
     expect((await session.plan({ kind: 'count' })).budget.spent).toBe(2 * Object.keys(wrongs).length);
     // The test can tell them apart: told as they were thrown they are many.
-    const raw = await Promise.all(Object.values(wrongs).map((wrong) => told((async () => JSON.stringify(await wrong()))())));
+    const raw = await Promise.all(Object.values(wrongs).map((wrong) => messageOf((async () => JSON.stringify(await wrong()))())));
     expect(new Set(raw).size).toBeGreaterThan(8);
     await session.close();
   });

@@ -6,16 +6,16 @@ import { survey } from '../src/app/api/kinds/survey.js';
 import { workload } from '../src/app/api/kinds/workload.js';
 import { spendingOf } from '../src/app/api/ledger.js';
 import { slicingsOf } from '../src/data/ties/slicings.js';
-import { stepsOf } from '../src/query/count/public-steps.js';
+import { publicSteps } from '../src/query/count/public-steps.js';
 import { budgetState } from '../src/release/accountant/budget-state.js';
-import { partsAsked } from '../src/release/session/parts.js';
+import { requestedParts } from '../src/release/session/parts.js';
 import type { Plan } from '../src/release/session/plan.js';
 import { quotaUses } from '../src/release/session/quota.js';
 import type { Receipt } from '../src/release/session/receipt.js';
 import { openTotals } from '../src/release/session/running.js';
 import { prepareTotals } from '../src/release/session/running-plan.js';
 import { atMost } from './fixtures/new-mechanism.js';
-import { createSession, Fault, type Ledger, openEngine, openLedger, readPolicy, type Session } from './inside.js';
+import { createSession, Fault, type Ledger, openEngine, openLedger, type PrivacySession, readPolicy } from './inside.js';
 
 /** Random sequences of mixed questions on real ledgers: what is left before, minus the share, against what is left after. */
 export interface Sequences {
@@ -24,7 +24,7 @@ export interface Sequences {
   /** Names of policies; all of them when absent. */
   readonly only?: readonly string[];
 }
-export interface Measured {
+export interface SequenceFigures {
   readonly sequences: number;
   readonly releases: number;
   readonly refused: number;
@@ -46,11 +46,11 @@ export interface Measured {
   readonly where: string;
 }
 
-type AskOptions = { readonly epsilon?: string; readonly all?: boolean; readonly fresh: true };
+type StepOptions = { readonly epsilon?: string; readonly all?: boolean; readonly fresh: true };
 interface Ask {
   readonly kind: string;
-  plan(session: Session, options: AskOptions): Promise<Plan>;
-  release(session: Session, options: AskOptions): Promise<Receipt | undefined>;
+  plan(session: PrivacySession, options: StepOptions): Promise<Plan>;
+  release(session: PrivacySession, options: StepOptions): Promise<Receipt | undefined>;
 }
 
 const batch = (kind: string, query: object): Ask => ({
@@ -58,11 +58,11 @@ const batch = (kind: string, query: object): Ask => ({
   plan: (session, options) => session.plan(query, options),
   release: async (session, options) => (await session.release(query, options)).receipt,
 });
-const asked = <Q>(
+const askKind = <Q>(
   name: string,
   kind: {
-    plan(s: Session, q: Q, o: AskOptions): Promise<Plan>;
-    release(s: Session, q: Q, o: AskOptions): Promise<{ receipt: Receipt }>;
+    plan(s: PrivacySession, q: Q, o: StepOptions): Promise<Plan>;
+    release(s: PrivacySession, q: Q, o: StepOptions): Promise<{ receipt: Receipt }>;
   },
   question: Q,
 ): Ask => ({
@@ -78,7 +78,11 @@ const totals: Ask = {
     return undefined;
   },
 };
-const totalsOf = (session: Session) => ({ query: { kind: 'count' }, steps: stepsOf(session.policy, 'week', 1), horizon: 4 });
+const totalsOf = (session: PrivacySession) => ({
+  query: { kind: 'count' },
+  steps: publicSteps(session.policy, 'week', 1),
+  horizon: 4,
+});
 
 const plain: readonly Ask[] = [
   batch('count', { kind: 'count', where: [{ column: 'party', op: '=', value: 'dem' }] }),
@@ -93,9 +97,9 @@ const plain: readonly Ask[] = [
       { kind: 'histogram', column: 'web' },
     ],
   }),
-  asked('survey', survey as never, { survey: true }),
-  asked('workload', workload as never, { workload: { tables: [{ all: 2, of: ['party', 'web', 'media'] }] } }),
-  asked('pure only', atMost as never, { atMost: { column: 'party', value: 'dem', most: 500 } }),
+  askKind('survey', survey as never, { survey: true }),
+  askKind('workload', workload as never, { workload: { tables: [{ all: 2, of: ['party', 'web', 'media'] }] } }),
+  askKind('pure only', atMost as never, { atMost: { column: 'party', value: 'dem', most: 500 } }),
 ];
 const byWeek = (week: number): readonly Ask[] => [
   batch('count of a week', {
@@ -108,8 +112,8 @@ const byWeek = (week: number): readonly Ask[] => [
   batch('histogram of a week', { kind: 'histogram', column: 'party', where: [{ column: 'week', op: '=', value: week }] }),
 ];
 const ofTuples: readonly Ask[] = [
-  asked('pattern', pattern as never, { pattern: 'triangles of friend' }),
-  asked('pattern', pattern as never, { pattern: '2-paths of friend' }),
+  askKind('pattern', pattern as never, { pattern: 'triangles of friend' }),
+  askKind('pattern', pattern as never, { pattern: '2-paths of friend' }),
 ];
 
 const week = '  week: { type: integer, bounds: [0, 3], public: true }\n';
@@ -225,7 +229,7 @@ const budgets = [
   '{ belief: { prior: 0.1, posterior: 0.3 }, delta: 1e-6 }',
 ];
 
-export async function runSequences({ sequences, seed, only = Object.keys(policies) }: Sequences): Promise<Measured> {
+export async function runSequences({ sequences, seed, only = Object.keys(policies) }: Sequences): Promise<SequenceFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-remaining-'));
   const random = randomFrom(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
@@ -261,19 +265,19 @@ export async function runSequences({ sequences, seed, only = Object.keys(policie
       const budget = pick(possible);
       const { policy, engine } = await open(name, budget);
       const ledger = await openLedger(join(folder, `ledger-${s}.db`));
-      const sessions = new Map<string, Session>();
+      const sessions = new Map<string, PrivacySession>();
       for (const analyst of analysts) sessions.set(analyst, await createSession({ policy, engine, ledger, analyst }));
       const receipts: Receipt[] = [];
       const done: string[] = [];
-      const leftNow = async (session: Session) =>
+      const leftNow = async (session: PrivacySession) =>
         (await spendingOf({ policy, engine, ledger, session, close: async () => undefined })).budget.remaining;
       for (let k = 0; k < 3 + Math.floor(random() * 4); k++) {
         const analyst = pick(analysts);
         const session = sessions.get(analyst)!;
         const ask = pick(asks);
-        const options: AskOptions = {
+        const options: StepOptions = {
           fresh: true,
-          ...pick<Partial<AskOptions>>([{}, { all: true }, ...shares.map((epsilon) => ({ epsilon }))]),
+          ...pick<Partial<StepOptions>>([{}, { all: true }, ...shares.map((epsilon) => ({ epsilon }))]),
         };
         done.push(`${ask.kind} ${options.epsilon ?? (options.all ? 'all' : 'tenth')}`);
         const words = `${name} ${budget}: ${done.join(', ')}`;
@@ -323,7 +327,7 @@ export async function runSequences({ sequences, seed, only = Object.keys(policie
           found.refused += 1;
         }
       }
-      if (untied && !keepsPromise(receipts)) broken.push(`${name} ${budget}: ${done.join(', ')}`);
+      if (untied && !holdsPromise(receipts)) broken.push(`${name} ${budget}: ${done.join(', ')}`);
       await ledger.close();
     }
   } finally {
@@ -337,17 +341,17 @@ const shares = ['0.01', '0.02', '0.05', '0.1', '0.1', '0.2', '0.3'];
 const leftOf = ({ parts, budget }: Plan): number => parts?.at(-1)?.remaining ?? budget.remaining;
 
 /** What is left of every quota, in the order of the analysts' names. */
-const quotasOf = async ({ policy, account }: Session, ledger: Ledger): Promise<readonly number[]> =>
+const quotasOf = async ({ policy, account }: PrivacySession, ledger: Ledger): Promise<readonly number[]> =>
   (await quotaUses(policy, account, ledger)).map(({ remaining }) => remaining);
 
 /** What is left for everybody, and for each week where weeks are public. */
-async function leftOfEach(session: Session): Promise<readonly number[]> {
+async function leftOfEach(session: PrivacySession): Promise<readonly number[]> {
   const { policy, account } = session;
-  const spent = await session.standing();
+  const spent = await session.balance();
   const parts = slicingsOf(policy).flatMap(({ slicing, first, last }) =>
     Array.from({ length: last - first + 1 }, (_, k) => {
       const values = { ranges: [{ from: first + k, to: first + k }], missing: false };
-      return partsAsked(policy, account, spent, new Map([[slicing, values]]))[0]!.remaining;
+      return requestedParts(policy, account, spent, new Map([[slicing, values]]))[0]!.remaining;
     }),
   );
   return [budgetState(account, spent).remaining, ...parts];
@@ -356,7 +360,7 @@ async function leftOfEach(session: Session): Promise<readonly number[]> {
 /**
  * Arithmetic of our own, from the scales that receipts tell: pure epsilons added, or zCDP added draw by draw and converted at the best of many orders.
  */
-function keepsPromise(receipts: readonly Receipt[]): boolean {
+function holdsPromise(receipts: readonly Receipt[]): boolean {
   if (receipts.length === 0) return true;
   const { epsilon, delta } = receipts[0]!.guarantee;
   const draws = receipts.flatMap(drawsOf);

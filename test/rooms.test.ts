@@ -153,14 +153,14 @@ const openExact: Fence = (source) =>
 
 const structure = /^(data\/(engine|ties)|query\/(count|view)|analysis\/(pattern|learn|synth))\//;
 const readers = new Set(['readStructure', 'readBlocks', 'countStructure']);
-const asked = new Set(['rows', 'stream', 'size', 'count']);
+const reads = new Set(['rows', 'stream', 'size', 'count']);
 /** Reading what the engine holds: its own methods, called on something that is called an engine, and the doors of data/engine/structure.ts. */
 const readEngine: Fence = (source) => {
   if (structure.test(source.file)) return [];
   const calls = nodes(source).flatMap((node) => {
     if (node.type !== 'CallExpression' || !isNode(node.callee)) return [];
     const { callee } = node;
-    if (callee.type !== 'MemberExpression' || !asked.has(nameOf(callee.property) ?? '')) return [];
+    if (callee.type !== 'MemberExpression' || !reads.has(nameOf(callee.property) ?? '')) return [];
     const of = isNode(callee.object) && callee.object.type === 'MemberExpression' ? callee.object.property : callee.object;
     return /engine|whole|^(data|pinned)$/i.test(nameOf(of) ?? '')
       ? [`${source.file}: ${nameOf(of)}.${nameOf(callee.property)}()`]
@@ -217,7 +217,7 @@ const commandLine: Fence = (source) =>
         )
         .map(({ target }) => `${source.file} -> ${target}`);
 
-const takesDesk: Fence = (source) =>
+const takesContext: Fence = (source) =>
   /^release\/session\//.test(source.file)
     ? []
     : imports(source)
@@ -324,7 +324,7 @@ const readsNamed: Fence = (source) =>
 /** Files of data by other ways than an engine: dictionaries of survey files, drafts, synthetic rows that are written, digests of what has a budget. */
 const readsSources =
   /^data\/(engine|statfile)\/|^(data\/codebook\/(codebook|statfile)|app\/api\/(draft|synth-file)|release\/session\/data-claims)\.ts$/;
-const tellsForm = new Set(['isCsv', 'lookAt', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile']);
+const readsForm = new Set(['isCsv', 'lookAt', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile']);
 const readsSource: Fence = (source) =>
   readsSources.test(source.file)
     ? []
@@ -332,7 +332,7 @@ const readsSource: Fence = (source) =>
         .filter(({ target }) =>
           /^data\/(engine\/(data-file\.js|csv\/.*|duckdb\/(?!duckdb\.js).*)|statfile\/(?!decode\.js).*)$/.test(target),
         )
-        .filter(({ names }) => names.some((name) => !tellsForm.has(name)))
+        .filter(({ names }) => names.some((name) => !readsForm.has(name)))
         .map(({ target }) => `${source.file} -> ${target}`);
 
 /** The ledger's own SQLite, and readers of SQL that people write, speak of other things. */
@@ -470,7 +470,7 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
   ],
   [
     'take hold of data and ledger of a session only where releases are paid for',
-    takesDesk,
+    takesContext,
     ['app/api/planted.ts', "import { deskOf } from '../../release/session/session.js';\nexport const x = deskOf;"],
     ['analysis/learn/planted.ts', "import { deskOf } from '../../release/session/session.js';\nexport const x = deskOf;"],
   ],

@@ -4,8 +4,8 @@ import { readRecords } from '../src/data/ties/records.js';
 import { type FactorGraph, fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/privacy/dependence/graph-amplifier.js';
 import { openAccount } from '../src/release/accountant/open-account.js';
-import { deskOf } from '../src/release/session/session.js';
-import type { Session } from './inside.js';
+import { releaseContextOf } from '../src/release/session/session.js';
+import type { PrivacySession } from './inside.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -54,12 +54,12 @@ function prepare(dependence: string): void {
   shop.write('friends.csv', friends());
   shop.write('people.csv', csv(numbers));
 }
-const outcome = (session: Session): Promise<string> =>
+const outcome = (session: PrivacySession): Promise<string> =>
   session.release({ kind: 'histogram', column: 'party' }, { epsilon: '0.001', fresh: true }).then(
     () => 'answered',
     (error: Error) => error.message,
   );
-const figures = ({ account }: Pick<Session, 'account'>): string =>
+const figures = ({ account }: Pick<PrivacySession, 'account'>): string =>
   JSON.stringify(
     account.routes.map((r) => [
       toText(r.pureCapacity),
@@ -103,7 +103,7 @@ describe('an open session', () => {
     const homes = async (order: readonly number[]) => {
       shop.write('people.csv', csv(order));
       const session = await shop.session();
-      const { policy, engine } = deskOf(session);
+      const { policy, engine } = releaseContextOf(session);
       const { unit: _, ...protect } = policy.protect;
       const records = await readRecords({ ...policy, protect }, await now(engine), { names: ['home'], cells: ['week'] });
       await session.close();
@@ -117,7 +117,7 @@ describe('an open session', () => {
   it('would tell if records had the numbers of their rows: the last digits of the bounds differ', async () => {
     prepare(kinds['ties with maxTies']!);
     const session = await shop.session();
-    const { policy } = deskOf(session);
+    const { policy } = releaseContextOf(session);
     await session.close();
     const bounds = (numberOf: readonly number[]) => {
       const end = (k: 0 | 1) => Uint32Array.from(pairs, (p) => numberOf[p[k]]!);
@@ -132,7 +132,7 @@ describe('an open session', () => {
         adversary: 'informed',
         reach: 'any',
         assumptions: [],
-        how: '',
+        method: '',
       } as const;
       return figures({ account: openAccount(policy, [graphAmplifier(route)]) });
     };

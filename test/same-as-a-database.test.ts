@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Engine, pinned } from '../src/data/engine/engine.js';
+import { type Engine, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { readPolicy } from '../src/data/terms/read.js';
 import type { Policy } from '../src/policy/policy.js';
@@ -106,9 +106,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function told(sql: string): Promise<ReadonlyMap<string, number>> {
+async function countsOf(sql: string): Promise<ReadonlyMap<string, number>> {
   const { measures, finish } = bindBatch(parseSql(sql, policy), policy);
-  const cells = await pinned(engine, async (data) => (await countCells(data, policy, measures)).map((exact) => exact.open()));
+  const cells = await withSnapshot(engine, async (data) =>
+    (await countCells(data, policy, measures)).map((exact) => exact.open()),
+  );
   const [table] = finish(cells.map((values) => ({ noise: { kind: 'none' }, values })));
   const rows = table!.rows.filter(({ value }) => value !== null && (value !== 0 || table!.columns.length === 1));
   return new Map(rows.map(({ keys, value }) => [keys.join(), value!]));
@@ -119,7 +121,7 @@ describe('statements over tables in which all is declared', () => {
     const found = (await database.runAndReadAll(sql)).getRows().filter((row) => row.at(-1) !== null && Number(row.at(-1)) !== 0);
     const keyed = /^(WITH .*)?SELECT [^,]* AS k,/.test(sql) || / AS k, /.test(sql);
     const theirs = new Map(found.map((row) => [keyed ? `${row[0] ?? '(missing)'}` : '', Number(row.at(-1))]));
-    const ours = await told(sql);
+    const ours = await countsOf(sql);
     expect([...ours.keys()].sort()).toEqual([...theirs.keys()].sort());
     for (const [key, value] of theirs) expect(ours.get(key)).toBeCloseTo(value, 2);
   });

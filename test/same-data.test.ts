@@ -6,13 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, parseRational, type Rational, rational, toNumber, toText, zero } from '../src/base/exact/rational.js';
 import { amendTerms, declareSameData, open } from '../src/index.js';
 import type { Policy } from '../src/policy/policy.js';
-import { fromStored, type Profile } from '../src/privacy/mechanism/profile.js';
+import { fromStored, type PrivacyCost } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
-import { booking } from '../src/release/accountant/account.js';
+import { reservedCostOf } from '../src/release/accountant/account.js';
 import { termsOf } from '../src/release/accountant/open-account.js';
 import { type AccountSource, accountSource, coversSources, spentElsewhere } from '../src/release/accountant/sources.js';
 import type { Ledger } from '../src/release/ledger/ledger.js';
-import { declareSameData as declareIn } from '../src/release/session/same-data.js';
+import { recordSameData as declareIn } from '../src/release/session/same-data.js';
 import { faultOf } from './fault.js';
 import { openLedger, readPolicy } from './inside.js';
 
@@ -101,7 +101,7 @@ describe('one cost under two marks, as an unreleased version declared', () => {
     const [source, whole] = [accountSource(read), accountSource(plain)];
     const ledger = await openLedger(at('ledger.db'));
     const cost = rational(1, 4);
-    await book(ledger, { policy: read, profile: booking(read, [], source)(costOf('pure', cost), {}), key: 'a' });
+    await book(ledger, { policy: read, profile: reservedCostOf(read, [], source)(costOf('pure', cost), {}), key: 'a' });
     await book(ledger, { policy: read, profile: fromStored({ noise: 'pure', perRecord: { [whole.mark]: '1/4' } }), key: 'b' });
     expect(coversSources(source, await ledger.spent('town'))).toBe(false);
     expect((await faultOf(declareIn(ledger, read, 'one file'))).message).toMatch(/unreleased version/);
@@ -160,11 +160,11 @@ describe('two declarations at once', () => {
   });
 });
 
-const costOf = (noise: 'pure' | 'zcdp', cost: Rational): Profile =>
+const costOf = (noise: 'pure' | 'zcdp', cost: Rational): PrivacyCost =>
   fromStored({ noise, perRecord: { [everyRecord]: toText(cost) } });
 interface Booked {
   readonly policy: Policy;
-  readonly profile: Profile;
+  readonly profile: PrivacyCost;
   readonly key: string;
 }
 async function book(ledger: Ledger, { policy: { population }, profile, key }: Booked): Promise<void> {
@@ -270,7 +270,7 @@ describe('random sequences of releases, amendments and declarations', () => {
         for (const [k, step] of sequence.entries()) {
           const by = 'who' in step ? known[step.who]! : undefined;
           if (step.kind === 'spend') {
-            const profile = booking(by!.policy, [], by!.source)(costOf(step.noise, rational(step.cost, 100)), {});
+            const profile = reservedCostOf(by!.policy, [], by!.source)(costOf(step.noise, rational(step.cost, 100)), {});
             await book(ledger, { policy: by!.policy, profile, key: `${k}` });
           } else if (step.kind === 'spend before') {
             const profile = costOf(step.noise, rational(step.cost, 100));

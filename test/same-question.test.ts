@@ -3,9 +3,9 @@ import { Fault } from '../src/base/errors.js';
 import { open } from '../src/index.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
-import { countedAs, reordered } from '../src/query/same/counted.js';
+import { canonicalCount, reorderCells } from '../src/query/same/counted.js';
 import { parseSql } from '../src/query/sql/sql.js';
-import { drawing, openRows, shapeOf, statementOf, typeOf, worldOf } from './neighbouring-databases.js';
+import { databaseShape, drawing, openRows, randomStatement, typeOf, worldOf } from './neighbouring-databases.js';
 import { smallDatabase, type Tables } from './tables-of-persons.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
@@ -46,7 +46,7 @@ function opened() {
   shop.write('clinics.csv', 'clinic,size\nx,large\ny,small\n');
   return open(shop.policyFile);
 }
-type Told = {
+type Released = {
   tables: { columns: readonly string[]; rows: readonly { keys: readonly string[]; value: number | null }[] }[];
   receipt: { ledger: { replayed: boolean } };
 };
@@ -59,13 +59,13 @@ describe('the same in other words', () => {
     ["SELECT COUNT(*) FROM people WHERE age BETWEEN 20 AND 40 AND region = 'north'", "select count(*) from people p where p.region in ('north') and not (age < 20 or age > 40)"],
   ])('is told from the record, as it is asked: %s', async (first, second) => {
     await using fugu = await opened();
-    const one = (await fugu.release({ sql: first }, { epsilon: 0.5 })) as unknown as Told;
+    const one = (await fugu.release({ sql: first }, { epsilon: 0.5 })) as unknown as Released;
     const spent = (await fugu.spent()).budget.spent;
-    const two = (await fugu.release({ sql: second }, { epsilon: '1/2' })) as unknown as Told;
+    const two = (await fugu.release({ sql: second }, { epsilon: '1/2' })) as unknown as Released;
     expect([one.receipt.ledger.replayed, two.receipt.ledger.replayed]).toEqual([false, true]);
     expect((await fugu.spent()).budget.spent).toBe(spent);
     // Under the labels that are asked for now, each number stands where it stood.
-    const byLabels = ({ tables }: Told) => new Map(tables[0]!.rows.map(({ keys, value }) => [[...keys].sort().join(), value]));
+    const byLabels = ({ tables }: Released) => new Map(tables[0]!.rows.map(({ keys, value }) => [[...keys].sort().join(), value]));
     expect(byLabels(two)).toEqual(byLabels(one));
     expect(two.tables[0]!.columns.slice(0, -1)).toEqual(second.includes('GROUP BY v.kind') ? ['kind', 'region'] : one.tables[0]!.columns.slice(0, -1));
     expect((await fugu.release({ sql: second }, { epsilon: 0.5, fresh: true })).receipt.ledger.replayed).toBe(false);
@@ -86,8 +86,8 @@ describe('the same in other words', () => {
   it('tables that stand in another order in a batch are told each under its own question', async () => {
     await using fugu = await opened();
     const [a, b] = [{ kind: 'histogram', column: 'region', name: 'where' }, { kind: 'sum', column: 'age' }] as const; // biome-ignore format: one line
-    const one = (await fugu.release({ queries: [a, b] }, { epsilon: 1 })) as unknown as Told;
-    const two = (await fugu.release({ queries: [b, { ...a, name: 'region' }] }, { epsilon: 1 })) as unknown as Told;
+    const one = (await fugu.release({ queries: [a, b] }, { epsilon: 1 })) as unknown as Released;
+    const two = (await fugu.release({ queries: [b, { ...a, name: 'region' }] }, { epsilon: 1 })) as unknown as Released;
     expect(two.receipt.ledger.replayed).toBe(true);
     expect(two.tables.map(({ rows }) => rows.map(({ value }) => value))).toEqual([one.tables[1]!, one.tables[0]!].map(({ rows }) => rows.map(({ value }) => value))); // biome-ignore format: one line
   });
@@ -105,19 +105,19 @@ describe('statements over random tables', () => {
     const shapes = Number(process.env.FUGU_SAME ?? 2);
     let [met, renamed] = [0, 0];
     for (let s = 0; s < shapes; s++) {
-      const shape = shapeOf(draw, 1);
+      const shape = databaseShape(draw, 1);
       const { policy } = shape;
       const bound = (sql: string) => {
         try {
           const { measures, views } = bindBatch(parseSql(sql, policy), policy);
-          return measures.map((measure, k) => ({ measure, sql, ...countedAs(measure, policy, views[k]) }));
+          return measures.map((measure, k) => ({ measure, sql, ...canonicalCount(measure, policy, views[k]) }));
         } catch (error) {
           if (!(error instanceof Fault)) throw error;
           return [];
         }
       };
       const all = Array.from({ length: 40 }, () => {
-        const { sql } = statementOf(draw, shape);
+        const { sql } = randomStatement(draw, shape);
         const other = sql.replaceAll(/\bj(\d?)\b/g, 'part$1').replaceAll(/\bfj(\d?)\b/g, 'made$1');
         const [own, again] = [bound(sql), bound(other)];
         if (other !== sql && own.length > 0) renamed++;
@@ -140,7 +140,7 @@ describe('statements over random tables', () => {
         );
         const count = async ({ measure, keys }: (typeof all)[number], to: typeof keys) => {
           const [cells] = await countCells(database.pinned(tables), policy, [measure]);
-          return measure.mechanism === 'additive' ? reordered(cells!.open(), keys, to) : cells!.open();
+          return measure.mechanism === 'additive' ? reorderCells(cells!.open(), keys, to) : cells!.open();
         };
         for (const [first, ...others] of several) {
           const own = await count(first!, first!.keys);

@@ -52,7 +52,7 @@ export function samplePolicy(columns: readonly Column[], protect: Partial<Protec
 }
 
 /** The columns most tests use: every type, missing codes, uneven grids. */
-export const surveyColumns: readonly Column[] = [
+export const sampleColumns: readonly Column[] = [
   number('age', '17', '90', '1', { missing: ['99', '-1'] }),
   number('income', '-2.5', '7.25', '0.05'),
   category('party', ['dem', 'rep', 'other'], { missing: ['refused'] }),

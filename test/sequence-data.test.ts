@@ -5,8 +5,8 @@ import { publicData } from '../experiments/data.js';
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { chainAmplifier } from '../src/privacy/dependence/chain/chain-amplifier.js';
-import { informedLaw, uninformedLaw } from '../src/privacy/dependence/chain/chain-law.js';
-import { stationaryOf } from '../src/privacy/dependence/chain/stationary.js';
+import { informedTransitions, uninformedTransitions } from '../src/privacy/dependence/chain/chain-law.js';
+import { stationaryDistribution } from '../src/privacy/dependence/chain/stationary.js';
 import { logOddsRatio } from '../src/privacy/dependence/model/odds.js';
 import { slicingOf } from '../src/privacy/mechanism/record-class.js';
 
@@ -63,7 +63,7 @@ function robustQuilt(m: Matrix, length: number, epsilon: number): number {
 }
 
 function scales(m: Matrix, length: number, epsilon: string) {
-  const under = (law: ReturnType<typeof informedLaw>) =>
+  const under = (distribution: ReturnType<typeof informedTransitions>) =>
     1 /
     toNumber(
       chainAmplifier({
@@ -71,18 +71,18 @@ function scales(m: Matrix, length: number, epsilon: string) {
         first: 1,
         last: length,
         order: slicingOf('t', ''),
-        laws: [law],
+        transitions: [distribution],
         logOdds: 1,
         gaps: false,
         window: 1,
         assumptions: [],
-        how: '',
+        method: '',
         alone: true,
       }).largestBase(parseRational(epsilon)),
     );
   return {
-    informed: under(informedLaw([m])),
-    uninformed: under(uninformedLaw(m, { stationary: stationaryOf(m)! })),
+    informed: under(informedTransitions([m])),
+    uninformed: under(uninformedTransitions(m, { stationary: stationaryDistribution(m)! })),
     group: length / Number(epsilon),
     robust: robustQuilt(m, length, Number(epsilon)),
     quilt: quiltOnChain({ transition: m, initial: 'stationary', length }, Number(epsilon)).scale,

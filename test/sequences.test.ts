@@ -10,7 +10,7 @@ const stay = (p: number) => [
   [p, 1 - p],
   [1 - p, p],
 ];
-interface Told {
+interface PolicyParts {
   readonly protect?: string;
   readonly budget?: string;
   readonly week?: string;
@@ -29,7 +29,7 @@ async function opened({
   start = '',
   transition = stay(0.9),
   rows = everyStep,
-}: Told = {}) {
+}: PolicyParts = {}) {
   shop?.remove();
   shop = openWorkshop(`data: { source: panel.csv }
 protect: { ${protect} }
@@ -45,8 +45,8 @@ dependence: [{ kind: sequence, by: person, order: week, state: ill, transition: 
   return shop.session();
 }
 const histogram = { kind: 'histogram', column: 'ill' };
-async function scaleOf(told: Told, query: object = histogram): Promise<number> {
-  const session = await opened(told);
+async function scaleOf(parts: PolicyParts, query: object = histogram): Promise<number> {
+  const session = await opened(parts);
   const { noise } = (await session.plan(query, { epsilon: '1' })).measures[0]!;
   await session.close();
   if (noise.kind !== 'laplace') throw new Error('Laplace noise is meant');
@@ -77,7 +77,7 @@ describe('a sequence', () => {
   });
 
   it('needs less for whoever knows no steps: by its tables, as far as they are told', async () => {
-    const scale = (more: Told) => scaleOf({ transition: skewed, ...more });
+    const scale = (more: PolicyParts) => scaleOf({ transition: skewed, ...more });
     const informed = await scale({});
     const free = await scale({ protect: uninformed });
     const stationary = await scale({ protect: uninformed, start: ', start: stationary' });
@@ -107,26 +107,26 @@ describe('a sequence', () => {
     expect(parts).toMatchObject([{ from: 3, to: 3, remaining: 1 }]);
     await session.release(about(3), { epsilon: '0.5' });
     await session.release(about(5), { epsilon: '0.25' });
-    expect(await session.gained()).toBeCloseTo(0.75, 9);
+    expect(await session.privacyLoss()).toBeCloseTo(0.75, 9);
     await session.close();
   });
 
   it('may be skipped through: what follows one another is then a neighbour', async () => {
     const about = (week: number) => ({ ...histogram, where: [{ column: 'week', op: '=', value: week }] });
-    const gained = async (rows: readonly string[]) => {
+    const loss = async (rows: readonly string[]) => {
       const session = await opened({ rows });
       await session.release(about(3), { epsilon: '0.5' });
       await session.release(about(9), { epsilon: '0.25' });
-      const told = await session.gained();
+      const parts = await session.privacyLoss();
       const { guarantee } = await session.plan(histogram);
       await session.close();
-      return { told, words: guarantee.assumptions.join(' ') };
+      return { told: parts, words: guarantee.assumptions.join(' ') };
     };
     const d = 2 * Math.log(9);
     const push = (b: number) => 4 * Math.atanh(Math.tanh(b / 4) * Math.tanh(d / 4));
-    const whole = await gained(everyStep);
+    const whole = await loss(everyStep);
     expect(whole.told).toBeCloseTo(0.5 + [1, 2, 3, 4, 5, 6].reduce((b) => push(b), 0.25), 9);
-    const skipped = await gained(everyStep.filter((_, i) => i !== 35));
+    const skipped = await loss(everyStep.filter((_, i) => i !== 35));
     expect(skipped.told).toBeCloseTo(0.5 + push(0.25), 9);
     expect([whole.words.includes('skips'), skipped.words.includes('skips')]).toEqual([false, true]);
   });
@@ -145,7 +145,8 @@ describe('a sequence', () => {
   });
 
   it('is refused, and nothing is spent, where it is no sequence', async () => {
-    const refused = async (told: Told, fault: object) => expect(opened(told).then((s) => s.close())).rejects.toMatchObject(fault);
+    const refused = async (parts: PolicyParts, fault: object) =>
+      expect(opened(parts).then((s) => s.close())).rejects.toMatchObject(fault);
     await refused({ rows: [...everyStep, '3,7,yes'] }, { code: 'DATA_MALFORMED' });
     await refused({ rows: [...everyStep, '3,,yes'] }, { code: 'DATA_MALFORMED' });
     await refused(
@@ -220,7 +221,7 @@ describe('a budget per step', () => {
     }
     return low;
   };
-  const perStep = (more: Told = {}) => opened({ budget: '{ epsilon: 1, per: step }', ...more });
+  const perStep = (more: PolicyParts = {}) => opened({ budget: '{ epsilon: 1, per: step }', ...more });
 
   it('gives every release what all steps may spend for ever, and never runs out', async () => {
     const session = await perStep();
@@ -235,9 +236,9 @@ describe('a budget per step', () => {
       await session.release(about(week));
       costs[week]! += each;
     }
-    const gained = await session.gained();
-    expect(gained).toBeCloseTo(worst(costs), 8);
-    expect(gained).toBeLessThanOrEqual(1);
+    const loss = await session.privacyLoss();
+    expect(loss).toBeCloseTo(worst(costs), 8);
+    expect(loss).toBeLessThanOrEqual(1);
     await session.close();
   });
 
@@ -263,14 +264,14 @@ describe('a budget per step', () => {
       else expect(steady!.each).toBeLessThan(forEver());
       for (let week = 0; week < 10; week++) await session.release(about(week));
       await session.release(histogram, { all: true });
-      expect(await session.gained()).toBeLessThanOrEqual(1);
+      expect(await session.privacyLoss()).toBeLessThanOrEqual(1);
       await session.close();
     }
   });
 
   it('is refused where nothing is forgotten, or nobody knows what', async () => {
-    const refused = async (told: Told, fault: object) =>
-      expect(perStep(told).then((s) => s.close())).rejects.toMatchObject(fault);
+    const refused = async (parts: PolicyParts, fault: object) =>
+      expect(perStep(parts).then((s) => s.close())).rejects.toMatchObject(fault);
     await refused(
       {
         transition: [

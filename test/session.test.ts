@@ -130,8 +130,8 @@ describe('a session', () => {
     expect(plan.mechanism).toBe('gaussian');
     const { receipt } = await session.release({ queries }, { epsilon: '1' });
     expect(receipt.profile.noise).toBe('zcdp');
-    expect(await session.gained()).toBeLessThanOrEqual(1);
-    expect(await session.gained()).toBeGreaterThan(0.999);
+    expect(await session.privacyLoss()).toBeLessThanOrEqual(1);
+    expect(await session.privacyLoss()).toBeGreaterThan(0.999);
     await session.close();
   });
 

@@ -23,9 +23,9 @@ function writing(milliseconds: number) {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   let err = '';
   child.stderr.on('data', (data) => (err += data));
-  const told = createInterface({ input: child.stdout });
-  const said = (word: string) => new Promise<void>((done) => told.on('line', (line) => line === word && done()));
-  const [ready, heard] = [said('ready'), said('heard')];
+  const stdout = createInterface({ input: child.stdout });
+  const printed = (word: string) => new Promise<void>((done) => stdout.on('line', (line) => line === word && done()));
+  const [ready, heard] = [printed('ready'), printed('heard')];
   const ended = new Promise<{ code: number | null; err: string }>((done) => child.on('close', (code) => done({ code, err })));
   return { child, ready, heard, ended };
 }

@@ -1,7 +1,7 @@
 import { buildGraph, type Graph } from '../src/analysis/pattern/graph/csr.js';
-import { residualOf } from '../src/analysis/pattern/pattern-ladder.js';
-import { analysePattern, type PatternAnalysis } from '../src/analysis/pattern/query/analyse.js';
-import type { Ladder } from '../src/analysis/pattern/query/ladders.js';
+import { residualLadderFrom } from '../src/analysis/pattern/pattern-ladder.js';
+import { analysePatternText, type PatternAnalysis } from '../src/analysis/pattern/query/analyse.js';
+import type { SensitivityLadder } from '../src/analysis/pattern/query/ladders.js';
 import { type ResidualPart, residualParts, residualTerms } from '../src/analysis/pattern/query/residual.js';
 import type { Relation } from '../src/policy/policy.js';
 
@@ -9,7 +9,7 @@ import type { Relation } from '../src/policy/policy.js';
  * Every small graph with ties to oneself, and what a pattern counts in them by its definition alone. A graph is what a file says; `load` is what the
  * engine makes of it (every-small-graph.test.ts holds it to that).
  */
-export interface World {
+export interface GraphWorld {
   readonly n: number;
   readonly slots: readonly (readonly [number, number])[];
   readonly relation: Relation;
@@ -22,25 +22,25 @@ const relation = (symmetric: boolean, domain: number): Relation => ({
   symmetric,
   private: true,
 });
-export const directed: World = {
+export const directed: GraphWorld = {
   n: 3,
   slots: [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => [i, j] as const)),
   relation: relation(false, 3),
 };
-export const undirected: World = {
+export const undirected: GraphWorld = {
   n: 4,
   slots: [0, 1, 2, 3].flatMap((i) => [0, 1, 2, 3].slice(i).map((j) => [i, j] as const)),
   relation: relation(true, 4),
 };
-export const graphsOf = ({ slots }: World): number => 1 << slots.length;
-export const slotsOf = ({ slots }: World, g: number) => slots.filter((_, s) => g & (1 << s));
+export const allGraphs = ({ slots }: GraphWorld): number => 1 << slots.length;
+export const slotsOf = ({ slots }: GraphWorld, g: number) => slots.filter((_, s) => g & (1 << s));
 
 /** A set of tuples: bit i n + j says that i is tied to j. */
 export const bit = (n: number, i: number, j: number): number => 1 << (i * n + j);
 
 /** The tuples of a relation as goals see them; `loops`: also where it is symmetric. */
-export function load(
-  { n, relation: { symmetric } }: World,
+export function loadTuples(
+  { n, relation: { symmetric } }: GraphWorld,
   pairs: readonly (readonly [number, number])[],
   closed: boolean,
   loops = false,
@@ -93,7 +93,7 @@ export function counter(a: PatternAnalysis, n: number): (tuples: number) => numb
 }
 
 /** Everything that may take the place of one person's ties, theirs to themselves too. */
-export function* rewired({ n, slots }: World, g: number): Generator<number> {
+export function* rewired({ n, slots }: GraphWorld, g: number): Generator<number> {
   for (let v = 0; v < n; v++) {
     const mine = slots.reduce((mask, [i, j], s) => (i === v || j === v ? mask | (1 << s) : mask), 0);
     for (let sub = mine; ; sub = (sub - 1) & mine) {
@@ -102,22 +102,22 @@ export function* rewired({ n, slots }: World, g: number): Generator<number> {
     }
   }
 }
-export function* toggled({ slots }: World, g: number): Generator<number> {
+export function* toggled({ slots }: GraphWorld, g: number): Generator<number> {
   for (let s = 0; s < slots.length; s++) yield g ^ (1 << s);
 }
-export const steps = [0, 1, 2, 3];
-export const analyse = (world: World, text: string): PatternAnalysis =>
-  analysePattern(text, { relations: new Map([['R', world.relation]]) });
+export const personSteps = [0, 1, 2, 3];
+export const analyse = (world: GraphWorld, text: string): PatternAnalysis =>
+  analysePatternText(text, { relations: new Map([['R', world.relation]]) });
 /** A pattern, and what is stored of every graph with its count. */
-export function counted(world: World, text: string, loops = false) {
+export function counted(world: GraphWorld, text: string, loops = false) {
   const a = analyse(world, text);
   const closed = a.pattern.closed.length > 0;
-  const tuples = Array.from({ length: graphsOf(world) }, (_, g) => load(world, slotsOf(world, g), closed, loops));
+  const tuples = Array.from({ length: allGraphs(world) }, (_, g) => loadTuples(world, slotsOf(world, g), closed, loops));
   const count = counter(a, world.n);
   return { a, tuples, count, counts: tuples.map(count) };
 }
 /** The residual ladder of a pattern in any set of tuples; where everything is fixed there is one way, as in pattern-ladder.ts. */
-export function residualIn(a: PatternAnalysis, n: number): (tuples: number) => Ladder {
+export function residualIn(a: PatternAnalysis, n: number): (tuples: number) => SensitivityLadder {
   const parts = residualParts(a.pattern);
   const lists = new Map(parts.map((p) => [p, assignments(a, n, p.part, p.boundary)]));
   const free = ({ part, boundary }: ResidualPart) =>
@@ -130,13 +130,13 @@ export function residualIn(a: PatternAnalysis, n: number): (tuples: number) => L
       for (const { key } of met(lists.get(part)!, tuples)) groups.set(key, (groups.get(key) ?? 0) + 1);
       return BigInt(Math.max(0, ...groups.values()));
     });
-    return residualOf(a, terms);
+    return residualLadderFrom(a, terms);
   };
 }
-export const widthsOf = ({ width }: Ladder) => [...steps, steps.length].map((t) => Number(width(t)));
+export const ladderWidths = ({ width }: SensitivityLadder) => [...personSteps, personSteps.length].map((t) => Number(width(t)));
 
 /** A set of tuples as the product reads it. */
-export function graphOf({ n }: World, tuples: number): Graph {
+export function graphFrom({ n }: GraphWorld, tuples: number): Graph {
   const pairs = nodes(n).flatMap((i) => nodes(n).flatMap((j) => (tuples & bit(n, i, j) ? [[i, j] as const] : [])));
   return buildGraph(n, Uint32Array.from(pairs, ([i]) => i), Uint32Array.from(pairs, ([, j]) => j)); // biome-ignore format: one line
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { withFugu } from '../src/app/api/fugu.js';
 import { type AnyKind, kinds as loaders } from '../src/app/api/kinds.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
 import { type AnyPlan, Fault, type Fugu, open, type Question } from '../src/index.js';
 import { runCommand } from './command.js';
 import { readPolicy } from './inside.js';
@@ -50,24 +50,24 @@ describe('a plan says what its release will say', () => {
         shop = openWorkshop(yaml, 120);
         shop.write('friends.csv', pairs);
         const policy = await readPolicy(shop.policyFile);
-        let asked = 0;
+        let requested = 0;
         for (const { name, example } of kinds) {
           const question = example(policy) as Question | undefined;
           if (question === undefined) continue;
-          asked++;
+          requested++;
           // Each in an account of its own, so that all of them meet the same history.
           await using fugu = await open(shop.write(`${name}.yaml`, yaml.replace('population: town', `population: ${name}`)));
           await before(fugu);
           for (const epsilon of [1, 9]) {
             const plan = await fugu.plan(question, { epsilon });
-            const said = await refusal(fugu.release(question, { epsilon }));
-            expect([name, plan.fits, plan.refusal]).toEqual([name, said === undefined, said]);
+            const refused = await refusal(fugu.release(question, { epsilon }));
+            expect([name, plan.fits, plan.refusal]).toEqual([name, refused === undefined, refused]);
             // Three quarters of the budget are left in all of these histories.
-            if (epsilon === 1) expect([name, said]).toEqual([name, undefined]);
-            else expect(said).toMatch(/asked .* spent .* remaining/);
+            if (epsilon === 1) expect([name, refused]).toEqual([name, undefined]);
+            else expect(refused).toMatch(/asked .* spent .* remaining/);
           }
         }
-        expect(asked).toBe(hidden ? 1 : kinds.length - 1);
+        expect(requested).toBe(hidden ? 1 : kinds.length - 1);
       });
 
   it('and prints it', async () => {

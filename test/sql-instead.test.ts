@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerEpsilon } from '../src/app/cli/epsilon.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
-import { register as registerStream } from '../src/app/cli/stream.js';
+import { registerEpsilonCommand as registerEpsilon } from '../src/app/cli/epsilon.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
+import { registerStreamCommand as registerStream } from '../src/app/cli/stream.js';
 import { open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -21,9 +21,9 @@ describe('SQL that is answered by something else', () => {
     expect(await runCommand(registerPlan, 'plan', ...words)).toContain(`Warning: ${sentence}`);
     expect(JSON.parse(await runCommand(registerPlan, 'plan', ...words, '--json')).warnings).toContain(sentence);
     expect(await runCommand(registerRelease, 'release', ...words)).toContain(`Warning: ${sentence}`);
-    const [, ...asked] = words.slice(0, 3);
-    expect(await runCommand(registerEpsilon, 'epsilon', shop.policyFile, ...asked)).toContain(`Warning: ${sentence}`);
-    expect(JSON.parse(await runCommand(registerEpsilon, 'epsilon', shop.policyFile, ...asked, '--json')).warnings).toEqual([
+    const [, ...sqlArgs] = words.slice(0, 3);
+    expect(await runCommand(registerEpsilon, 'epsilon', shop.policyFile, ...sqlArgs)).toContain(`Warning: ${sentence}`);
+    expect(JSON.parse(await runCommand(registerEpsilon, 'epsilon', shop.policyFile, ...sqlArgs, '--json')).warnings).toEqual([
       sentence,
     ]);
     // From the record, too.
@@ -42,9 +42,9 @@ describe('SQL that is answered by something else', () => {
     );
     const words = ['stream', shop.policyFile, '--order', 'day', '--every', '1', '--sql', sql, '--epsilon', '0.1'];
     expect(await runCommand(registerStream, ...words, '--plan')).toContain(`Warning: ${sentence}`);
-    const told = await runCommand(registerStream, ...words, '--through', '2', '--yes');
-    expect(told.match(/Warning: MAX/g)).toHaveLength(1);
-    expect(told).toContain(sentence);
+    const output = await runCommand(registerStream, ...words, '--through', '2', '--yes');
+    expect(output.match(/Warning: MAX/g)).toHaveLength(1);
+    expect(output).toContain(sentence);
   });
 
   it('is not said to whoever asks for the quantile itself, whoever asked first', async () => {

@@ -61,10 +61,10 @@ describe('a command loads what it needs and no more', () => {
 
   it('a release loads its database and forms, but no learning, no SQL and no page: what is not seen would prove nothing', async () => {
     const ask = ['release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "party"}', '--epsilon', '1'];
-    const told = await loadedBy(...ask);
-    expect(found(told)).toEqual(['forms', 'a database', 'releases or analyses', 'reports']);
+    const loaded = await loadedBy(...ask);
+    expect(found(loaded)).toEqual(['forms', 'a database', 'releases or analyses', 'reports']);
     expect(
-      told.filter((source) =>
+      loaded.filter((source) =>
         /^dist\/(analysis\/(learn|pattern|survey)|evaluate\/(attack|papers))\/|^dist\/app\/report\/(html|line-chart|attack)/.test(
           source,
         ),

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LearnedKeys, learnKeys } from '../src/analysis/learn/keys/learn-keys.js';
-import type { Cell, Engine, Pinned } from '../src/data/engine/engine.js';
+import { type LearnedKeys, releaseKeys } from '../src/analysis/learn/keys/learn-keys.js';
+import type { Cell, Engine, Snapshot } from '../src/data/engine/engine.js';
 import { Exact } from '../src/data/engine/exact.js';
-import { deskOf, Session } from '../src/release/session/session.js';
+import { PrivacySession, releaseContextOf } from '../src/release/session/session.js';
 import { forgetful, remembering } from './statistical/again.js';
-import { atLeast, atMost } from './statistical/confidence.js';
+import { lowerLimit, upperLimit } from './statistical/confidence.js';
 import { deltaAt } from './statistical/delta.js';
 import { auditOutputs } from './statistical/statistical.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -21,7 +21,7 @@ afterEach(() => {
   shops = [];
 });
 
-interface Asked {
+interface KeysWorld {
   readonly dependence?: string;
   readonly budget?: string;
   /** How many of the first home went to the city in question. */
@@ -33,7 +33,7 @@ interface Asked {
   readonly misread?: (count: bigint) => bigint;
 }
 const each = 3;
-const policyOf = ({ dependence = 'none', budget = '{ epsilon: 1 }' }: Asked) => `data: { source: people.csv }
+const policyOf = ({ dependence = 'none', budget = '{ epsilon: 1 }' }: KeysWorld) => `data: { source: people.csv }
 protect: { secret: person, unit: id, maxRows: 1 }
 budget: ${budget}
 population: town
@@ -45,9 +45,9 @@ tables:
 `;
 const cities = ['a', 'c'];
 
-async function world(asked: Asked, own: number): Promise<() => Promise<LearnedKeys>> {
-  const { others, moved = 1, longest = 1, misread } = asked;
-  const shop = openWorkshop(policyOf(asked));
+async function world(setup: KeysWorld, own: number): Promise<() => Promise<LearnedKeys>> {
+  const { others, moved = 1, longest = 1, misread } = setup;
+  const shop = openWorkshop(policyOf(setup));
   shops.push(shop);
   const home = Array.from({ length: 3 }, (_, i) => `m${i}`);
   const crowd = Array.from({ length: 2 * Math.ceil(others / each) }, (_, i) => `p${i}`);
@@ -59,18 +59,23 @@ async function world(asked: Asked, own: number): Promise<() => Promise<LearnedKe
   ];
   shop.write('visits.csv', `id,city\n${visits.join('\n')}\n`);
   const opened = await shop.session();
-  const engine = await remembering(deskOf(opened).engine);
-  const session = new Session({ ...deskOf(opened), engine: misread ? reading(engine, misread) : engine, ledger: forgetful });
+  const engine = await remembering(releaseContextOf(opened).engine);
+  const session = new PrivacySession({
+    ...releaseContextOf(opened),
+    engine: misread ? reading(engine, misread) : engine,
+    ledger: forgetful,
+  });
   // Room for keys that nobody has.
   const request = { table: 'visits', column: 'city', most: 6, longest };
-  return async () => (await learnKeys(session, request, { epsilon: (asked.budget ?? '').includes('0.5') ? '0.5' : '1' })).learned;
+  return async () =>
+    (await releaseKeys(session, request, { epsilon: (setup.budget ?? '').includes('0.5') ? '0.5' : '1' })).learned;
 }
 /** An engine whose counts of texts are misread. */
-function reading(engine: Engine & { readonly rows: Pinned }, misread: (count: bigint) => bigint): Engine {
+function reading(engine: Engine & { readonly rows: Snapshot }, misread: (count: bigint) => bigint): Engine {
   const pin = engine.rows;
-  const rows: Pinned = {
+  const rows: Snapshot = {
     ...pin,
-    get whole(): Pinned {
+    get whole(): Snapshot {
       return rows;
     },
     rows: async (statement) => {
@@ -79,22 +84,22 @@ function reading(engine: Engine & { readonly rows: Pinned }, misread: (count: bi
       return new Exact(found.map(([begin, count]): readonly Cell[] => [begin!, misread(BigInt(count as bigint))]));
     },
   };
-  return { ...engine, pin: async () => rows };
+  return { ...engine, snapshot: async () => rows };
 }
 
 /** Rows that each city seems to have; nothing where it is not told. */
-const toldOf = ({ keys }: LearnedKeys): readonly number[] =>
+const countsIn = ({ keys }: LearnedKeys): readonly number[] =>
   cities.map((city) => keys.find(({ key }) => key === city)?.rows ?? -1000);
 const lead = { name: 'lead', of: ([a, b]: readonly number[]) => a! - b! };
 
-async function drawn(asked: Asked, many = runs): Promise<readonly (readonly LearnedKeys[])[]> {
-  const worlds = await Promise.all([0, 1].map((own) => world(asked, own)));
+async function drawn(setup: KeysWorld, many = runs): Promise<readonly (readonly LearnedKeys[])[]> {
+  const worlds = await Promise.all([0, 1].map((own) => world(setup, own)));
   const seen: LearnedKeys[][] = [[], []];
   for (let k = 0; k < many; k++) for (const w of [0, 1]) seen[w]!.push(await worlds[w]!());
   return seen;
 }
 const lostIn = (seen: readonly (readonly LearnedKeys[])[]) =>
-  auditOutputs(seen[0]!.map(toldOf), seen[1]!.map(toldOf), { features: [lead] }).epsilon;
+  auditOutputs(seen[0]!.map(countsIn), seen[1]!.map(countsIn), { features: [lead] }).epsilon;
 const homes = '[{ kind: groups, by: home }]';
 
 describe('keys that are learned, as whoever reads them sees it', () => {
@@ -103,8 +108,8 @@ describe('keys that are learned, as whoever reads them sees it', () => {
     ['a home of three copies that is declared', { others: 360, dependence: homes, moved: 3 }],
   ])(
     'tell no more than epsilon about %s, and no key that nobody has',
-    async (name, asked) => {
-      const seen = await drawn(asked);
+    async (name, setup) => {
+      const seen = await drawn(setup);
       const found = lostIn(seen);
       expect(found).toBeLessThanOrEqual(1);
       // Few runs see little of what is lost; that they would see more is shown below.
@@ -112,8 +117,8 @@ describe('keys that are learned, as whoever reads them sees it', () => {
         console.log(name, { runs: 2 * runs, epsilon: found });
         expect(found).toBeGreaterThan(0.3);
       }
-      const keys = seen.flat().map((told) => told.keys.map(({ key }) => key));
-      expect(atLeast(keys.filter((list) => list.some((key) => !cities.includes(key))).length, keys.length, 1e-6)).toBeLessThanOrEqual(0.01); // biome-ignore format: one line
+      const keys = seen.flat().map((released) => released.keys.map(({ key }) => key));
+      expect(lowerLimit(keys.filter((list) => list.some((key) => !cities.includes(key))).length, keys.length, 1e-6)).toBeLessThanOrEqual(0.01); // biome-ignore format: one line
     },
     patience,
   );
@@ -123,14 +128,14 @@ describe('keys that are learned, as whoever reads them sees it', () => {
     async () => {
       const [epsilon, delta] = [0.5, 0.02];
       const budget = `{ epsilon: ${epsilon}, delta: ${delta} }`;
-      for (const asked of [
+      for (const setup of [
         { others: 90, budget },
         { others: 270, budget, dependence: homes, moved: 3 },
       ]) {
-        const seen = await drawn(asked);
-        const [a, b] = seen.map((list) => list.map((told) => lead.of(toldOf(told))));
+        const seen = await drawn(setup);
+        const [a, b] = seen.map((list) => list.map((released) => lead.of(countsIn(released))));
         const found = deltaAt(epsilon, a!, b!);
-        if (process.env.FUGU_KEYS_RUNS) console.log(asked, { runs: 2 * runs, delta: found });
+        if (process.env.FUGU_KEYS_RUNS) console.log(setup, { runs: 2 * runs, delta: found });
         expect(found).toBeLessThanOrEqual(delta);
       }
     },
@@ -140,7 +145,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   it(
     'are caught where ties are forgotten and there is a delta',
     async () => {
-      const [a, b] = (await drawn({ others: 240, budget: '{ epsilon: 0.5, delta: 0.02 }', moved: 3 }, 8000)).map((list) => list.map((told) => lead.of(toldOf(told)))); // biome-ignore format: one line
+      const [a, b] = (await drawn({ others: 240, budget: '{ epsilon: 0.5, delta: 0.02 }', moved: 3 }, 8000)).map((list) => list.map((released) => lead.of(countsIn(released)))); // biome-ignore format: one line
       const found = deltaAt(0.5, a!, b!);
       if (process.env.FUGU_KEYS_RUNS) console.log('forgotten', { delta: found });
       expect(found).toBeGreaterThan(0.02);
@@ -154,19 +159,19 @@ describe('keys that are learned, as whoever reads them sees it', () => {
       const { least } = await (await world({ others: 10 }, 0))();
       const seen = (await drawn({ others: Math.ceil(least), moved: 0 }, Math.min(runs, 500))).flat();
       const found = seen.filter(({ keys }) => keys.some(({ key }) => key === cities[0])).length;
-      expect(atMost(found, seen.length, 1e-6)).toBeGreaterThanOrEqual(0.95);
+      expect(upperLimit(found, seen.length, 1e-6)).toBeGreaterThanOrEqual(0.95);
     },
     patience,
   );
 
-  it.each<[string, Asked]>([
+  it.each<[string, KeysWorld]>([
     ['ties are forgotten', { others: 120, moved: 3 }],
     ['the exact count decides which keys are told', { others: 120, misread: (n) => (n > 121n ? n + 1000n : 0n) }],
     ['counts are three times what they are', { others: 40, misread: (n) => 3n * n }],
   ])(
     'are caught where %s',
-    async (_, asked) => {
-      expect(lostIn(await drawn(asked, 2000))).toBeGreaterThan(1);
+    async (_, setup) => {
+      expect(lostIn(await drawn(setup, 2000))).toBeGreaterThan(1);
     },
     patience,
   );

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { releasePattern } from '../src/analysis/pattern/release.js';
 import { one } from '../src/base/exact/rational.js';
-import type { Engine, Pinned } from '../src/data/engine/engine.js';
-import { Paid } from '../src/privacy/mechanism/paid.js';
+import type { Engine, Snapshot } from '../src/data/engine/engine.js';
+import { Payment } from '../src/privacy/mechanism/paid.js';
 import { nothingSpent } from '../src/privacy/mechanism/profile.js';
 import { cryptoBits } from '../src/privacy/noise/bits.js';
 import { bindBatch } from '../src/query/bind.js';
 import { noisyCells } from '../src/query/count/noisy-cells.js';
 import { parseBatch } from '../src/query/parse.js';
 import { chooseNoise } from '../src/release/accountant/choose.js';
-import { deskOf, Session } from '../src/release/session/session.js';
+import { PrivacySession, releaseContextOf } from '../src/release/session/session.js';
 import { forgetful, remembering } from './statistical/again.js';
 import { deltaAt } from './statistical/delta.js';
 import { auditOutputs, type Output } from './statistical/statistical.js';
@@ -26,19 +26,19 @@ afterEach(() => {
 });
 
 /** Made once per data set, then asked for one release after another. */
-type Ask = (session: Session) => () => Promise<readonly number[]>;
+type Ask = (session: PrivacySession) => () => Promise<readonly number[]>;
 
 /** Binding and choosing the noise see no data, so they are done once; counting and noising are done every time. */
 const batch =
   (queries: unknown, read: (noisy: readonly (readonly number[])[]) => readonly number[], mechanism = 'laplace'): Ask =>
   (session) => {
-    const { policy, account, engine } = deskOf(session);
-    const { rows } = engine as Engine & { readonly rows: Pinned };
+    const { policy, account, engine } = releaseContextOf(session);
+    const { rows } = engine as Engine & { readonly rows: Snapshot };
     const bound = bindBatch(parseBatch(queries), policy);
     const [best] = chooseNoise(bound.measures, account, one, nothingSpent);
     expect(best).toMatchObject({ kind: mechanism, fits: true });
     return async () => {
-      const { measures } = await noisyCells(rows, policy, bound.measures, best!.mechanisms, new Paid(best!.mechanisms));
+      const { measures } = await noisyCells(rows, policy, bound.measures, best!.mechanisms, new Payment(best!.mechanisms));
       return read(measures.map(({ values }) => values!.map(Number)));
     };
   };
@@ -49,7 +49,11 @@ async function released(yaml: string, csv: string, ask: Ask, files: Record<strin
   shop.write('people.csv', csv);
   for (const [name, text] of Object.entries(files)) shop.write(name, text);
   const opened = await shop.session();
-  const session = new Session({ ...deskOf(opened), engine: await remembering(deskOf(opened).engine), ledger: forgetful });
+  const session = new PrivacySession({
+    ...releaseContextOf(opened),
+    engine: await remembering(releaseContextOf(opened).engine),
+    ledger: forgetful,
+  });
   return ask(session);
 }
 /** By how much the first cell leads the second: where a person who moves from one to the other shows best. */

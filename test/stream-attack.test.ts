@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { attackStream } from '../src/app/api/attack-stream.js';
 import { stream } from '../src/app/api/stream.js';
-import { register } from '../src/app/cli/attack.js';
+import { registerAttackCommand } from '../src/app/cli/attack.js';
 import { runCommand } from './command.js';
 
 let folder: string;
@@ -33,8 +33,8 @@ columns:
 `,
   );
   const lines: string[] = [];
-  const asked = { query: { kind: 'histogram', column: 'place' }, through: days, epsilon: 2 } as const;
-  for await (const step of await stream(policy, asked)) lines.push(JSON.stringify(step));
+  const request = { query: { kind: 'histogram', column: 'place' }, through: days, epsilon: 2 } as const;
+  for await (const step of await stream(policy, request)) lines.push(JSON.stringify(step));
   expect(lines).toHaveLength(days);
   return { policy, lines: lines.join('\n') };
 }
@@ -46,9 +46,9 @@ describe('an attack on a stream', () => {
     writeFileSync(file, lines);
     const found = await attackStream(policy, { stream: file, show: 15 });
     expect(found).toMatchObject({ private: true, persons: 15, attacked: 15, promised: { epsilon: 20 } });
-    const [apart, along] = found.attackers;
-    expect(along!.most).toBeGreaterThan(apart!.most);
-    expect([apart!.beyond, along!.beyond]).toEqual([0, 0]);
+    const [independent, along] = found.attackers;
+    expect(along!.most).toBeGreaterThan(independent!.most);
+    expect([independent!.beyond, along!.beyond]).toEqual([0, 0]);
     for (const { steps } of found.exposed)
       for (const { gain, leakage, along: belief, limit } of steps) {
         expect(gain).toBeLessThanOrEqual(leakage! + 1e-9);
@@ -61,16 +61,16 @@ describe('an attack on a stream', () => {
     const file = join(folder, 'moves.jsonl');
     // As if every step had been paid for without the sequence.
     const each = lines.split('\n').map((line) => {
-      const told = JSON.parse(line);
-      const cost = told.receipt.profile.perRecord['*'].split('/').map(Number);
-      told.receipt.guarantee.epsilon = 0.5 * (cost[0] / (cost[1] ?? 1));
-      return JSON.stringify(told);
+      const released = JSON.parse(line);
+      const cost = released.receipt.profile.perRecord['*'].split('/').map(Number);
+      released.receipt.guarantee.epsilon = 0.5 * (cost[0] / (cost[1] ?? 1));
+      return JSON.stringify(released);
     });
     writeFileSync(file, each.join('\n'));
-    const said = JSON.parse(await runCommand(register, 'attack', policy, '--stream', file, '--json'));
-    expect(said.attackers[1].beyond).toBeGreaterThan(0);
-    expect(readFileSync(said.page, 'utf8')).toContain('It did not keep the promise');
-    expect(readFileSync(said.page, 'utf8').match(/<svg/g)!.length).toBeGreaterThanOrEqual(3);
+    const document = JSON.parse(await runCommand(registerAttackCommand, 'attack', policy, '--stream', file, '--json'));
+    expect(document.attackers[1].beyond).toBeGreaterThan(0);
+    expect(readFileSync(document.page, 'utf8')).toContain('It did not keep the promise');
+    expect(readFileSync(document.page, 'utf8').match(/<svg/g)!.length).toBeGreaterThanOrEqual(3);
   });
 
   it('refuses files that are no stream, and says what to attack', async () => {
@@ -78,6 +78,6 @@ describe('an attack on a stream', () => {
     const file = join(folder, 'x.jsonl');
     writeFileSync(file, '{"step":1}\n');
     await expect(attackStream(policy, { stream: file })).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
-    await expect(runCommand(register, 'attack', policy)).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(runCommand(registerAttackCommand, 'attack', policy)).rejects.toMatchObject({ code: 'USAGE' });
   });
 });

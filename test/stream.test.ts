@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { planStream, type StreamOptions, stream } from '../src/app/api/stream.js';
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
-import { additive } from '../src/privacy/mechanism/additive.js';
+import { additiveMechanism } from '../src/privacy/mechanism/additive.js';
 import { pure } from '../src/privacy/mechanism/allotment.js';
-import { effectOn } from '../src/privacy/mechanism/effect.js';
+import { sensitivityOn } from '../src/privacy/mechanism/effect.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { requestKeys } from '../src/release/session/request-key.js';
 import { builtOnce, fugu, mainFile } from './fugu.js';
@@ -52,10 +52,10 @@ const until = (last: number): number[] => Array.from({ length: last }, (_, k) =>
 const ill = { kind: 'count', where: [{ column: 'state', op: '=', value: 'ill' }] } as const;
 const illOn = (day: number): number => Array.from({ length: people }, (_, p) => (p + day) % 3 === 0).filter(Boolean).length;
 
-const all = async (policy: string, asked: StreamOptions) => {
-  const told = [];
-  for await (const step of await stream(policy, { order: 'day', ...asked })) told.push(step);
-  return told;
+const all = async (policy: string, options: StreamOptions) => {
+  const steps = [];
+  for await (const step of await stream(policy, { order: 'day', ...options })) steps.push(step);
+  return steps;
 };
 const faultOf = async (work: Promise<unknown>): Promise<Fault> => {
   const error = await work.then(
@@ -113,12 +113,12 @@ describe('a stream', () => {
   it('is asked in SQL too, over steps of several units', async () => {
     const shop = shopWith(until(9), exact);
     const sql = "SELECT COUNT(*) FROM visits WHERE state = 'ill'";
-    const told = await all(shop.policy, { sql, every: 4, epsilon: 100000, acceptNoProtection: true });
+    const steps = await all(shop.policy, { sql, every: 4, epsilon: 100000, acceptNoProtection: true });
     const sum = (from: number, to: number) =>
       until(to)
         .slice(from - 1)
         .reduce((n, day) => n + illOn(day), 0);
-    expect(told.map(({ units, tables }) => [...units, tables![0]!.rows[0]!.value])).toEqual([
+    expect(steps.map(({ units, tables }) => [...units, tables![0]!.rows[0]!.value])).toEqual([
       [1, 4, sum(1, 4)],
       [5, 8, sum(5, 8)],
     ]);
@@ -130,7 +130,7 @@ describe('a stream', () => {
     ['answers', '{ secret: answer, unit: person }'],
   ])('tells totals that are the totals where there is next to no noise: %s', async (_, protect) => {
     const shop = shopWith(until(13), { budget: '{ epsilon: 4e9 }', protect });
-    const asked = {
+    const options = {
       query: { kind: 'count', by: ['state'] },
       totals: true,
       through: 12,
@@ -138,22 +138,22 @@ describe('a stream', () => {
       epsilon: 4e9,
       acceptNoProtection: true,
     } as const;
-    const told = await all(shop.policy, asked);
+    const steps = await all(shop.policy, options);
     let total = 0;
-    for (const { step, units, totals } of told) {
+    for (const { step, units, totals } of steps) {
       total += illOn(units[0]) + illOn(units[1]);
       expect(totals![0]!.total).toBeCloseTo(total, 3);
       expect(totals![1]!.total).toBeCloseTo(2 * people * step - total, 3);
     }
-    expect(told.map(({ step }) => step)).toEqual(until(6));
+    expect(steps.map(({ step }) => step)).toEqual(until(6));
   });
 
   it('pays for totals once: what comes later is drawn for nothing more, and told again as it was', async () => {
     const shop = shopWith(until(5));
-    const asked = { query: ill, totals: true, horizon: 40, epsilon: 1 } as const;
-    const first = await all(shop.policy, asked);
+    const options = { query: ill, totals: true, horizon: 40, epsilon: 1 } as const;
+    const first = await all(shop.policy, options);
     appendFileSync(shop.data, rowsOf(6) + rowsOf(7));
-    const next = await all(shop.policy, asked);
+    const next = await all(shop.policy, options);
     expect(next).toHaveLength(6);
     expect(next.slice(0, 4).map(({ totals }) => totals)).toEqual(first.map(({ totals }) => totals));
     expect(next.map(({ replayed }) => replayed)).toEqual([true, true, true, true, false, false]);
@@ -165,19 +165,19 @@ describe('a stream', () => {
     ]);
     expect(next[0]!.receipt!.guarantee.assumptions.join(' ')).toContain('Everybody knows at which day a record stands.');
     expect(next[3]!.totals![0]!.standardError).toBeGreaterThan(next[0]!.totals![0]!.standardError);
-    await all(shop.policy, { ...asked, fresh: true });
+    await all(shop.policy, { ...options, fresh: true });
     expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(2);
   });
 
   it('is planned for nothing, with the error of every total, and tells those very errors', async () => {
     const shop = shopWith(until(6));
-    const asked = { query: ill, order: 'day', totals: true, horizon: 40, epsilon: 1 } as const;
-    const plan = await planStream(shop.policy, asked);
+    const options = { query: ill, order: 'day', totals: true, horizon: 40, epsilon: 1 } as const;
+    const plan = await planStream(shop.policy, options);
     expect(plan).toMatchObject({ epsilon: 1, fits: true, totals: { way: 'a noise for each step' } });
     expect(plan.totals!.standardErrors).toHaveLength(40);
     expect(await entriesOf(shop)).toEqual([]);
-    const told = await all(shop.policy, asked);
-    expect(told.map(({ totals }) => totals![0]!.standardError)).toEqual(plan.totals!.standardErrors.slice(0, 5));
+    const steps = await all(shop.policy, options);
+    expect(steps.map(({ totals }) => totals![0]!.standardError)).toEqual(plan.totals!.standardErrors.slice(0, 5));
     const step = await planStream(shop.policy, { query: ill, order: 'day', epsilon: 1 });
     expect(step.totals).toBeUndefined();
     expect(step).toMatchObject({ epsilon: 1, budget: { spent: 1 } });
@@ -196,7 +196,7 @@ describe('a stream', () => {
     await session.release(on(11), { epsilon: '4' });
     await session.release({ ...ill, where: [...ill.where, { column: 'day', op: '>', value: 11 }] }, { epsilon: '4' });
     for (const day of [1, 10, 11]) await expect(session.release(on(day), { epsilon: '0.01' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' }); // biome-ignore format: one line
-    expect(await session.gained()).toBe(4);
+    expect(await session.privacyLoss()).toBe(4);
     await ledger.close();
     await engine.close();
     // A new horizon over the same steps has nothing left.
@@ -234,9 +234,9 @@ describe('a stream', () => {
   it('tells totals of nobody where no step of the horizon is asked about', async () => {
     const { policy } = shopWith(until(4));
     const later = { kind: 'count', where: [{ column: 'day', op: '>', value: 8 }] } as const;
-    const told = await all(policy, { query: later, totals: true, horizon: 5, epsilon: 1 });
-    expect(told.map(({ step }) => step)).toEqual([1, 2, 3]);
-    const { perRecord } = told[0]!.receipt!.profile;
+    const steps = await all(policy, { query: later, totals: true, horizon: 5, epsilon: 1 });
+    expect(steps.map(({ step }) => step)).toEqual([1, 2, 3]);
+    const { perRecord } = steps[0]!.receipt!.profile;
     // Whoever could come at any day pays, and nobody who stays where he is.
     expect(Object.keys(perRecord).map((name) => name.split(':')[0])).toEqual(['*', 'sliced', 'sliced']);
   });
@@ -245,9 +245,9 @@ describe('a stream', () => {
     const dependence = '[{ kind: sequence, by: person, order: day, state: state, transition: daily.json }]';
     const shop = shopWith(until(13), { protect: '{ secret: step }', budget: '{ epsilon: 1, per: step }', dependence });
     writeFileSync(join(folder, 'daily.json'), '[[0.8, 0.2], [0.2, 0.8]]');
-    const asked = { query: ill, order: 'day', totals: true, horizon: 20 } as const;
-    const plan = await planStream(shop.policy, asked);
-    const [first] = await all(shop.policy, asked);
+    const options = { query: ill, order: 'day', totals: true, horizon: 20 } as const;
+    const plan = await planStream(shop.policy, options);
+    const [first] = await all(shop.policy, options);
     const steps = Object.entries(first!.receipt!.profile.perRecord).find(([name]) => /^slice:day#[^:]*:1\.\.20$/.test(name));
     expect(toNumber(parseRational(steps![1]))).toBeCloseTo(plan.steady!.each, 9);
     expect(plan).toMatchObject({ fits: true, parts: [{ column: 'day', from: 1, to: 20 }] });
@@ -284,8 +284,8 @@ describe('a stream', () => {
     const [engine, ledger] = [await openEngine(policy), await openLedger(policy.ledger)];
     const session = await createSession({ policy, engine, ledger });
     const noise = (epsilon: string) =>
-      additive(
-        { name: 'n', cells: 9, effects: effectOn([everyRecord], { l1: 1n, l2squared: 1n }) },
+      additiveMechanism(
+        { name: 'n', cells: 9, sensitivity: sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n }) },
         pure(parseRational(epsilon)),
       );
     const mechanism = noise('1/4');
@@ -296,7 +296,7 @@ describe('a stream', () => {
         mechanisms: [],
         reading: {},
         prepaid: { key: requestKeys(policy, canonical).key, mechanisms: [mechanism], part: 0 },
-        execute: async (_, paid) => mechanism.ready(paid, 1)([0n]).map(String),
+        execute: async (_, paid) => mechanism.prepare(paid, 1)([0n]).map(String),
         ...over,
       });
     expect((await faultOf(part('paid'))).code).toBe('LEDGER_MISMATCH');
@@ -344,9 +344,9 @@ describe('a stream', () => {
     ['a step told anew', [1, 2], { query: ill, fresh: true }, /not counted again/],
     ['late rows without saying when they came', [1, 2], { query: ill, late: 'next' }, /when that was/],
   ];
-  it.each(wrong)('refuses %s, and spends nothing', async (_, days, asked, words, more = {}) => {
+  it.each(wrong)('refuses %s, and spends nothing', async (_, days, options, words, more = {}) => {
     const shop = shopWith(days, more);
-    const { message, outcome } = await faultOf(all(shop.policy, asked));
+    const { message, outcome } = await faultOf(all(shop.policy, options));
     expect(message).toMatch(words);
     expect(outcome?.state ?? 'not spent').toBe('not spent');
     expect(await entriesOf(shop)).toEqual([]);
@@ -392,28 +392,30 @@ describe('a stream', () => {
 
   it('is the same whatever order the rows stand in', async () => {
     const shop = shopWith([3, 1, 4, 2], exact);
-    const told = await all(shop.policy, { query: ill, epsilon: 100000, acceptNoProtection: true });
-    expect(told.map(({ step, tables }) => [step, tables![0]!.rows[0]!.value])).toEqual([1, 2, 3].map((day) => [day, illOn(day)]));
+    const steps = await all(shop.policy, { query: ill, epsilon: 100000, acceptNoProtection: true });
+    expect(steps.map(({ step, tables }) => [step, tables![0]!.rows[0]!.value])).toEqual(
+      [1, 2, 3].map((day) => [day, illOn(day)]),
+    );
   });
 
   it('takes steps without rows as empty when told to', async () => {
     const shop = shopWith([1, 3, 4], exact);
-    const told = await all(shop.policy, { query: ill, gaps: 'empty', epsilon: 100000, acceptNoProtection: true });
-    expect(told.map(({ tables }) => tables![0]!.rows[0]!.value)).toEqual([illOn(1), 0, illOn(3)]);
+    const steps = await all(shop.policy, { query: ill, gaps: 'empty', epsilon: 100000, acceptNoProtection: true });
+    expect(steps.map(({ tables }) => tables![0]!.rows[0]!.value)).toEqual([illOn(1), 0, illOn(3)]);
   });
 
   it('refuses rows that come in for a step that was told, or counts them when they came in', async () => {
     const shop = shopWith(until(4), exact);
-    const asked = { query: ill, epsilon: 100000, acceptNoProtection: true } as const;
-    await all(shop.policy, asked);
+    const options = { query: ill, epsilon: 100000, acceptNoProtection: true } as const;
+    await all(shop.policy, options);
     const before = (await entriesOf(shop)).length;
     appendFileSync(shop.data, `p9,2,ill,4\n${rowsOf(5)}`);
-    expect((await faultOf(all(shop.policy, asked))).message).toContain('told already');
+    expect((await faultOf(all(shop.policy, options))).message).toContain('told already');
     expect(await entriesOf(shop)).toHaveLength(before);
-    const next = await all(shop.policy, { ...asked, late: 'next', arrived: 'came' });
+    const next = await all(shop.policy, { ...options, late: 'next', arrived: 'came' });
     expect(next.map(({ tables }) => tables![0]!.rows[0]!.value)).toEqual([illOn(1), illOn(2), illOn(3), illOn(4) + 1]);
     appendFileSync(shop.data, 'p9,5,ill,4\n');
-    expect((await faultOf(all(shop.policy, { ...asked, late: 'next', arrived: 'came' }))).message).toContain('came in before');
+    expect((await faultOf(all(shop.policy, { ...options, late: 'next', arrived: 'came' }))).message).toContain('came in before');
   });
 });
 
@@ -437,19 +439,19 @@ describe('a stream that is killed', () => {
       });
       child.on('exit', () => done(out.split('\n').slice(0, -1)));
     });
-  const toldIn = (lines: readonly string[]) =>
+  const stepsIn = (lines: readonly string[]) =>
     new Map(lines.map((line) => JSON.parse(line)).map(({ step, totals, tables }) => [step, JSON.stringify(totals ?? tables)]));
 
   it('goes on in the middle of totals that were not all told, and tells them as it did', async () => {
     const days = 2500;
     const shop = shopWith(until(days + 1), { day: `{ type: integer, bounds: [1, ${days + 1}], public: true }` });
     const words = ['--every', 'day', '--order', 'day', '--query', JSON.stringify(ill), '--json', '--totals', '--epsilon', '1'];
-    const before = toldIn(await killedAfter(undefined, words));
+    const before = stepsIn(await killedAfter(undefined, words));
     expect(before.size).toBeGreaterThan(0);
     expect(before.size).toBeLessThan(days);
     const whole = await fugu({ cwd: folder }, 'stream', 'visits.yaml', ...words);
     expect(whole).toMatchObject({ code: 0, err: expect.any(String) });
-    const after = toldIn(whole.out.trim().split('\n'));
+    const after = stepsIn(whole.out.trim().split('\n'));
     expect(after.size).toBe(days);
     for (const [step, text] of before) expect(after.get(step)).toBe(text);
     expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(1);
@@ -463,20 +465,20 @@ describe('a stream that is killed', () => {
   ] as const)('goes on without paying or drawing twice: %s', async (_, how, paying) => {
     const shop = shopWith(until(5));
     const words = ['--every', 'day', '--order', 'day', '--query', JSON.stringify(ill), '--json', ...how];
-    const told = new Map<number, string>();
+    const steps = new Map<number, string>();
     for (let k = 0; k < kills; k++) {
-      for (const [step, text] of toldIn(await killedAfter((k * 37) % 90, words))) {
-        expect(told.get(step) ?? text).toBe(text);
-        told.set(step, text);
+      for (const [step, text] of stepsIn(await killedAfter((k * 37) % 90, words))) {
+        expect(steps.get(step) ?? text).toBe(text);
+        steps.set(step, text);
       }
       appendFileSync(shop.data, rowsOf(6 + 2 * k) + rowsOf(7 + 2 * k));
     }
     const once = words.filter((word, k) => word !== '--follow' && words[k - 1] !== '--follow');
     const whole = await fugu({ cwd: folder }, 'stream', 'visits.yaml', ...once, '--through', '16', '--gaps', 'empty');
     expect(whole).toMatchObject({ code: 0, err: expect.any(String) });
-    const undisturbed = toldIn(whole.out.trim().split('\n'));
+    const undisturbed = stepsIn(whole.out.trim().split('\n'));
     expect(undisturbed.size).toBe(16);
-    for (const [step, text] of told) expect(undisturbed.get(step)).toBe(text);
+    for (const [step, text] of steps) expect(undisturbed.get(step)).toBe(text);
     expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(paying);
   });
 });
@@ -484,14 +486,14 @@ describe('a stream that is killed', () => {
 describe('a stream that follows a file which somebody is writing', () => {
   const following = async (shop: Shop, last: number, write: (step: number) => void) => {
     const { followWith } = await import('../src/app/api/stream-follow.js');
-    const told: (readonly [number, number | null])[] = [];
-    const asked = { query: ill, order: 'day', epsilon: 100000, acceptNoProtection: true } as const;
-    for await (const { step, tables } of followWith(shop.policy, asked, {}, 0.05)) {
-      told.push([step, tables![0]!.rows[0]!.value]);
-      if (step === last) return told;
+    const steps: (readonly [number, number | null])[] = [];
+    const options = { query: ill, order: 'day', epsilon: 100000, acceptNoProtection: true } as const;
+    for await (const { step, tables } of followWith(shop.policy, options, {}, 0.05)) {
+      steps.push([step, tables![0]!.rows[0]!.value]);
+      if (step === last) return steps;
       write(step);
     }
-    return told;
+    return steps;
   };
 
   it('waits for the rest of a line, at which one look ends', async () => {
@@ -501,14 +503,14 @@ describe('a stream that follows a file which somebody is writing', () => {
     rmSync(folder, { recursive: true });
     const shop = shopWith(until(2), exact);
     // The end of a line is still to come: as it stands it lacks cells, or would be another day.
-    const told = await following(shop, 4, (step) => {
+    const steps = await following(shop, 4, (step) => {
       if (step > 1) return;
       const last = rowsOf(5);
       appendFileSync(shop.data, 'p9,3,we');
       setTimeout(() => appendFileSync(shop.data, `ll,3\n${rowsOf(3)}${rowsOf(4)}${last.slice(0, -20)}`), 300);
       setTimeout(() => appendFileSync(shop.data, last.slice(-20)), 600);
     });
-    expect(told.map(([, value]) => value)).toEqual([1, 2, 3, 4].map(illOn));
+    expect(steps.map(([, value]) => value)).toEqual([1, 2, 3, 4].map(illOn));
     expect(await entriesOf(shop)).toHaveLength(4);
   });
 
@@ -535,8 +537,8 @@ describe('a stream that follows a file which somebody is writing', () => {
 
   it('goes on with rows that came in between two steps', async () => {
     const shop = shopWith(until(3), exact);
-    const told = await following(shop, 5, (step) => step === 1 && appendFileSync(shop.data, [4, 5, 6].map((day) => rowsOf(day)).join(''))); // biome-ignore format: one line
-    expect(told.map(([, value]) => value)).toEqual(until(5).map(illOn));
+    const steps = await following(shop, 5, (step) => step === 1 && appendFileSync(shop.data, [4, 5, 6].map((day) => rowsOf(day)).join(''))); // biome-ignore format: one line
+    expect(steps.map(([, value]) => value)).toEqual(until(5).map(illOn));
   });
 
   it('ends with what is wrong where the file is at rest, and has spent nothing for it', async () => {

@@ -63,12 +63,12 @@ describe('what is shipped', () => {
 
   it('is the built library and what one reads before using it, nothing else', () => {
     builtOnce();
-    const said = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const files: string[] = JSON.parse(said)[0].files.map((f: { path: string }) => f.path);
+    const files: string[] = JSON.parse(output)[0].files.map((f: { path: string }) => f.path);
     const built = /^dist\/(?!.*\.test\.)[^.]+(\.[^./]+)*\.(js|d\.ts)$/;
     const console = /^dist\/console\/(index\.html|LICENCES\.txt|assets\/(index|icon)-[\w-]+\.(css|svg))$/;
     const named = ['dist/sbom.json', 'dist/start/LICENCES.txt'];

@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { duckdb } from '../src/data/engine/duckdb/dialect.js';
-import type { Cell, Pinned, SourceColumn, Statement } from '../src/data/engine/engine.js';
+import type { Cell, Snapshot, SourceColumn, Statement } from '../src/data/engine/engine.js';
 import { Exact } from '../src/data/engine/exact.js';
 
 /** Rows of small tables, changed at will: for counting the same question over many databases. */
@@ -31,7 +31,7 @@ export async function smallDatabase() {
   const pinned = (
     tables: Tables,
     { holds, spoil = (sql) => sql }: { holds?: number; spoil?: (sql: string) => string } = {},
-  ): Pinned => {
+  ): Snapshot => {
     const before = kept;
     kept = [];
     const dropped = (async () => {
@@ -60,7 +60,7 @@ export async function smallDatabase() {
       const found = await connection.runAndReadAll(shown(sql), [...values] as never);
       return new Exact(found.getRows() as unknown as Cell[][]);
     };
-    const data: Pinned = {
+    const data: Snapshot = {
       dialect: duckdb,
       source: { source: '', relations: [], codes: new Set() },
       get whole() {

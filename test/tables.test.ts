@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Engine, pinned } from '../src/data/engine/engine.js';
+import { type Engine, withSnapshot } from '../src/data/engine/engine.js';
 import { explainPolicy } from '../src/data/terms/explain.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { parsePolicy } from '../src/data/terms/read.js';
@@ -65,9 +65,9 @@ afterAll(async () => {
 
 const exact = async (sql: string): Promise<readonly (readonly bigint[])[]> => {
   const { measures } = bindBatch(parseSql(sql, policy), policy);
-  return pinned(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
+  return withSnapshot(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
 };
-const effect = (sql: string): bigint => bindBatch(parseSql(sql, policy), policy).measures[0]!.effects.get(everyRecord)!.l1;
+const effect = (sql: string): bigint => bindBatch(parseSql(sql, policy), policy).measures[0]!.sensitivity.get(everyRecord)!.l1;
 const fault = (sql: string): string => {
   try {
     bindBatch(parseSql(sql, policy), policy);
@@ -135,9 +135,11 @@ describe('SQL over several tables', () => {
       },
       0.6,
     ],
-  ])('shares have intervals in joins, too: %j', async (asked, north) => {
-    const { measures, finish } = bindBatch(typeof asked === 'string' ? parseSql(asked, policy) : parseBatch(asked), policy);
-    const counts = await pinned(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
+  ])('shares have intervals in joins, too: %j', async (query, north) => {
+    const { measures, finish } = bindBatch(typeof query === 'string' ? parseSql(query, policy) : parseBatch(query), policy);
+    const counts = await withSnapshot(engine, async (data) =>
+      (await countCells(data, policy, measures)).map((cells) => cells.open()),
+    );
     const [table] = finish(counts.map((values) => ({ noise: { kind: 'laplace' as const, scale: 0.1 }, values })));
     const { keys, value, low, high } = table!.rows[0]!;
     expect(keys).toEqual(['north']);
@@ -151,7 +153,9 @@ describe('SQL over several tables', () => {
       parseSql('SELECT region, COUNT(*) FROM visits JOIN people USING (person) GROUP BY region', policy),
       policy,
     );
-    const counts = await pinned(engine, async (data) => (await countCells(data, policy, measures)).map((cells) => cells.open()));
+    const counts = await withSnapshot(engine, async (data) =>
+      (await countCells(data, policy, measures)).map((cells) => cells.open()),
+    );
     const [table] = finish(counts.map((values) => ({ noise: { kind: 'laplace' as const, scale: 0.1 }, values })));
     const { value, low, high } = table!.rows[0]!.share!;
     expect(value).toBeCloseTo(5 / 6, 9);
@@ -219,9 +223,9 @@ describe('a policy with several tables', () => {
   });
 
   it('says whose rows are one secret, and what is public', () => {
-    const told = explainPolicy(policy).join('\n');
-    expect(told).toContain('in the data and in visits together');
-    expect(told).toContain('the table clinics: declared public');
+    const text = explainPolicy(policy).join('\n');
+    expect(text).toContain('in the data and in visits together');
+    expect(text).toContain('the table clinics: declared public');
   });
 
   it.each([

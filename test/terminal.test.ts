@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtOnce, fugu, type Said } from './fugu.js';
+import { builtOnce, type CommandResult, fugu } from './fugu.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 const trick = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202edesrever\u200b';
@@ -10,14 +10,15 @@ beforeAll(() => {
 });
 afterAll(() => workshop.remove());
 
-const run = (...words: string[]): Promise<Said> => fugu({ cwd: workshop.folder, env: { FUGU_ANALYST: `eve${trick}` } }, ...words);
+const run = (...words: string[]): Promise<CommandResult> =>
+  fugu({ cwd: workshop.folder, env: { FUGU_ANALYST: `eve${trick}` } }, ...words);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
 describe('a terminal', () => {
   it('shows what analysts, queries and paths hold, and obeys none of it', async () => {
     const named = JSON.stringify({ kind: 'count', name: `all${trick}\ncertified: nothing` });
-    const asked = [
+    const args = [
       ['release', 'policy.yaml', '--query', named, '--epsilon', '1'],
       ['release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '1'],
       ['ledger', 'policy.yaml'],
@@ -27,7 +28,7 @@ describe('a terminal', () => {
       ['check', `policy${trick}.yaml`],
       [`rel${trick}ease`],
     ];
-    for (const words of asked) {
+    for (const words of args) {
       const { out, err } = await run(...words);
       expect(out + err, words.join(' ')).not.toMatch(obeyed);
       expect((out + err).length, words.join(' ')).toBeGreaterThan(20);

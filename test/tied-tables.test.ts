@@ -6,7 +6,7 @@ import { toNumber } from '../src/base/exact/rational.js';
 import { Fault, open } from '../src/index.js';
 import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
-import { along, Dice, declarations, type Files, filesOf, limitsOf, policyText, statementOf, type Tied, type Told, toldOf } from './tied-tables.js'; // biome-ignore format: one line
+import { Dice, declarations, drawPerson, drawStatement, limitsOf, movedPerson, type PersonCells, type TableFiles, type Tied, tableFiles, tablesPolicy } from './tied-tables.js'; // biome-ignore format: one line
 
 /**
  * One person, and people tied to one another, in joined tables: what goes into every noise is watched at the one door (Paid.release), in files that differ in
@@ -18,9 +18,9 @@ interface Step {
 }
 const watch = vi.hoisted(() => ({ steps: [] as Step[] }));
 vi.mock('../src/privacy/mechanism/paid.js', async (original) => {
-  const { Paid } = (await original()) as typeof import('../src/privacy/mechanism/paid.js');
+  const { Payment } = (await original()) as typeof import('../src/privacy/mechanism/paid.js');
   return {
-    Paid: class extends Paid {
+    Payment: class extends Payment {
       override release<In, Out>(mechanism: Mechanism, given: In, noisy: (given: In) => Out): Out {
         watch.steps.push({ mechanism, given: [...(given as readonly bigint[])] });
         return super.release(mechanism, given, noisy);
@@ -33,11 +33,11 @@ vi.mock('../src/privacy/mechanism/paid.js', async (original) => {
 type Part = readonly (readonly number[])[];
 function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: number; readonly part: Part }[] {
   const order = [...new Set(states[0]!.map(({ mechanism }) => mechanism))];
-  const all = states[0]!.flatMap(({ mechanism: { law }, given }, k) => {
+  const all = states[0]!.flatMap(({ mechanism: { distribution }, given }, k) => {
     const of = order.indexOf(states[0]![k]!.mechanism);
     const seen = states.map((steps) => steps[k]!.given);
-    if (law.kind === 'selection') {
-      const weights = seen.map((penalties) => penalties.map((p) => -toNumber(law.sharpness) * Number(p)));
+    if (distribution.kind === 'selection') {
+      const weights = seen.map((penalties) => penalties.map((p) => -toNumber(distribution.sharpness) * Number(p)));
       const most = weights.map((list) => Math.max(...list));
       const sums = weights.map((list, s) => most[s]! + Math.log(list.reduce((sum, w) => sum + Math.exp(w - most[s]!), 0)));
       return [{ of, part: weights[0]!.map((_, c) => weights.map((list, s) => list[c]! - sums[s]!)) }];
@@ -45,9 +45,9 @@ function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: 
     return given.map((_, i) => {
       const values = seen.map((list) => Number(list[i]!));
       // Whole numbers with Laplace noise: nothing tells two values better apart than one of them, and what lies between.
-      const scale = law.kind === 'laplace' ? toNumber(law.scale) : undefined;
+      const scale = distribution.kind === 'laplace' ? toNumber(distribution.scale) : undefined;
       const far = (a: number, b: number) => (scale === undefined ? (a === b ? 0 : -Infinity) : -Math.abs(a - b) / scale);
-      return { of, part: [...new Set(values)].map((told) => values.map((value) => far(told, value))) };
+      return { of, part: [...new Set(values)].map((rows) => values.map((value) => far(rows, value))) };
     });
   });
   return all.filter(({ part }) => part.some((likely) => likely.some((l) => l !== likely[0])));
@@ -55,7 +55,7 @@ function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: 
 const lostIn = (part: Part, a: number, b: number) => Math.max(...part.map((likely) => Math.abs(likely[a]! - likely[b]!)));
 
 /** The most that an outcome tells about one of the persons to somebody who believes `weights` of the states: climbed from several starts. */
-function gained(parts: readonly Part[], weights: readonly number[], person: number): number {
+function gainFrom(parts: readonly Part[], weights: readonly number[], person: number): number {
   let most = 0;
   const sides = [0, 1].map((v) => weights.map((w, s) => (((s >> person) & 1) === v ? w : 0)));
   const total = sides.map((side) => side.reduce((a, b) => a + b, 0));
@@ -86,7 +86,7 @@ function gained(parts: readonly Part[], weights: readonly number[], person: numb
 
 let ledgers = 0;
 /** Every time with the whole budget, from a ledger of its own. */
-async function released(folder: string, files: Files, policy: string, sql: string): Promise<readonly Step[]> {
+async function released(folder: string, files: TableFiles, policy: string, sql: string): Promise<readonly Step[]> {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   writeFileSync(join(folder, 'policy.yaml'), policy.replace('ledger.db', `ledger${ledgers++}.db`));
   await using fugu = await open(join(folder, 'policy.yaml'));
@@ -122,28 +122,28 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
     const homeOf = (k: number) => (k < 3 ? 'h0' : dice.one(['h1', 'h2', '']));
     const homes = names.map((_, k) => homeOf(k));
     const friends = dice.one([[['p0', 'p1'], ['p1', 'p2'], ['p3', 'p0']], [['p0', 'p1'], ['p0', 'p2'], ['p2', 'p1'], ['p4', 'p5']], [['p1', 'p0'], ['p1', 'p2'], ['p1', 'p3'], ['p1', 'p1']]]); // biome-ignore format: one line
-    const policy = (planted?.policy ?? String)(policyText(tied, limits));
+    const policy = (planted?.policy ?? String)(tablesPolicy(tied, limits));
     writeFileSync(join(folder, 'policy.yaml'), policy);
-    const told = (k: number) => toldOf(dice, names[k]!, homes[k]!, tied.pairs);
-    const everybody = names.map((_, k) => told(k));
-    const dangling: Told = { ...toldOf(dice, 'q', ''), people: [] };
-    const nobody: Told = { ...toldOf(dice, '', ''), people: [] };
-    const two = Array.from({ length: tied.moving }, (_, k): readonly [Told, Told] => {
-      if (tied.pairs) return [everybody[k]!, along(dice, everybody[k]!)];
-      if (tied.protect) return [{ ...told(k), people: [] }, told(k)];
+    const rows = (k: number) => drawPerson(dice, names[k]!, homes[k]!, tied.pairs);
+    const everybody = names.map((_, k) => rows(k));
+    const dangling: PersonCells = { ...drawPerson(dice, 'q', ''), people: [] };
+    const nobody: PersonCells = { ...drawPerson(dice, '', ''), people: [] };
+    const two = Array.from({ length: tied.moving }, (_, k): readonly [PersonCells, PersonCells] => {
+      if (tied.pairs) return [everybody[k]!, movedPerson(dice, everybody[k]!)];
+      if (tied.protect) return [{ ...rows(k), people: [] }, rows(k)];
       // Somebody else in their place, of whom other tables may have told already; what was told of whom they follow stays there, or goes.
       if (tied.by === undefined && dice.next() < 0.4) {
-        const other = toldOf(dice, 'q', 'h9');
-        const left = dice.next() < 0.5 ? { ...told(k), people: [] } : undefined;
+        const other = drawPerson(dice, 'q', 'h9');
+        const left = dice.next() < 0.5 ? { ...rows(k), people: [] } : undefined;
         return [
-          told(k),
+          rows(k),
           left ? { ...other, visits: [...other.visits, ...left.visits], stays: [...left.stays, ...other.stays] } : other,
         ];
       }
-      return [told(k), told(k)];
+      return [rows(k), rows(k)];
     });
     const states = Array.from({ length: 2 ** tied.moving }, (_, s) =>
-      filesOf(
+      tableFiles(
         [...two.map((pair, k) => pair[(s >> k) & 1]!), ...everybody.slice(tied.moving), dangling, nobody],
         friends,
         tied.pairs,
@@ -154,7 +154,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
     await using fugu = await open(join(folder, 'policy.yaml'));
     const wanted = planted ? 1 : dice.one([1, 1, 2, 6]);
     while (statements.length < wanted) {
-      const sql = planted?.sql ?? statementOf(dice, tied.pairs);
+      const sql = planted?.sql ?? drawStatement(dice, tied.pairs);
       try {
         await fugu.plan({ sql }, { epsilon: 0.1 });
         statements.push(sql);
@@ -168,7 +168,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
     const seen: (readonly Step[])[] = [];
     for (const files of states) seen.push(await released(folder, files, policy, sql));
     const parts = partsOf(seen);
-    const said = `${tied.name} ${JSON.stringify(limits)}: ${sql}`;
+    const described = `${tied.name} ${JSON.stringify(limits)}: ${sql}`;
     // One person: no noise loses more than is booked for it.
     const mechanisms = [...new Set(seen[0]!.map(({ mechanism }) => mechanism))];
     const paid = mechanisms.map(({ cost }) => toNumber(cost.perRecord.get(everyRecord) ?? { num: 0n, den: 1n }));
@@ -179,7 +179,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
         const lost = mechanisms.map(() => 0);
         for (const { of, part } of parts) lost[of]! += lostIn(part, s, s | (1 << k));
         lost.forEach((l, m) => {
-          if (l > paid[m]! * (1 + 1e-9)) found.beyond.push(`${l} > ${paid[m]} of ${mechanisms[m]!.told.name} in ${said}`);
+          if (l > paid[m]! * (1 + 1e-9)) found.beyond.push(`${l} > ${paid[m]} of ${mechanisms[m]!.summary.name} in ${described}`);
           if (paid[m]! > 0) found.booked = Math.max(found.booked, l / paid[m]!);
         });
       }
@@ -197,13 +197,13 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
         return w;
       });
       for (let person = 0; person < tied.moving; person++, found.models++) {
-        const learned = gained(
+        const learned = gainFrom(
           parts.map(({ part }) => part),
           weights,
           person,
         );
         found.promised = Math.max(found.promised, learned);
-        if (learned > 1 + 1e-9) found.beyond.push(`${learned} learned in ${said}`);
+        if (learned > 1 + 1e-9) found.beyond.push(`${learned} learned in ${described}`);
       }
     }
   }

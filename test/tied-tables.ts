@@ -27,7 +27,7 @@ export class Dice {
 
 type Line = readonly string[];
 /** What the files say of one person; the data's own rows, and those of other tables. */
-export interface Told {
+export interface PersonCells {
   readonly people: readonly Line[];
   readonly visits: readonly Line[];
   readonly stays: readonly Line[];
@@ -74,7 +74,7 @@ export const limitsOf = (dice: Dice): Limits => ({
   keyed: dice.next() < 0.5,
 });
 
-export const policyText = (
+export const tablesPolicy = (
   { dependence, protect = '', pairs }: Tied,
   limits: Limits,
 ): string => `data: { source: people.csv${pairs ? '' : ', links: [clinic]'} }
@@ -114,7 +114,7 @@ tables:
 
 const clinic = (dice: Dice) => dice.one(['c1', 'c2', 'c1', 'c3', 'cx', '']);
 /** Cells lie at the ends of what is declared more often than within. */
-export function toldOf(dice: Dice, pid: string, home: string, pairs = false): Told {
+export function drawPerson(dice: Dice, pid: string, home: string, pairs = false): PersonCells {
   const rows = (most: number, row: () => Line): Line[] => {
     const own = Array.from({ length: dice.upTo(most) }, row);
     return own.length > 0 && dice.next() < 0.3 ? [...own, own[0]!] : own;
@@ -136,21 +136,21 @@ export function toldOf(dice: Dice, pid: string, home: string, pairs = false): To
 }
 
 /** As many rows as before, of which each moved along a pair: up to five years, in the same region, whether there is an age or not as it was. */
-export function along(dice: Dice, told: Told): Told {
+export function movedPerson(dice: Dice, rows: PersonCells): PersonCells {
   const moved = (age: string) => {
     if (age === '' || !/^-?\d+$/.test(age)) return age;
     const at = Math.min(40, Math.max(0, Number(age)));
     return `${Math.min(40, Math.max(0, at + dice.one([-5, 5, 5, 2, 0])))}`;
   };
-  return { ...told, people: told.people.map(([pid, home, region, age, c]) => [pid!, home!, region!, moved(age!), c!]) };
+  return { ...rows, people: rows.people.map(([pid, home, region, age, c]) => [pid!, home!, region!, moved(age!), c!]) };
 }
 
 const csv = (head: string, lines: readonly Line[]) => `${[head, ...lines.map((line) => line.join(','))].join('\n')}\n`;
-export interface Files {
+export interface TableFiles {
   readonly [name: string]: string;
 }
-export function filesOf(all: readonly Told[], friends: readonly Line[], pairs = false): Files {
-  const of = (table: keyof Told) => all.flatMap((told) => told[table]);
+export function tableFiles(all: readonly PersonCells[], friends: readonly Line[], pairs = false): TableFiles {
+  const of = (table: keyof PersonCells) => all.flatMap((rows) => rows[table]);
   const people = { 'people.csv': csv('pid,home,region,age,clinic', of('people')) };
   if (pairs) return people;
   return {
@@ -197,11 +197,11 @@ const own: readonly From[] = [
   { from: 'people p JOIN people q ON p.pid = q.pid', who: 'p.pid', numbers: ['p.age', 'q.age'], codes: ['p.region', 'q.region'], wide: ['q.age'] }, // biome-ignore format: one line
 ];
 
-export function statementOf(dice: Dice, pairs = false): string {
+export function drawStatement(dice: Dice, pairs = false): string {
   const { from, who, numbers, codes, wide } = dice.one(pairs ? own : fromsOf(dice));
   const number = () => dice.one(numbers);
   const test = () => dice.one([`${number()} > ${dice.upTo(9)}`, `${number()} BETWEEN 1 AND 20`, `${dice.one(codes)} IS NULL`, `NOT (${number()} < 5 OR ${dice.one(codes)} IS NULL)`, `${number()} IS NOT NULL`]); // biome-ignore format: one line
-  const told = dice.one([
+  const rows = dice.one([
     () => 'COUNT(*)',
     () => `COUNT(DISTINCT ${who})`,
     () => `COUNT(DISTINCT ${dice.one(codes)})`,
@@ -216,5 +216,5 @@ export function statementOf(dice: Dice, pairs = false): string {
   ])();
   const by = dice.one([() => [], () => [], () => [dice.one(codes)], () => [dice.one(codes), `FLOOR(${dice.one(wide)} / 10)`]])();
   const where = dice.next() < 0.4 ? ` WHERE ${test()}` : '';
-  return `SELECT ${[...by, told].join(', ')} FROM ${from}${where}${by.length > 0 ? ` GROUP BY ${by.join(', ')}` : ''}`;
+  return `SELECT ${[...by, rows].join(', ')} FROM ${from}${where}${by.length > 0 ? ` GROUP BY ${by.join(', ')}` : ''}`;
 }

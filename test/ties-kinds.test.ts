@@ -16,14 +16,14 @@ afterEach(() => shop.remove());
 
 const friends = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
 const kin = '  kin: { table: kin.csv, columns: [x, y], domain: 100 }\n';
-interface Told {
+interface PolicyParts {
   readonly protect?: string;
   readonly extra?: string;
   /** Instead of the columns of the workshop. */
   readonly columns?: string;
 }
 let policies = 0;
-const open = (dependence: string, { protect, extra = friends, columns }: Told = {}) => {
+const open = (dependence: string, { protect, extra = friends, columns }: PolicyParts = {}) => {
   const whole = policyYaml({ dependence, extra, ...(protect && { protect }) });
   const yaml = (columns === undefined ? whole : whole.replace(/columns:\n( .*\n)*/, `columns:\n${columns}`)).replace(
     'population: town',
@@ -32,14 +32,14 @@ const open = (dependence: string, { protect, extra = friends, columns }: Told = 
   return shop.session(shop.write(`policy${policies}.yaml`, yaml));
 };
 /** The base cost one record may spend at epsilon 1, by the best route. */
-async function base(dependence: string, told: Told = {}, record: RecordClass = everyRecord): Promise<number> {
-  const session = await open(dependence, told);
+async function base(dependence: string, parts: PolicyParts = {}, record: RecordClass = everyRecord): Promise<number> {
+  const session = await open(dependence, parts);
   const best = Math.max(...session.account.routes.filter((r) => r.amplifier.scope(record)).map((r) => toNumber(r.pureCapacity)));
   await session.close();
   return best;
 }
-const fault = async (dependence: string, told: Told = {}): Promise<Fault> => {
-  const error = await open(dependence, told).then(
+const fault = async (dependence: string, parts: PolicyParts = {}): Promise<Fault> => {
+  const error = await open(dependence, parts).then(
     (session) => session.close().then(() => new Error('nothing was refused')),
     (e: unknown) => e,
   );
@@ -230,7 +230,7 @@ describe('kind: sequence', () => {
 describe('kind: gaussian', () => {
   /** Ages run from 17 to 90: 73 years. */
   const year = 1 / 73 ** 2;
-  const law = (more: object = {}) =>
+  const fileLaw = (more: object = {}) =>
     shop.write(
       'q.json',
       JSON.stringify({
@@ -247,10 +247,10 @@ describe('kind: gaussian', () => {
   const declared = '[{ kind: gaussian, precision: q.json }]';
 
   it('ties records by the entry times both widths', async () => {
-    law();
+    fileLaw();
     const e = await base(declared);
     expect(e + push(e, 4)).toBeCloseTo(1, 6);
-    law({
+    fileLaw({
       bounds: [
         [17, 90],
         [17 - 73, 90],
@@ -275,18 +275,18 @@ describe('kind: gaussian', () => {
   };
 
   it('ties columns when answers are the secret, and says that no number lies outside', async () => {
-    law(between);
-    const told = { protect: '{ secret: answer }', columns: numbers };
-    const e = await base(declared, told, answersTo('age'));
+    fileLaw(between);
+    const parts = { protect: '{ secret: answer }', columns: numbers };
+    const e = await base(declared, parts, answersTo('age'));
     expect(e + push(e, 4)).toBeCloseTo(1, 6);
-    const session = await open(declared, told);
+    const session = await open(declared, parts);
     const { guarantee } = await session.plan({ kind: 'mean', column: 'age' });
     expect(guarantee.assumptions.join(' ')).toMatch(/no number lies outside these, not even one that releases pull/);
     await session.close();
   });
 
   it('must be about every number that a release can read', async () => {
-    const told = { protect: '{ secret: answer }', columns: numbers };
+    const parts = { protect: '{ secret: answer }', columns: numbers };
     for (const bounds of [
       [
         [0, 1.5],
@@ -298,25 +298,25 @@ describe('kind: gaussian', () => {
       ],
       [0, 2],
     ]) {
-      law({ ...between, bounds });
-      expect((await fault(declared, told)).message).toMatch(/is about less than the numbers of/);
+      fileLaw({ ...between, bounds });
+      expect((await fault(declared, parts)).message).toMatch(/is about less than the numbers of/);
     }
-    law({ bounds: [18, 90] });
+    fileLaw({ bounds: [18, 90] });
     expect((await fault(declared)).message).toMatch(/less than the numbers of "age" \(17 to 90\)/);
-    law({ ...between, records: ['age', 'party'] });
-    const coded = { ...told, columns: `${numbers}  party: { type: category, values: [0, 1] }\n` };
+    fileLaw({ ...between, records: ['age', 'party'] });
+    const coded = { ...parts, columns: `${numbers}  party: { type: category, values: [0, 1] }\n` };
     expect((await fault(declared, coded)).message).toMatch(/"party".* codes/);
   });
 
   it('must say which number of a record it is about, and a record must have one', async () => {
     const several = { columns: '  age: { type: integer, bounds: [0, 2] }\n  weight: { type: integer, bounds: [0, 9] }\n' };
-    law({ bounds: [0, 9] });
+    fileLaw({ bounds: [0, 9] });
     expect((await fault(declared, several)).message).toMatch(/which number/);
-    law({ bounds: [0, 9], column: 'party' });
+    fileLaw({ bounds: [0, 9], column: 'party' });
     expect((await fault(declared, several)).message).toMatch(/which number/);
-    law({ bounds: [0, 9], column: 'weight' });
+    fileLaw({ bounds: [0, 9], column: 'weight' });
     expect(await base(declared, several)).toBeGreaterThan(0.9);
-    law();
+    fileLaw();
     expect((await fault(declared, persons)).message).toMatch(/several rows/);
   });
 
@@ -341,7 +341,7 @@ describe('kind: gaussian', () => {
       { bounds: [[0, 1]] },
       { bounds: null },
     ]) {
-      law(wrong);
+      fileLaw(wrong);
       expect(await fault(declared)).toMatchObject({ code: 'MODEL_INVALID' });
     }
   });
@@ -375,8 +375,8 @@ describe('kind: factors', () => {
 
   it('ties columns when answers are the secret', async () => {
     model(['party', 'age', 'media']);
-    const told = { ...answers, columns: twoValued('party', 'age', 'media') };
-    const e = await base(declared, told, answersTo('age'));
+    const parts = { ...answers, columns: twoValued('party', 'age', 'media') };
+    const e = await base(declared, parts, answersTo('age'));
     expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
     expect((await fault(declared, answers)).message).toMatch(/"weight"/);
   });
@@ -450,8 +450,8 @@ describe('kind: columns', () => {
     ['a public column', '{ type: category, values: [0, 1], public: true }', /"age", which is public/],
   ])('is refused with %s', async (_, age, message) => {
     network(['party', 'age']);
-    const told = { ...answers, columns: `  party: { type: category, values: [1, 0] }\n  age: ${age}\n` };
-    const refused = await fault(declared, told);
+    const parts = { ...answers, columns: `  party: { type: category, values: [1, 0] }\n  age: ${age}\n` };
+    const refused = await fault(declared, parts);
     expect(refused.code).toBe('MODEL_INVALID');
     expect(refused.message).toMatch(message);
   });
@@ -463,12 +463,12 @@ describe('kind: columns', () => {
       text.columns[1].levels = levels;
       shop.write('net.json', JSON.stringify(text));
     };
-    const told = {
+    const parts = {
       protect: '{ secret: answer, adversary: uninformed }',
       columns: '  party: { type: category, values: [0, 1] }\n  age: { type: integer, bounds: [0, 99] }\n',
     };
     mapped([[{ from: '0', to: '49' }, null], [{ from: '50', to: '99' }]]);
-    const session = await open(declared, told);
+    const session = await open(declared, parts);
     const { guarantee } = await session.plan({ kind: 'histogram', column: 'age' });
     expect(guarantee.assumptions.join(' ')).toMatch(/know "age" by levels only/);
     expect(guarantee.assumptions.join(' ')).toMatch(/Everybody answers "party":/);
@@ -478,7 +478,7 @@ describe('kind: columns', () => {
     expect(await routes({ kind: 'count', where: [{ ...younger, value: 51 }] })).not.toContain('columns');
     expect(await routes({ kind: 'count', where: [{ column: 'age', op: '<', value: 50 }] })).not.toContain('columns');
     await session.close();
-    expect((await fault(declared, { ...told, protect: '{ secret: answer }' })).message).toMatch(/by levels only/);
+    expect((await fault(declared, { ...parts, protect: '{ secret: answer }' })).message).toMatch(/by levels only/);
     for (const wrong of [
       [[{ from: '0', to: '49' }], [{ from: '49', to: '99' }]],
       [[{ from: '0', to: '49' }], [{ from: '60', to: '99' }]],
@@ -491,7 +491,7 @@ describe('kind: columns', () => {
       [['0'], ['some']],
     ]) {
       mapped(wrong);
-      expect(await fault(declared, told)).toMatchObject({ code: 'MODEL_INVALID' });
+      expect(await fault(declared, parts)).toMatchObject({ code: 'MODEL_INVALID' });
     }
   });
 });
@@ -503,11 +503,11 @@ describe('several kinds together', () => {
     const homes = '{ kind: groups, by: home, oddsRatio: 4 }';
     const ties = '{ kind: ties, relation: friend, oddsRatio: 9 }';
     const family = '{ kind: ties, relation: kin, oddsRatio: 2 }';
-    const told = { extra: friends + kin };
-    const all = await base(`[${homes}, ${ties}, ${family}]`, told);
-    for (const one of [homes, ties, family]) expect(all).toBeLessThan(await base(`[${one}]`, told));
+    const parts = { extra: friends + kin };
+    const all = await base(`[${homes}, ${ties}, ${family}]`, parts);
+    for (const one of [homes, ties, family]) expect(all).toBeLessThan(await base(`[${one}]`, parts));
     expect(all).toBeGreaterThan(1 / 9);
-    const session = await open(`[${homes}, ${ties}, ${family}]`, told);
+    const session = await open(`[${homes}, ${ties}, ${family}]`, parts);
     const { guarantee, whatIf } = await session.plan({ kind: 'count' });
     for (const words of [/home/, /"friend".* 9/, /"kin".* 2/]) expect(guarantee.assumptions.join(' ')).toMatch(words);
     expect(whatIf.map((w) => w.leakage > 1)).toEqual([true, true, true]);
@@ -550,10 +550,10 @@ describe('several kinds together', () => {
       );
       const people = '{ kind: ties, relation: friend, oddsRatio: 9 }';
       const inside = { columns: '{ kind: columns, network: net.json }', factors: '{ kind: factors, model: model.json }' }[kind];
-      const told = { ...answers, protect: '{ secret: answer, unit: id }' };
-      const spoken = await open(`[${inside}]`, told);
+      const parts = { ...answers, protect: '{ secret: answer, unit: id }' };
+      const spoken = await open(`[${inside}]`, parts);
       expect(spoken.account.routes.some((r) => r.amplifier.scope(answersTo('age')))).toBe(true);
-      const [alone, both] = [await open(`[${people}]`, told), await open(`[${people}, ${inside}]`, told)];
+      const [alone, both] = [await open(`[${people}]`, parts), await open(`[${people}, ${inside}]`, parts)];
       expect(both.account.routes.every((r) => r.amplifier.scope(everyRecord))).toBe(true);
       const noise = async (session: typeof both) => (await session.plan({ kind: 'histogram', column: 'age' })).measures[0]!.noise;
       expect(await noise(both)).toEqual(await noise(alone));

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
-import { paidTogether } from '../src/privacy/mechanism/profile.js';
-import { largestOf } from '../src/privacy/mechanism/together.js';
+import { costBySlices } from '../src/privacy/mechanism/profile.js';
+import { largestCost } from '../src/privacy/mechanism/together.js';
 import { createSession, openEngine, readPolicy } from './inside.js';
 import { memoryLedger } from './memory-ledger.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -15,8 +15,8 @@ let shop: Workshop;
 afterEach(() => shop?.remove());
 
 const steps = 3;
-type Law = readonly (readonly number[])[];
-const stay: Law = [
+type TransitionMatrix = readonly (readonly number[])[];
+const stay: TransitionMatrix = [
   [0.8, 0.2],
   [0.3, 0.7],
 ];
@@ -56,7 +56,7 @@ dependence: ${dependence}
 `;
 
 /** A number that was told: the records it counts, and the scale of its noise. */
-interface Told {
+interface StreamRelease {
   readonly counts: readonly number[];
   readonly scale: number;
 }
@@ -104,13 +104,13 @@ function* casesOf(world: World): Iterable<Case> {
 }
 
 /** How likely each output is in each state. Beyond the largest and the smallest count noise says no more, so there are as many as counts. */
-function outputsOf(world: World, told: readonly Told[]): readonly (readonly number[])[] {
-  const outputs = told.reduce<readonly (readonly number[])[]>(
+function outputsOf(world: World, releases: readonly StreamRelease[]): readonly (readonly number[])[] {
+  const outputs = releases.reduce<readonly (readonly number[])[]>(
     (list, { counts }) => list.flatMap((o) => Array.from({ length: counts.length + 1 }, (_, v) => [...o, v])),
     [[]],
   );
   /** Discrete Laplace noise puts a count of c at v, or at the ends beyond. */
-  const chance = ({ counts, scale }: Told, c: number, v: number): number => {
+  const chance = ({ counts, scale }: StreamRelease, c: number, v: number): number => {
     const alpha = Math.exp(-1 / scale);
     const beyond = (m: number) => (m <= 0 ? 1 - alpha ** (1 - m) / (1 + alpha) : alpha ** m / (1 + alpha));
     if (v === 0) return beyond(c);
@@ -118,7 +118,7 @@ function outputsOf(world: World, told: readonly Told[]): readonly (readonly numb
   };
   return outputs.map((output) =>
     bits(world.people * steps).map((x) =>
-      told.reduce(
+      releases.reduce(
         (p, number, k) =>
           p *
           chance(
@@ -141,8 +141,8 @@ const meanOf = ({ prior }: Case, list: readonly number[], chances: readonly numb
 };
 
 /** The most that the odds between two values of a secret move, over all outputs and all that may be known of other records. */
-function exactGain(world: World, told: readonly Told[]): number {
-  const outputs = outputsOf(world, told);
+function exactGain(world: World, releases: readonly StreamRelease[]): number {
+  const outputs = outputsOf(world, releases);
   let worst = 0;
   for (const one of casesOf(world))
     for (const chances of outputs) {
@@ -153,8 +153,8 @@ function exactGain(world: World, told: readonly Told[]): number {
 }
 
 /** How likely it is at most that the odds between the true value and another move by more than this. */
-function exactFailure(world: World, told: readonly Told[], epsilon: number): number {
-  const outputs = outputsOf(world, told);
+function exactFailure(world: World, releases: readonly StreamRelease[], epsilon: number): number {
+  const outputs = outputsOf(world, releases);
   let worst = 0;
   for (const one of casesOf(world))
     for (const truth of one.values) {
@@ -169,13 +169,13 @@ function exactFailure(world: World, told: readonly Told[], epsilon: number): num
   return worst;
 }
 
-const asked = fc.oneof(
+const requestShape = fc.oneof(
   fc.nat(steps - 1).map((t) => ({ from: t, to: t, by: [] as string[] })),
   fc.nat(steps - 1).map((t) => ({ from: t, to: t, by: [] as string[] })),
   fc.constantFrom([0, 1], [1, 2], [0, 2]).map(([from, to]) => ({ from: from!, to: to!, by: [] as string[] })),
   fc.constant({ from: 0, to: steps - 1, by: ['week'] }),
 );
-const requests = fc.array(fc.record({ of: asked, share: fc.constantFrom('0.5', '0.25', '0.125', 'usual', 'all') }), {
+const requests = fc.array(fc.record({ of: requestShape, share: fc.constantFrom('0.5', '0.25', '0.125', 'usual', 'all') }), {
   minLength: 2,
   maxLength: 4,
 });
@@ -190,7 +190,7 @@ async function attacked(
   const policy = await readPolicy(shop.policyFile);
   const [engine, ledger] = [await openEngine(policy), memoryLedger()];
   const session = await createSession({ policy, engine, ledger });
-  const told: Told[] = [];
+  const releases: StreamRelease[] = [];
   for (const { of, share } of list) {
     const query = {
       kind: 'count',
@@ -212,15 +212,15 @@ async function attacked(
     const scale = toNumber(parseRational(noise.scale));
     const weeks = Array.from({ length: of.to - of.from + 1 }, (_, k) => of.from + k);
     const recordsAt = (t: number) => Array.from({ length: world.people }, (_, who) => who * steps + t);
-    for (const counts of of.by.length > 0 ? weeks.map(recordsAt) : [weeks.flatMap(recordsAt)]) told.push({ counts, scale });
+    for (const counts of of.by.length > 0 ? weeks.map(recordsAt) : [weeks.flatMap(recordsAt)]) releases.push({ counts, scale });
   }
   const total = await session.spent();
   const reading = session.account.routes[0]!.slicings.at(-1);
   const found = {
-    told,
-    gained: await session.gained(),
+    told: releases,
+    gained: await session.privacyLoss(),
     epsilon: toNumber(session.account.epsilon),
-    dearest: reading ? toNumber(largestOf(paidTogether(total.pure, reading), 2)) : 0,
+    dearest: reading ? toNumber(largestCost(costBySlices(total.pure, reading), 2)) : 0,
   };
   await engine.close();
   return found;
@@ -244,13 +244,13 @@ describe('an attacker who works out everything learns no more than is promised a
       let closest = 0;
       await fc.assert(
         fc.asyncProperty(requests, async (list) => {
-          const { told, gained, epsilon } = await attacked(world, list);
-          const outputs = told.reduce((product, { counts }) => product * (counts.length + 1), 1);
+          const { told: releases, gained: loss, epsilon } = await attacked(world, list);
+          const outputs = releases.reduce((product, { counts }) => product * (counts.length + 1), 1);
           fc.pre(outputs <= 3000);
-          const exact = exactGain(world, told);
-          expect(gained).toBeLessThanOrEqual(epsilon * (1 + 1e-12));
-          expect(exact).toBeLessThanOrEqual(gained + 1e-9);
-          if (gained > 0) closest = Math.max(closest, exact / gained);
+          const exact = exactGain(world, releases);
+          expect(loss).toBeLessThanOrEqual(epsilon * (1 + 1e-12));
+          expect(exact).toBeLessThanOrEqual(loss + 1e-9);
+          if (loss > 0) closest = Math.max(closest, exact / loss);
         }),
         { numRuns: runs, seed: 7 },
       );
@@ -263,28 +263,32 @@ describe('an attacker who works out everything learns no more than is promised a
     openWorld(world);
     const steps = [0, 1, 2].map((t) => ({ of: { from: t, to: t, by: [] }, share: 'all' }));
     for (const list of [steps, [steps[1]!, steps[1]!, steps[0]!], [{ of: { from: 0, to: 2, by: ['week'] }, share: 'all' }]]) {
-      const { told, epsilon } = await attacked(world, list);
-      expect(told.length).toBeGreaterThan(0);
-      expect(exactFailure(world, told, epsilon)).toBeLessThanOrEqual(1e-3);
+      const { told: releases, epsilon } = await attacked(world, list);
+      expect(releases.length).toBeGreaterThan(0);
+      expect(exactFailure(world, releases, epsilon)).toBeLessThanOrEqual(1e-3);
       // The same noise, promised a third of it, would be caught.
-      expect(exactFailure(world, told, epsilon / 3)).toBeGreaterThan(1e-3);
+      expect(exactFailure(world, releases, epsilon / 3)).toBeGreaterThan(1e-3);
     }
   });
 
   it('and would be found out by accounts that let weeks be strangers', async () => {
     const world = worlds['single steps']!;
     openWorld(world);
-    const { told, dearest, gained } = await attacked(world, [
+    const {
+      told: releases,
+      dearest,
+      gained: loss,
+    } = await attacked(world, [
       { of: { from: 0, to: 0, by: [] }, share: '0.25' },
       { of: { from: 1, to: 1, by: [] }, share: '0.25' },
       { of: { from: 2, to: 2, by: [] }, share: '0.25' },
     ]);
-    const exact = exactGain(world, told);
+    const exact = exactGain(world, releases);
     expect(dearest).toBeCloseTo(0.25, 9);
     expect(exact).toBeGreaterThan(1.2 * dearest);
-    expect(exact).toBeLessThanOrEqual(gained);
+    expect(exact).toBeLessThanOrEqual(loss);
     // Nor would half of the noise do.
-    const loud = told.map(({ counts, scale }) => ({ counts, scale: scale / 2 }));
-    expect(exactGain(world, loud)).toBeGreaterThan(gained);
+    const loud = releases.map(({ counts, scale }) => ({ counts, scale: scale / 2 }));
+    expect(exactGain(world, loud)).toBeGreaterThan(loss);
   });
 });

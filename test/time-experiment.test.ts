@@ -7,7 +7,7 @@ import { histogramNoise } from '../experiments/time/histograms.js';
 import { run } from '../experiments/time/run.js';
 import { rational } from '../src/base/exact/rational.js';
 import { zcdp } from '../src/privacy/mechanism/allotment.js';
-import { effectOn } from '../src/privacy/mechanism/effect.js';
+import { sensitivityOn } from '../src/privacy/mechanism/effect.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { runningTotals } from '../src/privacy/mechanism/running/running-totals.js';
 
@@ -69,8 +69,8 @@ it('the guide’s errors of running totals are those of the experiment, and of t
   }
   const known = Math.sqrt((sum * all) / steps);
   expectPrinted(root![0]!, known);
-  const effects = effectOn([everyRecord], { l1: 1n, l2squared: 1n });
-  const counted = { name: 'n', cells: 1, horizon: steps, effects, moves: 'within a step' as const };
+  const sensitivity = sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n });
+  const counted = { name: 'n', cells: 1, horizon: steps, sensitivity, moves: 'within a step' as const };
   const ours = Math.sqrt(runningTotals(counted, zcdp(rational(1, 2))).meanVariance);
   expectPrinted(fading![0]!, ours);
   expectPrinted(/0\.\d+/.exec(fading![1]!)![0], ours / known);

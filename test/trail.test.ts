@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { open } from '../src/app/api/fugu.js';
-import type { Trail } from '../src/release/session/trail.js';
+import type { QueryLog } from '../src/release/session/trail.js';
 import { builtOnce, fugu } from './fugu.js';
 import { openWorkshop } from './workshop.js';
 
@@ -10,12 +10,12 @@ describe('what a database was asked', () => {
   const question = { kind: 'histogram', column: 'party' } as const;
 
   it('is told to whoever keeps an audit log, once for what was paid, and is in no receipt', async () => {
-    const trails: Trail[] = [];
-    const town = await open(shop.policyFile, { trail: (trail) => trails.push(trail), analyst: 'ann' });
+    const logs: QueryLog[] = [];
+    const town = await open(shop.policyFile, { trail: (trail) => logs.push(trail), analyst: 'ann' });
     const { receipt } = await town.release(question, { epsilon: 0.01 });
     await town.release(question, { epsilon: 0.01 });
     await town.close();
-    expect(trails).toEqual([{ entry: receipt.ledger.entry, analyst: 'ann', label: receipt.label, queries: [] }]);
+    expect(logs).toEqual([{ entry: receipt.ledger.entry, analyst: 'ann', label: receipt.label, queries: [] }]);
     expect(JSON.stringify(receipt)).not.toContain('queries');
   });
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { add, divide, multiply, type Rational, rational, toNumber, zero } from '../src/base/exact/rational.js';
-import type { Law } from '../src/privacy/mechanism/law.js';
+import type { NoiseDistribution } from '../src/privacy/mechanism/law.js';
 import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
-import { Paid } from '../src/privacy/mechanism/paid.js';
+import { Payment } from '../src/privacy/mechanism/paid.js';
 import type { RecordClass } from '../src/privacy/mechanism/record-class.js';
 
 /**
@@ -10,53 +10,53 @@ import type { RecordClass } from '../src/privacy/mechanism/record-class.js';
  * candidate, or what another transcript told. It keeps what went in, so that two worlds can be compared along one transcript, which is what adaptive
  * composition is about.
  */
-export class Transcript extends Paid {
+export class RecordingPayment extends Payment {
   readonly seen: { readonly mechanism: Mechanism; readonly exact: readonly bigint[]; readonly out: unknown }[] = [];
 
   constructor(
-    booked: readonly Mechanism[],
-    private readonly told: 'nothing' | 'exact' | Transcript = 'nothing',
+    reserved: readonly Mechanism[],
+    private readonly answers: 'nothing' | 'exact' | RecordingPayment = 'nothing',
   ) {
-    super(booked);
+    super(reserved);
   }
 
   override release<In, Out>(mechanism: Mechanism, given: In): Out {
     const exact = given as readonly bigint[];
-    const out = this.tell(mechanism, exact);
+    const out = this.sample(mechanism, exact);
     this.seen.push({ mechanism, exact, out });
     return out as Out;
   }
 
-  private tell(mechanism: Mechanism, exact: readonly bigint[]): unknown {
-    if (this.told instanceof Transcript) return this.told.seen[this.seen.length]!.out;
+  private sample(mechanism: Mechanism, exact: readonly bigint[]): unknown {
+    if (this.answers instanceof RecordingPayment) return this.answers.seen[this.seen.length]!.out;
     const best = () => exact.reduce((found, p, k) => (p < exact[found]! ? k : found), 0);
-    if (mechanism.law.kind === 'selection') return this.told === 'exact' ? best() : 0;
-    return this.told === 'exact' ? [...exact] : exact.map(() => 0n);
+    if (mechanism.distribution.kind === 'selection') return this.answers === 'exact' ? best() : 0;
+    return this.answers === 'exact' ? [...exact] : exact.map(() => 0n);
   }
 }
 
 /** What the noise of each mechanism loses between two worlds as a part of what is booked for it (under one class, where it is named), in the order of first use: worked out from the law alone. */
-export function usedOf(a: Transcript, b: Transcript, record?: RecordClass): number[] {
+export function usedParts(a: RecordingPayment, b: RecordingPayment, record?: RecordClass): number[] {
   expect(b.seen.map(({ mechanism }) => mechanism)).toEqual(a.seen.map(({ mechanism }) => mechanism));
   const lost = new Map<Mechanism, Rational>();
   a.seen.forEach(({ mechanism, exact }, k) => {
     const moved = exact.map((x, i) => x - b.seen[k]!.exact[i]!);
-    lost.set(mechanism, add(lost.get(mechanism) ?? zero, lossOf(mechanism.law, mechanism.cost.noise, moved)));
+    lost.set(mechanism, add(lost.get(mechanism) ?? zero, lossUnder(mechanism.distribution, mechanism.cost.noise, moved)));
   });
   return [...lost].map(([{ cost }, loss]) => {
-    const booked = record === undefined ? [...cost.perRecord.values()][0] : cost.perRecord.get(record);
-    return toNumber(divide(loss, booked!));
+    const reserved = record === undefined ? [...cost.perRecord.values()][0] : cost.perRecord.get(record);
+    return toNumber(divide(loss, reserved!));
   });
 }
 
-function lossOf(law: Law, noise: 'pure' | 'zcdp', moved: readonly bigint[]): Rational {
+function lossUnder(distribution: NoiseDistribution, noise: 'pure' | 'zcdp', moved: readonly bigint[]): Rational {
   const sizes = moved.map((x) => (x < 0n ? -x : x));
-  if (law.kind === 'laplace') return divide(rational(sizes.reduce((s, x) => s + x, 0n)), law.scale);
-  if (law.kind === 'gaussian')
-    return divide(rational(sizes.reduce((s, x) => s + x * x, 0n)), multiply(rational(2), law.variance));
-  if (law.kind !== 'selection') throw new RangeError(`no loss is known of ${law.kind} noise`);
+  if (distribution.kind === 'laplace') return divide(rational(sizes.reduce((s, x) => s + x, 0n)), distribution.scale);
+  if (distribution.kind === 'gaussian')
+    return divide(rational(sizes.reduce((s, x) => s + x * x, 0n)), multiply(rational(2), distribution.variance));
+  if (distribution.kind !== 'selection') throw new RangeError(`no loss is known of ${distribution.kind} noise`);
   // A common shift of all penalties changes nothing: what counts is how far apart the candidates move.
   const [least, most] = [moved.reduce((s, x) => (x < s ? x : s)), moved.reduce((s, x) => (x > s ? x : s))];
-  const pure = multiply(law.sharpness, rational(most - least));
+  const pure = multiply(distribution.sharpness, rational(most - least));
   return noise === 'pure' ? pure : divide(multiply(pure, pure), rational(8));
 }

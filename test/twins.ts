@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { Pinned } from '../src/data/engine/engine.js';
+import type { Snapshot } from '../src/data/engine/engine.js';
 import type { EngineSource } from '../src/data/engine/source.js';
 import { openEngine } from '../src/data/terms/open.js';
 import type { Twins } from './engine-equal.js';
@@ -65,9 +65,9 @@ export function twinsWith(town: OtherTown): Twins {
 }
 
 /** One moment of the data, closed with its engine. */
-async function held(source: Parameters<typeof openEngine>[0]): Promise<Pinned> {
+async function held(source: Parameters<typeof openEngine>[0]): Promise<Snapshot> {
   const engine = await openEngine(source);
-  const data = await engine.pin();
+  const data = await engine.snapshot();
   const bound = {
     id: () => data.id(),
     columns: (table?: string) => data.columns(table),
@@ -75,6 +75,6 @@ async function held(source: Parameters<typeof openEngine>[0]): Promise<Pinned> {
     rows: (statement) => data.rows(statement),
     count: (statement) => data.count(statement),
     stream: (statement) => data.stream(statement),
-  } satisfies Partial<Pinned>;
-  return Object.assign(Object.create(data) as Pinned, bound, { close: () => engine.close() });
+  } satisfies Partial<Snapshot>;
+  return Object.assign(Object.create(data) as Snapshot, bound, { close: () => engine.close() });
 }

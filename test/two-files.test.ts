@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { amendTerms, declareSameData, enterSpending, open } from '../src/index.js';
 import { runCommand } from './command.js';
@@ -101,10 +101,10 @@ describe('two files of one population with ties', () => {
       ['A', '0.9'],
       ['B', '0.6'],
     ],
-  ] as const)('whatever is admitted of %j, %j and %j, a home loses no more than the budget', async (...asked) => {
+  ] as const)('whatever is admitted of %j, %j and %j, a home loses no more than the budget', async (...requests) => {
     const [a, b] = twoFiles();
     let lost = 0;
-    for (const [which, epsilon] of asked)
+    for (const [which, epsilon] of requests)
       lost += await lossOf(which === 'A' ? a : b, { members: which === 'A' ? 3 : 1, epsilon }).catch(() => 0);
     expect(lost).toBeGreaterThan(0.5);
     expect(lost).toBeLessThanOrEqual(1 + 1e-9);
@@ -275,8 +275,8 @@ describe('accounts of version 0.2', () => {
     expect(fault.hint).toMatch(/same-data --reason/);
     expect(await runCommand(registerLedger, 'ledger', a, 'same-data', '--reason', 'there was one file')).toMatch(/Declared/);
     expect(await runCommand(registerLedger, 'ledger', a, 'same-data', '--reason', 'again')).toMatch(/Nothing to declare/);
-    const { gained } = await spentOf(a);
-    expect(gained).toBeCloseTo(0.3);
+    const { gained: loss } = await spentOf(a);
+    expect(loss).toBeCloseTo(0.3);
     await lossOf(a, { members: 3, epsilon: '0.5' });
     expect(await runCommand(registerLedger, 'ledger', a)).toMatch(/same data: there was one file/);
     const ledger = await openLedger(at('ledger.db'));

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../src/base/exact/rational.js';
-import type { Pinned } from '../src/data/engine/engine.js';
-import { deskOf } from '../src/release/session/session.js';
+import type { Snapshot } from '../src/data/engine/engine.js';
+import { releaseContextOf } from '../src/release/session/session.js';
 import { costing } from './costing.js';
-import type { Engine, Ledger, Session } from './inside.js';
+import type { Engine, Ledger, PrivacySession } from './inside.js';
 import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -34,23 +34,24 @@ let policies = 0;
 async function open(
   dependence: string,
   { on = engine, ...more }: { on?: Engine; protect?: string; extra?: string } = {},
-): Promise<Session> {
+): Promise<PrivacySession> {
   const yaml = policyYaml({ dependence, budget: '{ epsilon: 1000000 }', extra: relation, ...more });
   const file = shop.write(`other-${++policies}.yaml`, yaml.replace('population: town', `population: town${policies}`));
   return createSession({ policy: await readPolicy(file), engine: on, ledger });
 }
 const maxTies = (most: number) => `[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: ${most} }]`;
 /** Hardly any noise: what is counted is what the session sees. */
-let asked = 0;
-const counted = async (session: Session): Promise<number> =>
+let count = 0;
+const counted = async (session: PrivacySession): Promise<number> =>
   (
     await session.release(
-      { kind: 'count', where: [{ column: 'age', op: '<=', value: 31 + (asked++ % 50) }] },
+      { kind: 'count', where: [{ column: 'age', op: '<=', value: 31 + (count++ % 50) }] },
       { epsilon: '10000' },
     )
   ).tables[0]!.rows[0]!.value!;
 /** What it says it uses: the named records it keeps, and the row without a name. */
-const promised = async (session: Session): Promise<number> => (await session.plan({ kind: 'count' })).records?.used ?? people + 1;
+const promised = async (session: PrivacySession): Promise<number> =>
+  (await session.plan({ kind: 'count' })).records?.used ?? people + 1;
 
 describe('sessions on one engine', () => {
   it('each count exactly the rows they promise, in whatever order they are opened and asked', async () => {
@@ -58,7 +59,7 @@ describe('sessions on one engine', () => {
     const none = await open('none');
     const six = await open(maxTies(6));
     const homes = await open('[{ kind: groups, by: home }]');
-    const again = await open(maxTies(2), { on: deskOf(six).engine });
+    const again = await open(maxTies(2), { on: releaseContextOf(six).engine });
     const all = [two, none, six, homes, again];
     const uses = await Promise.all(all.map(promised));
     expect(uses[1]).toBe(people + 1);
@@ -69,7 +70,7 @@ describe('sessions on one engine', () => {
       for (const k of order) expect(await counted(all[k]!)).toBe(uses[k]);
     expect(await Promise.all(all.map(counted))).toEqual(uses);
     // The planted twin: what a session counts when another's rows are taken for the whole.
-    const blind = { whole: deskOf(six).engine } as Engine;
+    const blind = { whole: releaseContextOf(six).engine } as Engine;
     expect(await counted(await open('none', { on: blind }))).not.toBe(people + 1);
   });
 
@@ -93,7 +94,7 @@ describe('sessions on one engine', () => {
       label: 'rows',
       mechanisms: [costing(rational(1))],
       reading: {},
-      execute: async (mine: Pinned) => {
+      execute: async (mine: Snapshot) => {
         shop.write('people.csv', rows('p99,h9,dem,30,1,tv\n'));
         shop.write('friends.csv', `${hub()}p0,p99\n`);
         expect(await counted(other)).toBe(people + 2);

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../src/base/errors.js';
-import type { Cell, Pinned, Statement } from '../src/data/engine/engine.js';
+import type { Cell, Snapshot, Statement } from '../src/data/engine/engine.js';
 import {
   type Course,
   type File,
   fuzz as fuzzIn,
+  type MemoryTable,
   neighboursDiffer,
   streaming,
-  type Table,
   type Tally,
   wanted,
 } from './cell-fuzz.js';
-import { type Stored, storedTypes, type Ugly } from './ugly-cells.js';
+import { type StoredType, storedTypes, type UglyCell } from './ugly-cells.js';
 
 let folder: string;
 beforeAll(() => {
@@ -32,19 +32,19 @@ async function run(statements: readonly string[]): Promise<readonly (readonly un
   instance.closeSync();
   return last;
 }
-const fill = (name: string, { columns, rows }: Table): string[] => [
+const fill = (name: string, { columns, rows }: MemoryTable): string[] => [
   `CREATE TABLE ${name} (${columns.map((c) => `${c.name} ${c.stored.type}`).join(', ')})`,
   `INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(({ sql }) => sql).join(', ')})`).join(', ')}`,
 ];
-const pick = ({ columns, rows }: Table, names: ReadonlySet<string>): Table => {
+const pick = ({ columns, rows }: MemoryTable, names: ReadonlySet<string>): MemoryTable => {
   const kept = columns.flatMap(({ name }, i) => (names.has(name) ? [i] : []));
   return { columns: kept.map((i) => columns[i]!), rows: rows.map((row) => kept.map((i) => row[i]!)) };
 };
 
 /** The table in every kind of file, held by the engine and not. */
-async function files(name: string, table: Table): Promise<readonly File[]> {
+async function files(name: string, table: MemoryTable): Promise<readonly File[]> {
   const path = (ending: string) => join(folder, `${name}.${ending}`);
-  const quoted = (cell: Ugly) => (cell.text === null ? '' : `"${cell.text.replaceAll('"', '""')}"`);
+  const quoted = (cell: UglyCell) => (cell.text === null ? '' : `"${cell.text.replaceAll('"', '""')}"`);
   writeFileSync(
     path('csv'),
     [table.columns.map((c) => c.name).join(','), ...table.rows.map((row) => row.map(quoted).join(',')), ''].join('\n'),
@@ -76,7 +76,7 @@ async function files(name: string, table: Table): Promise<readonly File[]> {
 
 const fuzz = (seed: number, course: Omit<Course, 'stored' | 'write'>): Promise<Tally> =>
   fuzzIn(seed, { stored: storedTypes, write: files, ...course });
-const oneDuckdb = async (name: string, table: Table): Promise<readonly File[]> => {
+const oneDuckdb = async (name: string, table: MemoryTable): Promise<readonly File[]> => {
   const source = join(folder, `${name}.duckdb`);
   await run([`ATTACH '${source}' AS d (STORAGE_VERSION 'v1.5.0')`, ...fill('d.data', table)]);
   return [{ kind: 'duckdb', source, table, csv: false }];
@@ -102,16 +102,17 @@ describe('one ugly cell', () => {
   const near = { stored: storedTypes, write: oneDuckdb, files: (list: readonly File[]) => list };
   it('never decides what is asked of the data, in how many trips, and how that ends', { timeout: 1e7 }, async () => {
     for (const seed of wanted > 0 ? [1, 2, 3, 4, 5, 6] : [1]) {
-      const { tried, asked, wrong } = await neighboursDiffer(seed, { ...near, most: 4 });
-      if (wanted > 0) console.log(`neighbours, seed ${seed}: ${tried} tried, ${asked} questions of each, ${wrong.length} wrong`);
+      const { tried, asked: statements, wrong } = await neighboursDiffer(seed, { ...near, most: 4 });
+      if (wanted > 0)
+        console.log(`neighbours, seed ${seed}: ${tried} tried, ${statements} questions of each, ${wrong.length} wrong`);
       expect(wrong.slice(0, 5)).toEqual([]);
-      expect([tried > 4, asked > 20]).toEqual([true, true]);
+      expect([tried > 4, statements > 20]).toEqual([true, true]);
     }
   });
 
   it('would be caught where a cell that says nothing ends otherwise', async () => {
-    const failing = (engine: Pinned): Pinned =>
-      Object.assign(Object.create(engine) as Pinned, {
+    const failing = (engine: Snapshot): Snapshot =>
+      Object.assign(Object.create(engine) as Snapshot, {
         async *stream(statement: Statement) {
           for await (const block of engine.stream(statement)) {
             const { columns, rows } = block.open();
@@ -121,14 +122,14 @@ describe('one ugly cell', () => {
           }
         },
       });
-    const types = (list: readonly Stored[]) => list.slice(0, 6).map((t) => ({ ...t, cells: t.cells.slice(0, 1) }));
+    const types = (list: readonly StoredType[]) => list.slice(0, 6).map((t) => ({ ...t, cells: t.cells.slice(0, 1) }));
     const { wrong } = await neighboursDiffer(1, { ...near, types, most: 2, twin: failing });
     expect(wrong.length).toBe(2);
   });
 
   const any = () => true;
-  const marked = (cell: Ugly) => cell.text?.startsWith('\ufeff') ?? false;
-  it.each<[string, RegExp, (cell: Ugly) => boolean, string, string]>([
+  const marked = (cell: UglyCell) => cell.text?.startsWith('\ufeff') ?? false;
+  it.each<[string, RegExp, (cell: UglyCell) => boolean, string, string]>([
     ['integers under fractional bounds', /^(INTEGER|BIGINT)$/, any, 'an integer with fractional bounds', 'duckdb'],
     ['integers beyond 64 bits', /^U?HUGEINT$/, any, 'an integer below a missing code above 2^53', 'duckdb'],
     ['missing codes beyond 2^53', /^(BIGINT|DECIMAL\(18,0\))$/, any, 'an integer below a missing code above 2^53', 'parquet'],
@@ -143,7 +144,7 @@ describe('one ugly cell', () => {
     expect(cases).toBeGreaterThan(100);
   });
 
-  it.each<[string, string, string, (cell: Ugly) => boolean, (cell: Cell) => Cell, RegExp]>([
+  it.each<[string, string, string, (cell: UglyCell) => boolean, (cell: Cell) => Cell, RegExp]>([
     [
       'takes numbers for integers',
       'DOUBLE',

@@ -1,44 +1,44 @@
 import { divide, fromNumber, type Rational, rational, subtract } from '../src/base/exact/rational.js';
 
 /** A cell as it stands in a file: how to store it, and what it says, by hand. */
-export interface Ugly {
+export interface UglyCell {
   readonly sql: string;
   /** What it is as text; null when it says nothing. */
   readonly text: string | null;
   /** The exact number, where the stored type is one. */
   readonly number?: Rational;
 }
-export interface Stored {
+export interface StoredType {
   readonly type: string;
   /** How the engine shows it. */
   readonly shown: 'text' | 'integer' | 'real' | 'boolean';
-  readonly tame: Ugly;
+  readonly tame: UglyCell;
   /** What a neighbour may have instead. */
-  readonly cells: readonly Ugly[];
+  readonly cells: readonly UglyCell[];
 }
 
 /** A small fixed generator: a failing case must fail again. */
-export function generator(seed: number): (n: number) => number {
+export function seededPick(seed: number): (n: number) => number {
   let state = seed;
   return (n) => {
     state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0;
     return Math.floor((((Math.imul(state ^ (state >>> 13), 0x297a2d39) >>> 0) % 0x7fffffff) / 0x7fffffff) * n);
   };
 }
-export type Pick = ReturnType<typeof generator>;
+export type PickBelow = ReturnType<typeof seededPick>;
 
-const nothing: Ugly = { sql: 'NULL', text: null };
+const nothing: UglyCell = { sql: 'NULL', text: null };
 const quote = (text: string): string =>
   text.includes('\0') ? text.split('\0').map(quote).join(' || chr(0) || ') : `'${text.replaceAll("'", "''")}'`;
 
-const integer = (type: string, n: bigint): Ugly => ({
+const integer = (type: string, n: bigint): UglyCell => ({
   sql: `CAST('${n}' AS ${type})`,
   text: `${n}`,
   number: rational(n),
 });
 const interesting = [0n, 1n, 2n, 4n, 5n, 9n, 10n, 11n, 99n, 100n, 127n, 255n, 2n ** 24n + 1n, 2n ** 31n, 2n ** 32n, 2n ** 48n];
 const brinks = [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 64n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n];
-function integers(type: string, low: bigint, high: bigint, pick: Pick): Stored {
+function integers(type: string, low: bigint, high: bigint, pick: PickBelow): StoredType {
   const bits = (high - low).toString(2).length;
   const random = Array.from({ length: 12 }, () => {
     const size = 1 + pick(bits);
@@ -52,7 +52,7 @@ function integers(type: string, low: bigint, high: bigint, pick: Pick): Stored {
   return { type, shown, tame: integer(type, 3n), cells: [nothing, ...fit.map((n) => integer(type, n))] };
 }
 
-const real = (type: 'FLOAT' | 'DOUBLE', x: number): Ugly => ({
+const real = (type: 'FLOAT' | 'DOUBLE', x: number): UglyCell => ({
   sql: `CAST('${x}' AS ${type})`,
   text: `${x}`,
   ...(Number.isFinite(x) && { number: fromNumber(type === 'FLOAT' ? Math.fround(x) : x) }),
@@ -62,13 +62,13 @@ const reals = [
   ...[5e-324, 1e-45, 1e-9, 5.000000000000001e-7, 0.9999999999999999, 4.499999999999999, 4.500000000000001, -2.525, 7.225, 1 / 3],
   ...[2 ** 24 + 1, 1e15, 999999999999999, 1e22, 2 ** 53, 2 ** 53 + 2, 2 ** 63, -(2 ** 63), 2 ** 64, 1e30, 1e38, 3.4e38],
 ];
-const doubles: Stored = {
+const doubles: StoredType = {
   type: 'DOUBLE',
   shown: 'real',
   tame: real('DOUBLE', 3),
   cells: [nothing, ...[...reals, 1e39, 1e300, Number.MAX_VALUE, -Number.MAX_VALUE].map((x) => real('DOUBLE', x))],
 };
-const floats: Stored = {
+const floats: StoredType = {
   type: 'FLOAT',
   shown: 'real',
   tame: real('FLOAT', 3),
@@ -77,9 +77,9 @@ const floats: Stored = {
 
 /** Digits in all, and behind the point. */
 const decimalTypes = [[4, 1], [9, 4], [15, 2], [16, 3], [18, 0], [18, 6], [19, 0], [38, 0], [38, 10]] as const; // biome-ignore format: one line
-function decimals(width: number, scale: number, pick: Pick): Stored {
+function decimals(width: number, scale: number, pick: PickBelow): StoredType {
   const type = `DECIMAL(${width},${scale})`;
-  const cell = (units: bigint): Ugly => {
+  const cell = (units: bigint): UglyCell => {
     const digits = `${units < 0n ? -units : units}`.padStart(scale + 1, '0');
     const split = digits.length - scale;
     const text = `${units < 0n ? '-' : ''}${digits.slice(0, split)}${scale > 0 ? `.${digits.slice(split)}` : ''}`;
@@ -115,9 +115,9 @@ function decimals(width: number, scale: number, pick: Pick): Stored {
   };
 }
 
-const word = (text: string): Ugly => ({ sql: quote(text), text });
+const word = (text: string): UglyCell => ({ sql: quote(text), text });
 /** Numbers, near numbers, codes, near codes, and bytes that hurt. */
-export const words: readonly string[] = [
+export const uglyWords: readonly string[] = [
   ...[
     '0',
     '1',
@@ -299,31 +299,31 @@ const longWords: readonly string[] = [
   `1;${'x'.repeat(70_000)}`,
   '"'.repeat(70_000),
 ];
-const texts = (more: readonly string[]): Stored => ({
+const texts = (more: readonly string[]): StoredType => ({
   type: 'VARCHAR',
   shown: 'text',
   tame: word('3'),
-  cells: [nothing, ...words.map(word), ...more.map(word)],
+  cells: [nothing, ...uglyWords.map(word), ...more.map(word)],
 });
 
-const odd = (type: string, tame: string, ...cells: readonly (readonly [sql: string, text: string | null])[]): Stored => ({
+const odd = (type: string, tame: string, ...cells: readonly (readonly [sql: string, text: string | null])[]): StoredType => ({
   type,
   shown: 'text',
   tame: { sql: `CAST(${quote(tame)} AS ${type})`, text: tame },
   cells: [nothing, ...cells.map(([sql, text]) => ({ sql: `CAST(${sql} AS ${type})`, text }))],
 });
 
-const booleans: Stored = {
+const booleans: StoredType = {
   type: 'BOOLEAN',
   shown: 'boolean',
   tame: { sql: 'true', text: 'true', number: rational(1) },
   cells: [nothing, { sql: 'false', text: 'false', number: rational(0) }, { sql: 'true', text: 'true', number: rational(1) }],
 };
-const wholes = (type: string, bits: bigint, pick: Pick): Stored =>
+const wholes = (type: string, bits: bigint, pick: PickBelow): StoredType =>
   integers(type, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n, pick);
 
 /** Every type DuckDB stores, with cells at its edges. */
-export function storedTypes(pick: Pick): readonly Stored[] {
+export function storedTypes(pick: PickBelow): readonly StoredType[] {
   const signed = (bits: bigint) => [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n] as const;
   const unsigned = (bits: bigint) => [0n, 2n ** bits - 1n] as const;
   return [
@@ -430,7 +430,7 @@ export function nearestDouble(value: Rational): number {
 const blanks = new Set([' ', '\t', '\n', '\v', '\f', '\r']);
 const isDigit = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '9';
 /** The number a text says, digit by digit: [blanks] [sign] digits [. digits] [e [sign] digits] [blanks], with a digit before or after the point. */
-export function numberSaid(text: string): Rational | undefined {
+export function parseNumberText(text: string): Rational | undefined {
   const chars = [...text];
   let i = 0;
   const skip = () => {
@@ -473,15 +473,15 @@ export function numberSaid(text: string): Rational | undefined {
 }
 
 /** The nearest grid position by the arithmetic the grid declares: two roundings to doubles, then halves to even. */
-export function positionSaid(
+export function gridPositionOf(
   value: Rational,
   { low, step, last, missing }: { low: Rational; step: Rational; last: number; missing: readonly string[] },
 ): number {
   const x = nearestDouble(value);
   if (!Number.isFinite(x)) return -1;
   for (const code of missing) {
-    const said = numberSaid(code);
-    if (said && nearestDouble(said) === x) return -1;
+    const number = parseNumberText(code);
+    if (number && nearestDouble(number) === x) return -1;
   }
   const from = nearestDouble(low);
   const top = nearestDouble(rational(low.num * step.den + BigInt(last) * step.num * low.den, low.den * step.den));
@@ -496,19 +496,19 @@ export function positionSaid(
 }
 
 /** Every type PostgreSQL stores that a table of people may have, with cells at its edges; no text holds the letter 0 there. */
-export function postgresTypes(pick: Pick): readonly Stored[] {
-  const renamed = (stored: Stored, type: string): Stored => {
-    const cell = (c: Ugly): Ugly => ({ ...c, sql: c.sql.replace(` AS ${stored.type})`, ` AS ${type})`) });
+export function postgresTypes(pick: PickBelow): readonly StoredType[] {
+  const renamed = (stored: StoredType, type: string): StoredType => {
+    const cell = (c: UglyCell): UglyCell => ({ ...c, sql: c.sql.replace(` AS ${stored.type})`, ` AS ${type})`) });
     return { ...stored, type, tame: cell(stored.tame), cells: stored.cells.map(cell) };
   };
   // What a real cannot hold is refused when it is written.
-  const held = ({ text }: Ugly) => Number(text) === 0 || Math.fround(Number(text)) !== 0;
-  const printable = ({ text }: Ugly) => !text?.includes('\0');
-  const letters = (type: string, more: readonly string[], most = Number.POSITIVE_INFINITY): Stored => {
+  const held = ({ text }: UglyCell) => Number(text) === 0 || Math.fround(Number(text)) !== 0;
+  const printable = ({ text }: UglyCell) => !text?.includes('\0');
+  const letters = (type: string, more: readonly string[], most = Number.POSITIVE_INFINITY): StoredType => {
     const all = texts(more);
     return { ...all, type, cells: all.cells.filter((c) => printable(c) && (c.text?.length ?? 0) <= most) };
   };
-  const bare = (stored: Stored): Stored => ({
+  const bare = (stored: StoredType): StoredType => ({
     ...stored,
     cells: stored.cells.map((c) => ({ ...c, text: c.text?.replace(/ +$/, '') ?? null })),
   });
@@ -569,7 +569,7 @@ export function postgresTypes(pick: Pick): readonly Stored[] {
 }
 
 /** Every type that a cluster shows, with cells at its edges; they are written as text. */
-export function trinoTypes(pick: Pick): readonly Stored[] {
+export function trinoTypes(pick: PickBelow): readonly StoredType[] {
   return [
     booleans,
     wholes('TINYINT', 8n, pick),

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../src/base/errors.js';
-import type { Pinned } from '../src/data/engine/engine.js';
+import type { Snapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
@@ -56,11 +56,11 @@ async function counted(source: string, limits = {}): Promise<readonly (readonly 
     await engine.close();
   }
 }
-async function countsOf(engine: Pinned, policy: Policy): Promise<readonly (readonly bigint[])[]> {
+async function countsOf(engine: Snapshot, policy: Policy): Promise<readonly (readonly bigint[])[]> {
   const { measures } = bindBatch(questions, policy);
-  const asked = (await countByDatabase(engine, policy, measures)).map((cells) => cells.open());
-  expect((await countStreaming(engine, policy, measures)).map((cells) => cells.open())).toEqual(asked);
-  return asked;
+  const counts = (await countByDatabase(engine, policy, measures)).map((cells) => cells.open());
+  expect((await countStreaming(engine, policy, measures)).map((cells) => cells.open())).toEqual(counts);
+  return counts;
 }
 const thrown = async (promise: Promise<unknown>): Promise<Fault> => {
   const error = await promise.then(
@@ -197,11 +197,11 @@ describe('a file that cannot be read as a whole', () => {
   };
 
   it('is refused when it is opened, in one way whatever is wrong with its lines, wherever', async () => {
-    const said = new Set<string>();
+    const messages = new Set<string>();
     for (const [, line] of forms)
       for (const content of [joined(head, line, others), joined(head, others.repeat(3), line)])
-        for (const limits of [{}, little]) said.add(await refusal(file('.csv', content), limits));
-    expect([...said]).toEqual(['DATA_MALFORMED: The lines of the data do not all have the form of the first.']);
+        for (const limits of [{}, little]) messages.add(await refusal(file('.csv', content), limits));
+    expect([...messages]).toEqual(['DATA_MALFORMED: The lines of the data do not all have the form of the first.']);
   });
 
   it('is refused before anything is booked', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerCheck } from '../src/app/cli/check.js';
+import { registerCheckCommand as registerCheck } from '../src/app/cli/check.js';
 import { amendTerms, checkPolicy, confirmPolicy, draftPolicy, Fault, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -46,13 +46,13 @@ describe('whether records know each other must be said', () => {
     expect(drafted.groups.map((g) => g.name)).toContain('home');
     expect((await confirmPolicy(drafted.policy, { columns: 'all' })).undecided).toBe(true);
     expect(await fault(open(drafted.policy))).toMatchObject({ code: 'POLICY_UNCONFIRMED' });
-    const said = await confirmPolicy(drafted.policy, { columns: [], dependence: { by: 'home', oddsRatio: '4' } });
-    expect(said.undecided).toBe(false);
+    const confirmed = await confirmPolicy(drafted.policy, { columns: [], dependence: { by: 'home', oddsRatio: '4' } });
+    expect(confirmed.undecided).toBe(false);
     expect(readFileSync(drafted.policy, 'utf8')).toContain('dependence: [{kind: groups, by: home, oddsRatio: 4}]');
     await using fugu = await open(drafted.policy);
     expect((await fugu.plan({ kind: 'count' })).fits).toBe(true);
-    const told = await draftPolicy(data, { out: `${shop.folder}/b.yaml`, dependence: 'none' });
-    expect(told.undecided).toBe(false);
+    const draft = await draftPolicy(data, { out: `${shop.folder}/b.yaml`, dependence: 'none' });
+    expect(draft.undecided).toBe(false);
   });
 
   it('confirm leaves what was said as it is', async () => {

@@ -2,7 +2,7 @@ import { inflateRawSync } from 'node:zlib';
 import { expect } from 'vitest';
 
 /** The files of an archive, read from its directory at the end. */
-export function unzipped(bytes: Uint8Array): Map<string, string> {
+export function unzippedFiles(bytes: Uint8Array): Map<string, string> {
   const all = Buffer.from(bytes);
   const end = all.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
   const files = new Map<string, string>();

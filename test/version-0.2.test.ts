@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { appOf } from '../src/app/service/app.js';
-import { verifyLog } from '../src/app/service/audit-log.js';
-import { placesOf } from '../src/app/service/places.js';
+import { verifyAuditLog } from '../src/app/service/audit-log.js';
+import { serviceFolders } from '../src/app/service/places.js';
 import { Service } from '../src/app/service/service.js';
 import { readPolicy } from '../src/data/terms/read.js';
 import * as fugu from '../src/index.js';
-import { readingOf } from '../src/release/session/request-key.js';
-import { Session } from '../src/release/session/session.js';
+import { readingText } from '../src/release/session/request-key.js';
+import { PrivacySession } from '../src/release/session/session.js';
 import { fixtures, home, leaveHome, takeHome, unpack } from './version-0.2/home.js';
 import { keyPaths, kindOf } from './version-0.2/key-paths.mjs';
 
@@ -26,7 +26,7 @@ const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value, (_, v) 
 const at = (name: string): string => join(home, name);
 
 const figures: Readonly<Record<string, Json>> = json('figures.json');
-const answers = new Map<string, readonly Json[]>(all('answers').map(({ policy, asked }) => [policy, asked]));
+const answers = new Map<string, readonly Json[]>(all('answers').map(({ policy, asked: request }) => [policy, request]));
 const streams = all('streams');
 const plans = json('plans.json');
 
@@ -106,9 +106,9 @@ const mended = ({ result, ...rest }: Json): Json =>
     : { ...rest, result: { ...result, weights: result.weights.map(({ low: _l, high: _h, interval: _i, ...w }: Json) => w) } };
 
 function expectSameAnswer(now: Json, then: Json): void {
-  const { receipt: is, ...told } = now;
+  const { receipt: is, ...rest } = now;
   const { receipt: was, ...recorded } = then;
-  expect(mended(withoutRows(told))).toEqual(mended(withoutRows(recorded)));
+  expect(mended(withoutRows(rest))).toEqual(mended(withoutRows(recorded)));
   const { at, label, population, epsilon, mechanism, profile, measures } = was;
   expect(is).toMatchObject({ at, label, population, epsilon, mechanism, profile, measures });
   const { secret, adversary, delta, certified } = was.guarantee;
@@ -127,8 +127,8 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
   };
   beforeAll(async () => {
     await takeHome();
-    const { keysOf } = Session.prototype;
-    vi.spyOn(Session.prototype, 'keysOf').mockImplementation(function (this: Session, canonical) {
+    const { keysOf } = PrivacySession.prototype;
+    vi.spyOn(PrivacySession.prototype, 'keysOf').mockImplementation(function (this: PrivacySession, canonical) {
       const keys = keysOf.call(this, canonical);
       derived.push({ canonical, ...keys });
       return keys;
@@ -146,12 +146,12 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
       open = await fugu.open(at(name), { analyst: 'ann' });
     });
     afterAll(() => open?.close());
-    const asked = answers.get(name) ?? [];
+    const request = answers.get(name) ?? [];
 
     it('the policy is read as it was: its terms, its population, the reading of its columns', async () => {
       const { digest, population, ...policy } = await readPolicy(at(name));
       const reading = createHash('sha256')
-        .update(readingOf({ digest, population, ...policy }))
+        .update(readingText({ digest, population, ...policy }))
         .digest('hex');
       const checked = plain(await fugu.checkPolicy(at(name)));
       const inWords = { explanation: [{ topic: '', text: '' }], warnings: [] };
@@ -191,12 +191,12 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
 
     it('every recorded request is answered from the record, free, under its key of version 0.2', async () => {
       if (readOtherwise.includes(name)) {
-        for (const { question, options } of asked)
+        for (const { question, options } of request)
           await expect(open.release(question, options)).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
         return;
       }
       const before = (await open.entries()).length;
-      for (const { question, options, keys, answer } of asked) {
+      for (const { question, options, keys, answer } of request) {
         const kind = kindOf(question);
         take();
         const now = plain(await open.release(question, options));
@@ -210,14 +210,14 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
         keysNow.push(`${name} ${kind} ${[...new Set(made.map(({ key }) => key))].join(' ')}`);
       }
       expect((await open.entries()).length).toBe(before);
-      if (asked[0]) expect(await open.plan(asked[0].question, asked[0].options)).toMatchObject({ epsilon: 0, fits: true });
+      if (request[0]) expect(await open.plan(request[0].question, request[0].options)).toMatchObject({ epsilon: 0, fits: true });
     });
 
     it('a new release is booked on top of what was spent', async () => {
       if (readOtherwise.includes(name)) return;
       const [before, entries] = [(await open.spent()).budget, (await open.entries()).length];
-      const question = asked[0]?.question ?? { kind: 'count' };
-      for (const { question, options } of asked) {
+      const question = request[0]?.question ?? { kind: 'count' };
+      for (const { question, options } of request) {
         const kind = `plan ${kindOf(question)}`;
         const seen = fields.get(kind)?.now;
         if (plans[kindOf(question)].every((path: string) => seen?.has(path))) continue;
@@ -236,25 +236,25 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
 
   describe.each(streams.map((s, k) => [`${s.policy} ${k}`, s] as const))(
     'the stream of version 0.2 over %s',
-    (_name, { policy, asked, keys, steps }) => {
+    (_name, { policy, asked: request, keys, steps }) => {
       const run = async (options: fugu.StreamOptions): Promise<readonly Json[]> => {
-        const told: Json[] = [];
-        for await (const step of await fugu.stream(at(policy), { ...options, analyst: 'ann' })) told.push(plain(step));
-        return told;
+        const rest: Json[] = [];
+        for await (const step of await fugu.stream(at(policy), { ...options, analyst: 'ann' })) rest.push(plain(step));
+        return rest;
       };
 
       it('every released step is answered from the record, and the next one is released', async () => {
         take();
-        const again = await run(asked);
+        const again = await run(request);
         const made = take();
         const bare = ({ receipt: _, replayed: __, ...step }: Json) => step;
         expect(again.map(bare)).toEqual(steps.map(bare));
         expect(again.every(({ replayed }) => replayed)).toBe(true);
-        const [told, toldNow] = [steps, again].map((list: readonly Json[]) => list.map(({ receipt: _, ...step }) => step));
-        compareFields(`stream${asked.totals ? ' totals' : ''}`, told, toldNow);
+        const [rest, restNow] = [steps, again].map((list: readonly Json[]) => list.map(({ receipt: _, ...step }) => step));
+        compareFields(`stream${request.totals ? ' totals' : ''}`, rest, restNow);
         expect(made.flatMap(({ former }) => former)).toEqual(expect.arrayContaining(keys.map(({ key }: Json) => key)));
-        compareFields('plan stream', undefined, await fugu.planStream(at(policy), { ...asked, analyst: 'ann' }));
-        const on = await run({ ...asked, through: asked.through + (asked.every ?? 1) });
+        compareFields('plan stream', undefined, await fugu.planStream(at(policy), { ...request, analyst: 'ann' }));
+        const on = await run({ ...request, through: request.through + (request.every ?? 1) });
         expect(on.map(({ replayed }) => replayed)).toEqual([...steps.map(() => true), false]);
         expect(on.slice(0, -1).map(bare)).toEqual(steps.map(bare));
       });
@@ -331,10 +331,10 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
   });
 
   it('the folder of a service is served with its tokens, recorded answers, drafts and audit log', async () => {
-    const { tokens, said, draft, listed } = json('service.json');
-    const places = placesOf(at('service/town.yaml'));
+    const { tokens, said: replies, draft, listed } = json('service.json');
+    const places = serviceFolders(at('service/town.yaml'));
     expect(existsSync(places.log)).toBe(true);
-    expect(verifyLog(places.log)).toMatchObject({ torn: [] });
+    expect(verifyAuditLog(places.log)).toMatchObject({ torn: [] });
     const service = await Service.begin({ ...places, policies: ['town', 'colours'].map((name) => at(`service/${name}.yaml`)) });
     try {
       const app = appOf(service, () => '127.0.0.1');
@@ -344,7 +344,7 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
         const answer = await app.request(`http://fugu.test${path}`, sent);
         return { status: answer.status, body: await answer.json() };
       };
-      for (const { policy = 'town', body, answer } of said) {
+      for (const { policy = 'town', body, answer } of replies) {
         const now = await ask(policy === 'town' ? tokens.analyst : tokens.steward, `/v1/policies/${policy}/release`, body);
         expect(now.status).toBe(200);
         expectSameAnswer(now.body, answer);
@@ -380,8 +380,8 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
         await open.release({ kind: 'count' }, { epsilon: small });
         await open.close();
         const copy = join(elsewhere(), 'weeks.yaml');
-        const asked = fugu.open(copy).then((of) => of.release({ kind: 'count' }).finally(() => of.close()));
-        await expect(asked).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+        const request = fugu.open(copy).then((of) => of.release({ kind: 'count' }).finally(() => of.close()));
+        await expect(request).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
       } finally {
         vi.unstubAllEnvs();
       }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/app/cli/ledger.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerLedgerCommand as registerLedger } from '../src/app/cli/ledger.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { runCommand } from './command.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
@@ -15,7 +15,7 @@ const rows = Array.from({ length: people * weeks }, (_, i) => {
   const [person, week] = [Math.floor(i / weeks), i % weeks];
   return `${person},${week},${person % 2 ? 'north' : 'south'},${(person + week * 7) % 5 < 2 ? 'yes' : 'no'},${person}`;
 });
-interface Told {
+interface PolicyParts {
   readonly secret?: string;
   readonly dependence?: string;
   readonly budget?: string;
@@ -26,7 +26,7 @@ const open = ({
   dependence = 'none',
   budget = '{ epsilon: 1 }',
   week = 'bounds: [0, 11], public: true',
-}: Told = {}) => {
+}: PolicyParts = {}) => {
   shop = openWorkshop(`data: { source: panel.csv }
 protect: { secret: ${secret} }
 budget: ${budget}
@@ -81,8 +81,8 @@ describe('a column whose reading changes', () => {
   });
 
   it('keeps what was spent beyond an end that is moved in: by groups', async () => {
-    const told = { week: 'bounds: [0, 20], public: true', dependence: '[{ kind: groups, by: person, oddsRatio: 4 }]' };
-    const session = await open(told).session();
+    const parts = { week: 'bounds: [0, 20], public: true', dependence: '[{ kind: groups, by: person, oddsRatio: 4 }]' };
+    const session = await open(parts).session();
     await session.release(about(11), { all: true });
     await session.close();
     const before = await shop.session();
@@ -109,7 +109,7 @@ describe('releases about different weeks that know nothing of one another', () =
       const plan = await session.plan(about(w), { epsilon: '1' });
       expect(plan).toMatchObject({ fits: true, epsilon: 1, parts: [{ column: 'week', from: w, to: w, spent: 0, remaining: 1 }] });
       await session.release(about(w), { epsilon: '1' });
-      expect(await session.gained()).toBe(1);
+      expect(await session.privacyLoss()).toBe(1);
     }
     for (const query of [about(3), about([2, 5]), everybody])
       await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
@@ -146,7 +146,7 @@ describe('releases about different weeks that know nothing of one another', () =
     expect(await left(both)).toBeCloseTo(0.8, 12);
     await session.release(both, { all: true });
     await expect(session.release(about(2), { epsilon: '0.01' })).rejects.toMatchObject(refused);
-    expect(await session.gained()).toBeCloseTo(1, 12);
+    expect(await session.privacyLoss()).toBeCloseTo(1, 12);
     await session.close();
   });
 
@@ -166,7 +166,7 @@ describe('releases about different weeks that know nothing of one another', () =
       { kind: 'laplace', scale: '4' },
     ]);
     await session.release({ queries: [about(0), about(1), about(2)] }, { epsilon: '1' });
-    expect(await session.gained()).toBe(1);
+    expect(await session.privacyLoss()).toBe(1);
     await session.close();
   });
 
@@ -176,9 +176,9 @@ describe('releases about different weeks that know nothing of one another', () =
     // Nobody changes weeks: a row moves one count by one, not two.
     expect((await session.plan(table, { epsilon: '0.5' })).measures[0]!.noise).toEqual({ kind: 'laplace', scale: '2' });
     await session.release(table, { epsilon: '0.5' });
-    expect(await session.gained()).toBe(0.5);
+    expect(await session.privacyLoss()).toBe(0.5);
     for (let w = 0; w < weeks; w++) await session.release(about(w), { epsilon: '0.5' });
-    expect(await session.gained()).toBe(1);
+    expect(await session.privacyLoss()).toBe(1);
     for (const query of [about(3), table, { kind: 'count', where: [{ column: 'region', op: '=', value: 'north' }] }])
       await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
     await session.close();
@@ -187,9 +187,9 @@ describe('releases about different weeks that know nothing of one another', () =
     const regions = await open().session();
     await regions.release(table, { epsilon: '0.5' });
     await regions.release({ kind: 'histogram', column: 'ill', by: ['region'] }, { epsilon: '0.25' });
-    expect(await regions.gained()).toBe(0.75);
+    expect(await regions.privacyLoss()).toBe(0.75);
     await regions.release({ kind: 'count', where: [{ column: 'region', op: '=', value: 'north' }] }, { epsilon: '0.25' });
-    expect(await regions.gained()).toBe(1);
+    expect(await regions.privacyLoss()).toBe(1);
     await regions.close();
   });
 
@@ -200,13 +200,13 @@ describe('releases about different weeks that know nothing of one another', () =
       dependence: '[{ kind: sequence, by: person, order: week, state: ill, transition: weekly.json }]',
       budget: '{ epsilon: 1, per: step }',
     };
-    for (const told of [{}, chain]) {
-      open(told).write('weekly.json', '[[0.6, 0.4], [0.4, 0.6]]');
+    for (const parts of [{}, chain]) {
+      open(parts).write('weekly.json', '[[0.6, 0.4], [0.4, 0.6]]');
       const session = await shop.session();
       const noise = async (query: object) => (await session.plan(query, { epsilon: '0.5' })).measures[0]!.noise;
       expect(await noise(table)).toEqual(await noise({ kind: 'count', by: ['week'] }));
       await session.release(table, { epsilon: '0.5' });
-      expect(await session.gained()).toBeCloseTo(0.5, 2);
+      expect(await session.privacyLoss()).toBeCloseTo(0.5, 2);
       expect((await session.plan(about(3), { all: true })).epsilon).toBeGreaterThan(0.49);
       await session.close();
       shop.remove();
@@ -230,7 +230,7 @@ describe('releases about different weeks that know nothing of one another', () =
           const { receipt } = await session.release(of(w, region), { epsilon: '1' });
           if (noise) expect(receipt.mechanism).toBe(noise);
         }
-      expect(await session.gained()).toBeLessThanOrEqual(1 + 1e-12);
+      expect(await session.privacyLoss()).toBeLessThanOrEqual(1 + 1e-12);
       for (const query of [
         of(1, 'north'),
         about(2),
@@ -253,9 +253,9 @@ describe('releases about different weeks that know nothing of one another', () =
       where: [...about(k % 2).where, { column: 'age', op: '>', value: k % 20 }],
     }));
     await session.release({ queries }, { epsilon: '1' });
-    const gained = await session.gained();
+    const loss = await session.privacyLoss();
     await session.close();
-    expect(gained).toBeGreaterThan(1);
+    expect(loss).toBeGreaterThan(1);
     const shown = await runCommand(registerLedger, 'ledger', shop.policyFile);
     expect(shown).toMatch(/more than the part of the budget that was spent.*all of the budget keeps it at 2\./);
   });
@@ -270,7 +270,7 @@ describe('releases about different weeks that know nothing of one another', () =
       })),
     });
     for (let w = 0; w < 4; w++) expect((await session.release(many(w), { epsilon: '1' })).receipt.mechanism).toBe('gaussian');
-    expect(await session.gained()).toBeLessThanOrEqual(1);
+    expect(await session.privacyLoss()).toBeLessThanOrEqual(1);
     await expect(session.release(about(2), { epsilon: '0.1' })).rejects.toMatchObject(refused);
     await session.release(about(7), { epsilon: '0.9' });
     await session.release(about([7, 8]), { epsilon: '0.05' });
@@ -289,7 +289,7 @@ describe('releases about different weeks that know nothing of one another', () =
       })),
     });
     for (let w = 0; w < weeks; w++) await session.release(byRegion(w), { epsilon: '1' });
-    expect(await session.gained()).toBe(1);
+    expect(await session.privacyLoss()).toBe(1);
     await session.close();
   });
 
@@ -352,12 +352,12 @@ describe('releases about the weeks of people who live together', () => {
     const session = await shop.session();
     const push = (b: number) => 4 * Math.atanh(Math.tanh(b / 4) * Math.tanh(Math.log(9) / 4));
     await session.release(about(0), { epsilon: '0.5' });
-    expect(await session.gained()).toBeCloseTo(0.5, 9);
+    expect(await session.privacyLoss()).toBeCloseTo(0.5, 9);
     await session.release(about(1), { epsilon: '0.25' });
-    expect(await session.gained()).toBeCloseTo(0.5 + push(0.25), 9);
+    expect(await session.privacyLoss()).toBeCloseTo(0.5 + push(0.25), 9);
     // Nobody answered in week 5, and everybody knows that.
     await session.release(about(5), { epsilon: '1' });
-    expect(await session.gained()).toBeCloseTo(0.5 + push(0.25), 9);
+    expect(await session.privacyLoss()).toBeCloseTo(0.5 + push(0.25), 9);
     await session.close();
   });
 });
@@ -375,11 +375,11 @@ describe('releases about weeks and regions of people who are tied', () => {
     const session = await shop.session();
     await session.release(of(0, 'north'), { epsilon: '0.5' });
     await session.release(of(1, 'south'), { epsilon: '0.25' });
-    expect(await session.gained()).toBeCloseTo(0.5 + push(0.25, 9), 9);
+    expect(await session.privacyLoss()).toBeCloseTo(0.5 + push(0.25, 9), 9);
     // They live alone: by weeks or by regions these would have been added to what the others paid.
     await session.release(of(0, 'south'), { epsilon: '0.625' });
     await session.release(of(1, 'north'), { epsilon: '0.5' });
-    expect(await session.gained()).toBeCloseTo(Math.max(0.625, 0.5 + push(0.25, 9)), 9);
+    expect(await session.privacyLoss()).toBeCloseTo(Math.max(0.625, 0.5 + push(0.25, 9)), 9);
     await session.close();
   });
 
@@ -397,7 +397,7 @@ describe('releases about weeks and regions of people who are tied', () => {
       [4, 'south', '0.25'],
     ] as const)
       await session.release(of(week, region), { epsilon });
-    expect(await session.gained()).toBeCloseTo(0.25 + push(0.25, 81), 9);
+    expect(await session.privacyLoss()).toBeCloseTo(0.25 + push(0.25, 81), 9);
     await session.close();
   });
 });
@@ -420,7 +420,7 @@ describe('releases about the weeks of a chain', () => {
     const [left, right] = [from(costs), from(costs.toReversed()).reverse()];
     return Math.max(...costs.map((e, t) => left[t]! + e + right[t]!));
   };
-  const roomIn = (costs: readonly number[], week: number): number => {
+  const remainingIn = (costs: readonly number[], week: number): number => {
     let [low, high] = [0, 1];
     for (let k = 0; k < 60; k++) {
       const middle = (low + high) / 2;
@@ -452,7 +452,7 @@ describe('releases about the weeks of a chain', () => {
       [10, 0.03125],
     ] as const) {
       const plan = await session.plan(about(week), { epsilon: `${epsilon}` });
-      const room = roomIn(costs, week);
+      const room = remainingIn(costs, week);
       expect(plan.parts).toEqual([
         {
           part: `week ${week}`,
@@ -466,10 +466,10 @@ describe('releases about the weeks of a chain', () => {
       await session.release(about(week), { epsilon: `${epsilon}` });
       // Alone, a step may spend all of the budget: its neighbours learn less.
       costs[week]! += epsilon;
-      expect(await session.gained()).toBeCloseTo(worst(costs), 9);
+      expect(await session.privacyLoss()).toBeCloseTo(worst(costs), 9);
     }
     const most = (await session.plan(about(6), { all: true })).epsilon;
-    expect(most).toBeCloseTo(roomIn(costs, 6), 9);
+    expect(most).toBeCloseTo(remainingIn(costs, 6), 9);
     await session.release(about(6), { all: true });
     await expect(session.release(about(6), { epsilon: '0.001' })).rejects.toMatchObject(refused);
     await session.close();
@@ -491,8 +491,8 @@ describe('releases about the weeks of a chain', () => {
     const share = uniform(costs) / uniform(new Array<number>(weeks).fill(0));
     expect((await session.plan(everybody, { all: true })).epsilon).toBeCloseTo(share, 9);
     await session.release(everybody, { all: true });
-    expect(await session.gained()).toBeLessThanOrEqual(1);
-    expect(await session.gained()).toBeGreaterThan(0.999_999);
+    expect(await session.privacyLoss()).toBeLessThanOrEqual(1);
+    expect(await session.privacyLoss()).toBeGreaterThan(0.999_999);
     await session.close();
   });
 });

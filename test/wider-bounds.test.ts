@@ -9,8 +9,11 @@ import { Fault } from './inside.js';
 /** Whether questions are recorded with all their bounds, as before decision 0095. */
 const before = vi.hoisted(() => ({ on: false }));
 vi.mock(import('../src/query/same/ends.js'), async (original) => {
-  const { withoutEnds } = await original();
-  return { withoutEnds: (policy, counting) => (before.on ? { policy, filter: counting.filter } : withoutEnds(policy, counting)) };
+  const { withoutUpperBounds } = await original();
+  return {
+    withoutUpperBounds: (policy, counting) =>
+      before.on ? { policy, filter: counting.filter } : withoutUpperBounds(policy, counting),
+  };
 });
 
 let folder: string;
@@ -123,11 +126,12 @@ describe('a stream whose weeks outgrow their upper bound', () => {
 describe('a recorded answer', () => {
   it('outlasts a wider bound only where the same rows are counted', async () => {
     const about = (op: string, value: number) => ({ kind: 'count' as const, where: [{ column: 'week', op, value }, { column: 'ill', op: '=', value: 'yes' }] }); // biome-ignore format: one line
-    const asked = [about('=', 2), about('>=', 2), about('=', 3), about('<=', 3)] as const;
+    const queries = [about('=', 2), about('>=', 2), about('=', 3), about('<=', 3)] as const;
     const free = async (policy: string) => {
       await using fugu = await open(policy);
       const list: boolean[] = [];
-      for (const question of asked) list.push((await fugu.release(question as never, { epsilon: 0.1 })).receipt.ledger.replayed);
+      for (const question of queries)
+        list.push((await fugu.release(question as never, { epsilon: 0.1 })).receipt.ledger.replayed);
       return list;
     };
     expect(await free(ward(3, [1, 2, 3, 4, 60]))).toEqual([false, false, false, false]);

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { changesOf } from '../src/analysis/workload/choice.js';
+import { workloadChanges } from '../src/analysis/workload/choice.js';
 import { readWorkload } from '../src/analysis/workload/form.js';
 import { residualLayout } from '../src/analysis/workload/ways.js';
 import { estimated } from '../src/app/api/estimate.js';
 import { workload as kind } from '../src/app/api/kinds/workload.js';
-import { effectOf } from '../src/privacy/mechanism/residual/move.js';
-import { encode, type Layout, placesWithout } from '../src/privacy/mechanism/residual/part.js';
+import { layoutSensitivity } from '../src/privacy/mechanism/residual/move.js';
+import { encode, placesWithout, type ResidualLayout } from '../src/privacy/mechanism/residual/part.js';
 import { knownPolicy } from './known-policy.js';
 import { category } from './sample-policy.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 /** What one row adds to all that is noised. */
-function rowVector({ sizes, parts }: Layout, row: readonly number[]): readonly bigint[] {
+function rowVector({ sizes, parts }: ResidualLayout, row: readonly number[]): readonly bigint[] {
   const full = new Array<bigint>(sizes.reduce((n, m) => n * m, 1)).fill(0n);
   full[row.reduce((at, place, k) => at * sizes[k]! + place, 0)] = 1n;
   return parts.flatMap((part) => {
@@ -41,9 +41,9 @@ it('pays for as many rows as change together beside known totals: no change that
   const policy = knownPolicy([category('region', ['n', 's']), category('x', ['1', '2'])], [{ margin: ['region'] }]);
   const workload = readWorkload(policy, { tables: [{ by: ['region', 'x'] }] });
   const layout = residualLayout({ ...workload, known: [0] }, 'replaced');
-  const [change] = changesOf(policy, workload);
+  const [change] = workloadChanges(policy, workload);
   expect(change!.rows).toBe(3);
-  const booked = BigInt(change!.rows) ** 2n * effectOf(layout, 'replaced').l2squared;
+  const booked = BigInt(change!.rows) ** 2n * layoutSensitivity(layout, 'replaced').l2squared;
   // One row of every region becomes another of that region.
   let moved: bigint[][] = [rowVector(layout, [0, 0]).map(() => 0n)];
   for (let region = 0; region < 3; region++) {
@@ -80,7 +80,7 @@ known: ${known}
     shop.write('p.csv', `region,x,y\n${Array.from({ length: rows }, (_, i) => row(i).join()).join('\n')}\n`);
     return shop.session();
   };
-  const asked = { workload: { tables: [{ all: 2 }, { by: ['region'] }] } };
+  const request = { workload: { tables: [{ all: 2 }, { by: ['region'] }] } };
   const count = (names: readonly string[], keys: readonly string[]) =>
     Array.from({ length: rows }, (_, i) => row(i)).filter((own) =>
       names.every((name, k) => (own[['region', 'x', 'y'].indexOf(name)] || '(missing)') === keys[k]),
@@ -91,7 +91,7 @@ known: ${known}
     let [held, answers] = [0, 0];
     for (let turn = 0; turn < 12; turn++)
       for (const tidy of [false, true]) {
-        const { tables } = await kind.release(session, asked, { epsilon: '2', fresh: !tidy, tidy });
+        const { tables } = await kind.release(session, request, { epsilon: '2', fresh: !tidy, tidy });
         const region = tables.find(({ name }) => name === 'region')!;
         for (const { keys, value, standardError } of region.rows) {
           expect(value).toBeCloseTo(count(['region'], keys), 3);
@@ -116,9 +116,9 @@ known: ${known}
       }
     expect(held / answers).toBeGreaterThan(0.92);
     expect(held / answers).toBeLessThan(0.99);
-    const plan = await kind.plan(session, asked, { epsilon: '2' });
+    const plan = await kind.plan(session, request, { epsilon: '2' });
     expect(plan.errors.find(({ name }) => name === 'region')!.standardError).toBe(0);
-    const { tables } = await estimated(session, { workload: asked.workload });
+    const { tables } = await estimated(session, { workload: request.workload });
     expect(tables.find(({ name }) => name === 'region')!.rows[0]!.value).toBeCloseTo(count(['region'], ['n']), 3);
     await session.close();
   });

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { misplacedBy } from '../src/analysis/workload/as-rows.js';
+import { misplacedShare } from '../src/analysis/workload/as-rows.js';
 import { workload as kind } from '../src/app/api/kinds/workload.js';
-import { register as registerPlan } from '../src/app/cli/plan.js';
-import { register as registerRelease } from '../src/app/cli/release.js';
+import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
+import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';
 import { runCommand } from './command.js';
 import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -165,7 +165,7 @@ describe('a workload', () => {
   ])('has coarser levels of a column that agree with its own values: %s', async (_, text) => {
     const session = await open(text, 2000).session();
     const exact = exactCounts(2000);
-    const asked = {
+    const request = {
       workload: {
         tables: [{ by: ['half', 'q1'] }, { by: ['q0', 'q1'] }, { by: ['half'] }, { all: 2, of: ['q0', 'third'] }],
         levels: { q0: { half: { low: ['1', '0'], high: ['2'] } }, q2: { third: { few: [0], many: [2, 1] } } },
@@ -174,7 +174,7 @@ describe('a workload', () => {
     let [held, cells] = [0, 0];
     const squares = { one: 0, two: 0 };
     for (let turn = 0; turn < 25; turn++) {
-      const { tables } = await kind.release(session, asked, { epsilon: '0.2', fresh: true });
+      const { tables } = await kind.release(session, request, { epsilon: '0.2', fresh: true });
       expect(tables.map(({ columns: names }) => names.slice(0, -1))).toEqual([
         ['half', 'q1'],
         ['q0', 'q1'],
@@ -205,14 +205,14 @@ describe('a workload', () => {
     expect(held / cells).toBeGreaterThan(0.9);
     expect(held / cells).toBeLessThan(0.99);
     for (const mean of Object.values(squares)) expect(Math.abs(mean - 1)).toBeLessThan(0.45);
-    const plan = await kind.plan(session, asked, { epsilon: '0.2' });
+    const plan = await kind.plan(session, request, { epsilon: '0.2' });
     expect(plan.errors.map(({ name, cells: n }) => [name, n])).toEqual([
       ['half x q1', 12],
       ['q0 x q1', 16],
       ['half', 3],
       ['q0 x third', 12],
     ]);
-    const { tables } = await kind.release(session, asked, { epsilon: '0.2', fresh: true, tidy: true });
+    const { tables } = await kind.release(session, request, { epsilon: '0.2', fresh: true, tidy: true });
     for (const row of tables.flatMap(({ rows }) => rows)) expect(row.value).toBeGreaterThanOrEqual(0);
     await session.close();
   });
@@ -225,8 +225,8 @@ describe('a workload', () => {
     [{ q9: { half: { low: ['0', '1'], high: ['2'] } } }, 'a column of the policy'],
   ])('refuses levels %j', async (levels, words) => {
     const session = await open(policy()).session();
-    const asked = { workload: { tables: [{ by: ['q0', 'q1'] }], levels } };
-    await expect(kind.plan(session, asked, {})).rejects.toMatchObject({
+    const request = { workload: { tables: [{ by: ['q0', 'q1'] }], levels } };
+    await expect(kind.plan(session, request, {})).rejects.toMatchObject({
       code: 'QUERY_INVALID',
       message: expect.stringContaining(words),
     });
@@ -236,7 +236,7 @@ describe('a workload', () => {
   it.each([300, 3_000, 100_000])('has levels of levels and ranges whose intervals hold the truth, of %i rows', async (rows) => {
     const session = await open(policy({ budget: '{ epsilon: 10000, delta: 1e-6 }' }), rows).session();
     const exact = exactCounts(rows);
-    const asked = {
+    const request = {
       workload: {
         tables: [{ by: ['half', 'q1'] }, { by: ['all of it'] }, { by: ['q0'] }, { by: ['span', 'third'] }, { by: ['q3', 'q4'] }],
         levels: {
@@ -263,8 +263,8 @@ describe('a workload', () => {
     const turns = Number(process.env.FUGU_COVERAGE ?? 12);
     for (let turn = 0; turn < turns; turn++) {
       const ask = { epsilon: '0.5', label: `turn ${turn}` };
-      const raw = await kind.release(session, asked, { ...ask, fresh: true });
-      const tidied = await kind.release(session, asked, { ...ask, tidy: true });
+      const raw = await kind.release(session, request, { ...ask, fresh: true });
+      const tidied = await kind.release(session, request, { ...ask, tidy: true });
       for (const [t, { columns: names, rows: list }] of raw.tables.entries()) {
         const own = names.slice(0, -1);
         const truth = exact(own.map((name) => (name === 'span' ? 'q5' : (values[name]?.[0] ?? name))));
@@ -288,26 +288,26 @@ describe('a workload', () => {
       }
     }
     if (process.env.FUGU_COVERAGE) kinds.tell(rows);
-    const stray = process.env.FUGU_COVERAGE ? 0 : 0.015;
+    const tolerance = process.env.FUGU_COVERAGE ? 0 : 0.015;
     for (const count of [held, tidy]) {
-      expect(count / answers).toBeGreaterThan(0.93 - stray);
-      expect(count / answers).toBeLessThan(0.98 + stray);
+      expect(count / answers).toBeGreaterThan(0.93 - tolerance);
+      expect(count / answers).toBeLessThan(0.98 + tolerance);
     }
     expect(Math.abs(squares / answers - 1)).toBeLessThan(0.25);
     await session.close();
   });
 
   it('says before it starts where synthetic rows come nearer, and how far off the tables will be', async () => {
-    const said = async (text: string, workload: object, epsilon: string, rows = 300) => {
+    const outputFor = async (text: string, workload: object, epsilon: string, rows = 300) => {
       const session = await open(text, rows).session();
       const { warnings = [], errors } = await kind.plan(session, { workload } as typeof pairs, { epsilon });
       await session.close();
       return { text: warnings.find((own) => own.includes('fugu synth')), errors };
     };
-    const noisy = await said(policy(), pairs.workload, '1');
+    const noisy = await outputFor(policy(), pairs.workload, '1');
     const part = Number(/about (\d+) of 100 rows/.exec(noisy.text!)![1]) / 100;
     expect(noisy.text).toContain('--columns q0,q1,q2,q3,q4,q5,q6,q7 --out synth.csv');
-    expect(part).toBeCloseTo(misplacedBy(noisy.errors, 300), 2);
+    expect(part).toBeCloseTo(misplacedShare(noisy.errors, 300), 2);
     // What it foresees is what comes out.
     const session = await open(policy()).session();
     const exact = exactCounts(300);
@@ -318,14 +318,18 @@ describe('a workload', () => {
           off += Math.abs(value! - (exact(names.slice(0, -1)).get(keys.join()) ?? 0)) / 2 / 300 / 28 / 8;
     await session.close();
     expect(Math.abs(off / part - 1)).toBeLessThan(0.1);
-    expect((await said(policy(), pairs.workload, '0.02')).text).toContain('more rows than there are');
+    expect((await outputFor(policy(), pairs.workload, '0.02')).text).toContain('more rows than there are');
     // Little noise, few tables, another aim, answers as the secret, ranges: nothing of the kind.
     for (const own of [
-      await said(policy(), pairs.workload, '8', 3000),
-      await said(policy(), { tables: [{ all: 2, of: ['q0', 'q1', 'q2'] }] }, '0.1'),
-      await said(policy(), { ...pairs.workload, aim: 'largest' }, '0.1'),
-      await said(policy({ protect: '{ secret: answer }' }), pairs.workload, '0.1'),
-      await said(policy(), { ...pairs.workload, ranges: { q0: { span: 'all' } }, tables: [{ all: 2 }, { by: ['span'] }] }, '0.1'),
+      await outputFor(policy(), pairs.workload, '8', 3000),
+      await outputFor(policy(), { tables: [{ all: 2, of: ['q0', 'q1', 'q2'] }] }, '0.1'),
+      await outputFor(policy(), { ...pairs.workload, aim: 'largest' }, '0.1'),
+      await outputFor(policy({ protect: '{ secret: answer }' }), pairs.workload, '0.1'),
+      await outputFor(
+        policy(),
+        { ...pairs.workload, ranges: { q0: { span: 'all' } }, tables: [{ all: 2 }, { by: ['span'] }] },
+        '0.1',
+      ),
     ])
       expect(own.text).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Session } from './inside.js';
+import type { PrivacySession } from './inside.js';
 import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
 
 /** A folder with a CSV and a policy, and a session on them: for whole-product tests. */
@@ -9,7 +9,7 @@ export interface Workshop {
   readonly folder: string;
   readonly policyFile: string;
   write(name: string, text: string): string;
-  session(policyFile?: string): Promise<Session & { close(): Promise<void> }>;
+  session(policyFile?: string): Promise<PrivacySession & { close(): Promise<void> }>;
   remove(): void;
 }
 

@@ -8,14 +8,18 @@ export interface TieList {
   readonly pairs: readonly (readonly [number, number])[];
   readonly logOdds: number;
 }
-export interface Law {
+export interface TieDistribution {
   readonly couplings: Float64Array;
   readonly tilts: Float64Array;
 }
 
 /** P(sum = k | x_target = 0) and P(sum = k | x_target = 1), by enumeration. */
-function sumsGiven({ records, pairs }: TieList, { couplings, tilts }: Law, target: number): [Float64Array, Float64Array] {
-  const laws: [Float64Array, Float64Array] = [new Float64Array(records + 1), new Float64Array(records + 1)];
+function sumsGiven(
+  { records, pairs }: TieList,
+  { couplings, tilts }: TieDistribution,
+  target: number,
+): [Float64Array, Float64Array] {
+  const sums: [Float64Array, Float64Array] = [new Float64Array(records + 1), new Float64Array(records + 1)];
   const states = 1 << records;
   let largest = Number.NEGATIVE_INFINITY;
   const energies = new Float64Array(states);
@@ -32,13 +36,13 @@ function sumsGiven({ records, pairs }: TieList, { couplings, tilts }: Law, targe
   for (let s = 0; s < states; s++) {
     let sum = 0;
     for (let left = s; left !== 0; left &= left - 1) sum++;
-    laws[(s >> target) & 1]![sum]! += Math.exp(energies[s]! - largest);
+    sums[(s >> target) & 1]![sum]! += Math.exp(energies[s]! - largest);
   }
-  for (const law of laws) {
-    const total = law.reduce((t, p) => t + p, 0);
-    for (let k = 0; k < law.length; k++) law[k]! /= total;
+  for (const distribution of sums) {
+    const total = distribution.reduce((t, p) => t + p, 0);
+    for (let k = 0; k < distribution.length; k++) distribution[k]! /= total;
   }
-  return laws;
+  return sums;
 }
 
 /** delta at epsilon between two laws of a sum under Gaussian noise of deviation sigma; the larger direction. */
@@ -74,9 +78,9 @@ export function laplaceLoss([p, q]: readonly [Float64Array, Float64Array], scale
   return worst;
 }
 
-export type Random = () => number;
+export type UnitRandom = () => number;
 /** Small and repeatable; for tests only. */
-export function randomFrom(seed: number): Random {
+export function unitRandom(seed: number): UnitRandom {
   let state = (seed * 2654435761) >>> 0 || 1;
   return () => {
     state ^= state << 13;
@@ -91,12 +95,12 @@ export function randomFrom(seed: number): Random {
 /** The largest harm found in `tries` laws: climbs from where all ties pull together, with restarts. */
 export function climb(
   ties: TieList,
-  harm: (laws: [Float64Array, Float64Array]) => number,
+  harm: (sums: [Float64Array, Float64Array]) => number,
   tries: number,
-  random: Random,
+  random: UnitRandom,
 ): number {
   const most = ties.logOdds / 4;
-  const fresh = (): Law & { target: number } => ({
+  const fresh = (): TieDistribution & { target: number } => ({
     couplings: Float64Array.from(ties.pairs, () => (random() < 0.85 ? most : most * (2 * random() - 1))),
     tilts: Float64Array.from({ length: ties.records }, () => (random() < 0.5 ? 0 : 6 * (random() - 0.5))),
     target: Math.floor(random() * ties.records),
@@ -106,7 +110,7 @@ export function climb(
   let height = -1;
   let stale = 0;
   for (let k = 0; k < tries; k++) {
-    const next = height < 0 ? here : nudged(here, most, random);
+    const next = height < 0 ? here : nudge(here, most, random);
     const at = harm(sumsGiven(ties, next, next.target));
     if (at > height) {
       stale = 0;
@@ -123,14 +127,18 @@ export function climb(
   return best;
 }
 
-function nudged(law: Law & { readonly target: number }, most: number, random: Random): Law & { target: number } {
-  const couplings = law.couplings.slice();
-  const tilts = law.tilts.slice();
+function nudge(
+  distribution: TieDistribution & { readonly target: number },
+  most: number,
+  random: UnitRandom,
+): TieDistribution & { target: number } {
+  const couplings = distribution.couplings.slice();
+  const tilts = distribution.tilts.slice();
   const roll = random();
   if (roll < 0.15 && couplings.length > 0) couplings[Math.floor(random() * couplings.length)] = random() < 0.7 ? most : -most;
   else if (roll < 0.3) {
     const shift = 2 * (random() - 0.5);
     for (let u = 0; u < tilts.length; u++) tilts[u]! += shift;
   } else tilts[Math.floor(random() * tilts.length)]! += random() < 0.1 ? 60 * (random() - 0.5) : 3 * (random() - 0.5);
-  return { couplings, tilts, target: roll > 0.95 ? Math.floor(random() * tilts.length) : law.target };
+  return { couplings, tilts, target: roll > 0.95 ? Math.floor(random() * tilts.length) : distribution.target };
 }

@@ -1,7 +1,7 @@
 import type { Problem } from './shapes.ts';
 
 /** A request that failed, with a problem text for people. */
-export class Refused extends Error {
+export class RequestFailed extends Error {
   readonly problem: Problem;
   constructor(problem: Problem) {
     super(problem.title);
@@ -11,16 +11,16 @@ export class Refused extends Error {
 
 let csrf = '';
 /** CSRF token that the service issues at sign-in, as proof that a request comes from this page. */
-export const proveBy = (proof: string): void => {
+export const setCsrfToken = (proof: string): void => {
   csrf = proof;
 };
 
 let unauthorized: (() => void) | undefined;
 /** Registers a listener for the end of a session, whatever the request; returns a function that removes it. */
-export function onUnauthorized(tell: () => void): () => void {
-  unauthorized = tell;
+export function onUnauthorized(listener: () => void): () => void {
+  unauthorized = listener;
   return () => {
-    if (unauthorized === tell) unauthorized = undefined;
+    if (unauthorized === listener) unauthorized = undefined;
   };
 }
 
@@ -58,12 +58,12 @@ async function textOf(path: string, { method = 'GET', body, headers = {}, signal
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new Refused(unreachable);
+    throw new RequestFailed(unreachable);
   });
   const text = await response.text();
   if (response.ok) return text;
   if (response.status === 401) unauthorized?.();
-  throw new Refused(problemIn(text, response.status));
+  throw new RequestFailed(problemIn(text, response.status));
 }
 
 function problemIn(text: string, status: number): Problem {
@@ -74,7 +74,7 @@ function problemIn(text: string, status: number): Problem {
   return { ...unreachable, title: `The service answered ${status} and gave no reason.`, status };
 }
 
-export const problemOf = (error: unknown): Problem =>
-  error instanceof Refused
+export const problemFrom = (error: unknown): Problem =>
+  error instanceof RequestFailed
     ? error.problem
     : { ...unreachable, title: 'The page failed.', code: 'INTERNAL', hint: 'Load it again; nothing was spent by that.' };

@@ -63,7 +63,7 @@ export interface Problem {
   readonly request?: string;
 }
 
-export interface Foreseen {
+export interface PlannedError {
   readonly name: string;
   readonly query: {
     readonly kind: string;
@@ -81,7 +81,7 @@ type PlanKnown = Known<PlanAnswer>;
 export type Guarantee = PlanKnown['guarantee'] & { readonly assumptions?: readonly string[] };
 export interface Plan extends Omit<PlanKnown, 'guarantee'> {
   readonly guarantee: Guarantee;
-  readonly errors: readonly Foreseen[];
+  readonly errors: readonly PlannedError[];
   /** For kinds without expected table errors: the measures, and the error of each number where it has one. */
   readonly measures?: readonly { readonly name: string; readonly cells: number; readonly error95?: number }[];
   readonly waysOut?: readonly { readonly change: string; readonly error: number }[];
@@ -111,7 +111,7 @@ export interface Answer extends Omit<Known<ReleaseAnswer>, 'receipt' | 'tables'>
   readonly receipt: Receipt;
   readonly tables?: readonly AnswerTable[];
 }
-export interface Asking extends Pick<PlanBody, 'label'> {
+export interface QuestionRequest extends Pick<PlanBody, 'label'> {
   readonly question: unknown;
   readonly epsilon: string;
 }

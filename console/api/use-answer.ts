@@ -1,28 +1,28 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { call, problemOf } from './client.ts';
+import { call, problemFrom } from './client.ts';
 import type { Problem } from './shapes.ts';
 
-export type Asked<T> =
+export type Loadable<T> =
   | { readonly state: 'loading' }
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'fault'; readonly problem: Problem };
 
 /** Response to a path, loaded again when the path changes or on request. The old one stays meanwhile, so the page does not jump. */
-export function useAnswer<T>(path: string | undefined): readonly [Asked<T>, again: () => void] {
-  const [asked, setAsked] = useState<Asked<T> & { readonly path?: string | undefined }>({ state: 'loading' });
+export function useAnswer<T>(path: string | undefined): readonly [Loadable<T>, again: () => void] {
+  const [answer, setAnswer] = useState<Loadable<T> & { readonly path?: string | undefined }>({ state: 'loading' });
   const [turn, setTurn] = useState(0);
   // Another turn loads the same path again.
   useEffect(() => {
     if (path === undefined) return;
     const stop = new AbortController();
     call<T>(path, { signal: stop.signal }).then(
-      (value) => setAsked({ state: 'done', value, path }),
+      (value) => setAnswer({ state: 'done', value, path }),
       (error: unknown) => {
-        if (!stop.signal.aborted) setAsked({ state: 'fault', problem: problemOf(error), path });
+        if (!stop.signal.aborted) setAnswer({ state: 'fault', problem: problemFrom(error), path });
       },
     );
     return () => stop.abort();
   }, [path, turn]);
   const again = useCallback(() => setTurn((t) => t + 1), []);
-  return [asked.path === path ? asked : { state: 'loading' }, again];
+  return [answer.path === path ? answer : { state: 'loading' }, again];
 }

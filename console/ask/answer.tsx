@@ -1,9 +1,9 @@
 import type { Answer, AnswerTable, Policy } from '../api/shapes.ts';
 import { Chart } from '../charts/chart.tsx';
 import { band, type Interval, intervals } from '../charts/intervals.ts';
-import { figure, moment } from '../parts/figures.ts';
-import { Table } from '../parts/table.tsx';
-import { Note } from '../parts/told.tsx';
+import { formatMoment, formatNumber } from '../parts/figures.ts';
+import { DataTable } from '../parts/table.tsx';
+import { Notice } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 import { Result } from './result.tsx';
 
@@ -11,11 +11,11 @@ import { Result } from './result.tsx';
 export const AnswerView = ({ policy, answer }: { readonly policy: Policy; readonly answer: Answer }) => (
   <div class="stack">
     <p>
-      <span class="badge good">released</span> Entry {answer.receipt.ledger.entry}, {moment(answer.receipt.at)} UTC,{' '}
+      <span class="badge good">released</span> Entry {answer.receipt.ledger.entry}, {formatMoment(answer.receipt.at)} UTC,{' '}
       {answer.receipt.ledger.replayed ? (
         'told from the record: nothing was spent.'
       ) : (
-        <>epsilon {figure(answer.receipt.epsilon)} spent.</>
+        <>epsilon {formatNumber(answer.receipt.epsilon)} spent.</>
       )}{' '}
       <a href={linkTo(policy.name, 'receipts', String(answer.receipt.ledger.entry))}>Receipt and report</a>
     </p>
@@ -24,9 +24,9 @@ export const AnswerView = ({ policy, answer }: { readonly policy: Policy; readon
     ))}
     {answer.tables === undefined && <Result value={answer.result} entry={answer.receipt.ledger.entry} />}
     {answer.receipt.warnings?.map((words) => (
-      <Note key={words} kind="warn">
+      <Notice key={words} kind="warn">
         {words}
-      </Note>
+      </Notice>
     ))}
   </div>
 );
@@ -69,7 +69,7 @@ function TableView({ policy, table }: { readonly policy: Policy; readonly table:
             {!along && rows.length > shown.length && ` The first ${shown.length} of ${rows.length} are drawn.`}
           </figcaption>
         </Chart>
-        <Table
+        <DataTable
           caption={`${table.name}, numbers`}
           tall
           columns={[
@@ -80,12 +80,12 @@ function TableView({ policy, table }: { readonly policy: Policy; readonly table:
           ]}
           rows={table.rows.map((r) => [
             ...(r.keys.length === 0 ? ['all'] : named(r.keys)),
-            figure(r.value),
-            ranks ? `± ${figure(r.rankError)}` : `${figure(r.low)} … ${figure(r.high)}`,
+            formatNumber(r.value),
+            ranks ? `± ${formatNumber(r.rankError)}` : `${formatNumber(r.low)} … ${formatNumber(r.high)}`,
           ])}
         />
       </div>
-      {table.mostlyNoise && <Note kind="warn">{table.mostlyNoise}</Note>}
+      {table.mostlyNoise && <Notice kind="warn">{table.mostlyNoise}</Notice>}
     </section>
   );
 }

@@ -1,7 +1,17 @@
 import type { Column, Policy } from '../api/shapes.ts';
 import { Choice, Text, Tick } from '../parts/field.tsx';
-import { day } from '../parts/figures.ts';
-import { columnsFor, type Draft, firstValue, isKey, type Kind, kinds, kindsFor, patterns, withKind } from './question.ts';
+import { formatDay } from '../parts/figures.ts';
+import {
+  columnsFor,
+  type FormKind,
+  firstValue,
+  formKinds,
+  isKey,
+  kindsFor,
+  patterns,
+  type QuestionDraft,
+  withKind,
+} from './question.ts';
 import { isSeveral, type SeveralKind, severalFor, severalKinds, severalOf } from './several.ts';
 
 const named = ({ name, label }: Column) => ({ value: name, label: label && label !== name ? `${name}: ${label}` : name });
@@ -13,20 +23,20 @@ export function Builder({
   onDraft,
 }: {
   readonly policy: Policy;
-  readonly draft: Draft;
-  readonly onDraft: (draft: Draft) => void;
+  readonly draft: QuestionDraft;
+  readonly onDraft: (draft: QuestionDraft) => void;
 }) {
   const { kind, column, second, by } = draft;
   const able = columnsFor(policy, kind);
   const keys = policy.columns.filter((c) => isKey(c) && c.name !== column);
-  const set = (change: Partial<Draft>) => onDraft({ ...draft, ...change });
+  const set = (change: Partial<QuestionDraft>) => onDraft({ ...draft, ...change });
   return (
     <div class="stack">
-      <Choice<Kind>
+      <Choice<FormKind>
         label="What to ask"
-        hint={kinds[kind].hint}
+        hint={formKinds[kind].hint}
         value={kind}
-        options={kindsFor(policy).map((k) => ({ value: k, label: kinds[k].label }))}
+        options={kindsFor(policy).map((k) => ({ value: k, label: formKinds[k].label }))}
         onChoose={(k) => onDraft(withKind(policy, draft, k))}
       />
       <div class="pair">
@@ -52,7 +62,7 @@ export function Builder({
             onChoose={(name) => set({ second: name })}
           />
         )}
-        {kinds[kind].groups && keys.length > 0 && (
+        {formKinds[kind].groups && keys.length > 0 && (
           <Choice
             label="For each"
             value={by}
@@ -86,7 +96,7 @@ export function Builder({
         </div>
       )}
       {isSeveral(kind) && <SeveralColumns policy={policy} kind={kind} draft={draft} set={set} />}
-      {kinds[kind].where !== false && <Where policy={policy} draft={draft} set={set} />}
+      {formKinds[kind].where !== false && <Where policy={policy} draft={draft} set={set} />}
     </div>
   );
 }
@@ -99,8 +109,8 @@ function SeveralColumns({
 }: {
   readonly policy: Policy;
   readonly kind: SeveralKind;
-  readonly draft: Draft;
-  readonly set: (change: Partial<Draft>) => void;
+  readonly draft: QuestionDraft;
+  readonly set: (change: Partial<QuestionDraft>) => void;
 }) {
   const { many } = severalKinds[kind];
   const { several } = draft;
@@ -139,8 +149,8 @@ function Where({
   set,
 }: {
   readonly policy: Policy;
-  readonly draft: Draft;
-  readonly set: (change: Partial<Draft>) => void;
+  readonly draft: QuestionDraft;
+  readonly set: (change: Partial<QuestionDraft>) => void;
 }) {
   const column = policy.columns.find((c) => c.name === draft.where);
   const able = policy.columns.filter((c) => c.type !== 'weight' && c.type !== 'multi');
@@ -185,7 +195,7 @@ function Where({
 }
 
 /** First and last day that may be chosen. */
-const reach = ({ date, bounds }: Column) => (date && bounds ? { min: day(bounds[0]), max: day(bounds[1]) } : {});
+const reach = ({ date, bounds }: Column) => (date && bounds ? { min: formatDay(bounds[0]), max: formatDay(bounds[1]) } : {});
 
 const Values = ({
   label,

@@ -1,4 +1,4 @@
-import type { Asking } from '../api/shapes.ts';
+import type { QuestionRequest } from '../api/shapes.ts';
 
 export interface Code {
   readonly name: string;
@@ -11,15 +11,15 @@ const words = ['sql', 'pattern', 'survey', 'workload', 'synth', 'kmeans', 'class
 type Word = (typeof words)[number] | 'query';
 
 /** Keyword of a request, the same in every language; without one, the request is a query. */
-function asked(question: unknown): { readonly word: Word; readonly value: unknown } {
+function wordOf(question: unknown): { readonly word: Word; readonly value: unknown } {
   if (typeof question === 'object' && question !== null)
     for (const word of words) if (word in question) return { word, value: (question as Record<string, unknown>)[word] };
   return { word: 'query', value: question };
 }
 
 /** The same request in every language that can send it. Numbers are strings, so that a fraction stays exact. */
-export function codeFor(policy: string, { question, epsilon }: Asking, origin: string): readonly Code[] {
-  const { word, value } = asked(question);
+export function codeFor(policy: string, { question, epsilon }: QuestionRequest, origin: string): readonly Code[] {
+  const { word, value } = wordOf(question);
   const python = `${word === 'query' ? '' : `${word}=`}${pythonic(value)}, epsilon="${epsilon}"`;
   const r = `${word} = ${listOf(value)}, epsilon = "${epsilon}"`;
   const command = commandFor(`${policy}.yaml`, word, value, epsilon);
@@ -56,13 +56,13 @@ function commandFor(file: string, word: Word, value: unknown, epsilon: string): 
   // These are read from files; JSON is YAML.
   if (word === 'synth')
     return `${written('synth.yaml')}\nfugu synth ${file} --request synth.yaml ${part} --out rows.csv   # tells the cost, asks, then pays`;
-  const said =
+  const option =
     word === 'workload'
       ? '--workload workload.yaml'
       : value === true
         ? `--${word}`
         : `--${word} ${single(typeof value === 'string' ? value : JSON.stringify(value))}`;
-  const both = `fugu plan ${file} ${said} ${part}      # free\nfugu release ${file} ${said} ${part}   # pays`;
+  const both = `fugu plan ${file} ${option} ${part}      # free\nfugu release ${file} ${option} ${part}   # pays`;
   return word === 'workload' ? `${written('workload.yaml')}\n${both}` : both;
 }
 

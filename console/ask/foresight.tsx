@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
-import type { Foreseen, Plan, Policy } from '../api/shapes.ts';
+import type { Plan, PlannedError, Policy } from '../api/shapes.ts';
 import { Chart } from '../charts/chart.tsx';
 import { band, intervals } from '../charts/intervals.ts';
 import { Text } from '../parts/field.tsx';
-import { figure } from '../parts/figures.ts';
+import { formatNumber } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
-import { Table } from '../parts/table.tsx';
-import { Note } from '../parts/told.tsx';
-import { imagined, imaginedRise } from './imagined.ts';
+import { DataTable } from '../parts/table.tsx';
+import { Notice } from '../parts/told.tsx';
+import { exampleBars, exampleCdf } from './imagined.ts';
 
 /** Cost and expected error of a release, before anything is spent. */
-export function Foresight({ policy, plan }: { readonly policy: Policy; readonly plan: Plan }) {
+export function PlanPreview({ policy, plan }: { readonly policy: Policy; readonly plan: Plan }) {
   const [people, setPeople] = useState(String(policy.records ?? 1000));
   const [first] = plan.errors;
   return (
@@ -19,7 +19,7 @@ export function Foresight({ policy, plan }: { readonly policy: Policy; readonly 
         <div class="figure">
           <dt>Cost</dt>
           <dd>
-            {figure(plan.epsilon)} <small>epsilon</small>
+            {formatNumber(plan.epsilon)} <small>epsilon</small>
           </dd>
         </div>
         {first && (
@@ -29,49 +29,49 @@ export function Foresight({ policy, plan }: { readonly policy: Policy; readonly 
           </div>
         )}
       </dl>
-      <Meter budget={plan.budget} asked={plan.epsilon} />
+      <Meter budget={plan.budget} requested={plan.epsilon} />
       {plan.recorded && (
-        <Note>
+        <Notice>
           <strong>Answered from the record, free.</strong>
           <span>
             The same was asked before: entry {plan.recorded.entry} of the ledger, {plan.recorded.at.slice(0, 10)}. The answer is
             as noisy as it was then.
           </span>
-        </Note>
+        </Notice>
       )}
       {(!plan.fits || plan.refusal !== undefined) && (
-        <Note kind="bad">
+        <Notice kind="bad">
           <strong>{plan.fits ? 'This would be refused.' : 'The budget does not hold this.'}</strong>
           <span>{plan.refusal}</span>
           {plan.waysOut?.map((way) => (
             <span key={way.change}>
-              A way out: {way.change} (error ±{figure(way.error)}).
+              A way out: {way.change} (error ±{formatNumber(way.error)}).
             </span>
           ))}
-        </Note>
+        </Notice>
       )}
       {plan.warnings?.map((words) => (
-        <Note key={words} kind="warn">
+        <Notice key={words} kind="warn">
           {words}
-        </Note>
+        </Notice>
       ))}
-      {first?.mostlyNoise && <Note kind="warn">{first.mostlyNoise}</Note>}
+      {first?.mostlyNoise && <Notice kind="warn">{first.mostlyNoise}</Notice>}
       {first && first.query.kind !== 'quantile' && (
-        <Imagined policy={policy} first={first} people={people} setPeople={setPeople} />
+        <ExampleChart policy={policy} first={first} people={people} setPeople={setPeople} />
       )}
       {plan.errors.length === 0 && plan.measures && plan.measures.length > 0 && (
-        <Table
+        <DataTable
           caption="What is measured"
           columns={[{ name: 'measured' }, { name: 'numbers', right: true }, { name: '95 % error', right: true }]}
           rows={plan.measures.map((m) => [
             m.name,
             m.cells,
-            m.error95 === undefined ? 'not as a number' : `± ${figure(m.error95)}`,
+            m.error95 === undefined ? 'not as a number' : `± ${formatNumber(m.error95)}`,
           ])}
         />
       )}
       {plan.errors.length > 1 && (
-        <Table
+        <DataTable
           caption="Errors of every table"
           tall
           columns={[{ name: 'table' }, { name: 'numbers', right: true }, { name: '95 % error', right: true }]}
@@ -91,32 +91,32 @@ export function Foresight({ policy, plan }: { readonly policy: Policy; readonly 
   );
 }
 
-const errorWords = ({ halfWidth, perRow, query }: Foreseen): string =>
+const errorWords = ({ halfWidth, perRow, query }: PlannedError): string =>
   query.kind === 'quantile'
-    ? `± ${figure(halfWidth)} ranks`
+    ? `± ${formatNumber(halfWidth)} ranks`
     : perRow
-      ? `± ${figure(halfWidth)} / rows`
-      : `± ${figure(halfWidth)}`;
+      ? `± ${formatNumber(halfWidth)} / rows`
+      : `± ${formatNumber(halfWidth)}`;
 
-function Imagined({
+function ExampleChart({
   policy,
   first,
   people,
   setPeople,
 }: {
   readonly policy: Policy;
-  readonly first: Foreseen;
+  readonly first: PlannedError;
   readonly people: string;
   readonly setPeople: (people: string) => void;
 }) {
   const many = Number(people) > 0 ? Math.min(1e9, Number(people)) : 1000;
-  const rows = imagined(policy, first, many).slice(0, 36);
+  const rows = exampleBars(policy, first, many).slice(0, 36);
   return (
     <Chart
-      label={`Imagined answer for ${figure(many)} made-up people: ${rows.length} numbers, each with an error bar of the real width, ${errorWords(first)}.`}
+      label={`Imagined answer for ${formatNumber(many)} made-up people: ${rows.length} numbers, each with an error bar of the real width, ${errorWords(first)}.`}
       draw={
         first.query.kind === 'cdf'
-          ? band(imaginedRise(policy, first, many), { what: 'rows up to it', along: first.query.column ?? '' })
+          ? band(exampleCdf(policy, first, many), { what: 'rows up to it', along: first.query.column ?? '' })
           : intervals(rows, {
               what: first.perRow ? first.name : first.query.kind === 'sum' ? first.name : 'rows',
               imagined: true,

@@ -1,10 +1,10 @@
-import type { Column, Foreseen, Policy } from '../api/shapes.ts';
+import type { Column, PlannedError, Policy } from '../api/shapes.ts';
 import type { Interval } from '../charts/intervals.ts';
-import { day, figure } from '../parts/figures.ts';
+import { formatDay, formatNumber } from '../parts/figures.ts';
 
 /** Example of a table: invented numbers of people with the real width of the noise. Nothing here comes from the data. */
-export function imagined(policy: Policy, foreseen: Foreseen, people: number): readonly Interval[] {
-  const { query, halfWidth, perRow, cells } = foreseen;
+export function exampleBars(policy: Policy, expected: PlannedError, people: number): readonly Interval[] {
+  const { query, halfWidth, perRow, cells } = expected;
   const named = (name: string | undefined) => policy.columns.find((c) => c.name === name);
   const groups = query.kind === 'crosstab' ? labelsOf(named(query.columns?.[0])) : labelsOf(named(query.by?.[0]));
   const inner = query.kind === 'crosstab' ? named(query.columns?.[1]) : counted.has(query.kind) ? named(query.column) : undefined;
@@ -24,7 +24,7 @@ export function imagined(policy: Policy, foreseen: Foreseen, people: number): re
   return rows.map((row, k) => {
     const count = Math.round((people * weights[k]!) / all);
     const wide = perRow ? halfWidth / Math.max(1, count) : halfWidth;
-    const value = imaginedValue(query.kind, named(query.column), count, k);
+    const value = exampleValue(query.kind, named(query.column), count, k);
     return { ...row, value, low: value - wide, high: value + wide };
   });
 }
@@ -32,9 +32,9 @@ export function imagined(policy: Policy, foreseen: Foreseen, people: number): re
 const counted = new Set(['histogram', 'count']);
 
 /** A distribution as it could rise: thirty points between the bounds. */
-export function imaginedRise(
+export function exampleCdf(
   { columns }: Policy,
-  { query, halfWidth }: Foreseen,
+  { query, halfWidth }: PlannedError,
   people: number,
 ): readonly (Interval & { readonly at: number })[] {
   const column = columns.find((c) => c.name === query.column);
@@ -43,7 +43,7 @@ export function imaginedRise(
     const part = k / 29;
     const value = Math.round(people * part * part * (3 - 2 * part));
     const at = low + part * (high - low);
-    return { label: column?.date ? day(at) : figure(at), at, value, low: value - halfWidth, high: value + halfWidth };
+    return { label: column?.date ? formatDay(at) : formatNumber(at), at, value, low: value - halfWidth, high: value + halfWidth };
   });
 }
 
@@ -52,7 +52,7 @@ function labelsOf(column: Column | undefined, many = 0): readonly string[] {
   if (column?.values) return column.values.map(({ value, label }) => label ?? value);
   if (column?.bins) {
     const edges = column.bins;
-    const at = (k: number) => (column.date ? day(edges[k]!) : `${edges[k]}`);
+    const at = (k: number) => (column.date ? formatDay(edges[k]!) : `${edges[k]}`);
     return [...edges, undefined].map((edge, k) =>
       k === 0 ? `below ${at(0)}` : edge === undefined ? `${at(k - 1)} and above` : `${at(k - 1)} to ${at(k)}`,
     );
@@ -61,15 +61,15 @@ function labelsOf(column: Column | undefined, many = 0): readonly string[] {
   const [low, high] = column.bounds;
   const parts = Math.min(many, 30);
   const whole = column.type === 'integer' ? 1 : 0;
-  const told = column.date ? day : figure;
+  const format = column.date ? formatDay : formatNumber;
   const wide = whole ? Math.ceil((high - low + 1) / parts) : (high - low) / parts;
   return Array.from(
     { length: parts },
-    (_, k) => `${told(low + k * wide)} to ${told(Math.min(high, low + (k + 1) * wide - whole))}`,
+    (_, k) => `${format(low + k * wide)} to ${format(Math.min(high, low + (k + 1) * wide - whole))}`,
   );
 }
 
-function imaginedValue(kind: string, column: Column | undefined, count: number, k: number): number {
+function exampleValue(kind: string, column: Column | undefined, count: number, k: number): number {
   const [low, high] = column?.bounds ?? [0, 1];
   const middle = low + (high - low) * (0.42 + 0.05 * ((k * 7) % 5));
   if (kind === 'mean') return middle;

@@ -2,9 +2,9 @@ import type { Column, Policy } from '../api/shapes.ts';
 import { isLabel, isSeveral, type SeveralKind, severalFor, severalKinds, severalQuestion } from './several.ts';
 
 /** Request in the form, before it is a valid query. */
-export interface Draft {
+export interface QuestionDraft {
   readonly mode: 'builder' | 'sql' | 'json';
-  readonly kind: Kind;
+  readonly kind: FormKind;
   readonly column: string;
   readonly second: string;
   readonly by: string;
@@ -24,7 +24,7 @@ export interface Draft {
   readonly relation: string;
 }
 
-export type Kind =
+export type FormKind =
   | 'pattern'
   | 'histogram'
   | 'crosstab'
@@ -61,7 +61,7 @@ export const patterns: Readonly<Record<string, string>> = {
   'clustering coefficient': 'clustering coefficient',
 };
 
-export const kinds: Readonly<Record<Kind, KindWords>> = {
+export const formKinds: Readonly<Record<FormKind, KindWords>> = {
   histogram: {
     label: 'How many gave each answer',
     hint: 'One count per declared value; all cost what one costs.',
@@ -91,19 +91,19 @@ export const kinds: Readonly<Record<Kind, KindWords>> = {
 };
 
 /** The kinds that these columns and relations can answer. */
-export const kindsFor = ({ columns, relations }: Policy): readonly Kind[] =>
-  (Object.keys(kinds) as Kind[]).filter((k) => {
+export const kindsFor = ({ columns, relations }: Policy): readonly FormKind[] =>
+  (Object.keys(formKinds) as FormKind[]).filter((k) => {
     if (k === 'pattern') return relations !== undefined && relations.length > 0;
     if (columns.length === 0) return false;
     if (isSeveral(k))
       return columns.filter(severalKinds[k].of).length >= severalKinds[k].fewest && (k !== 'classify' || columns.some(isLabel));
-    const { about } = kinds[k];
+    const { about } = formKinds[k];
     return about === undefined || columns.filter(about).length >= (k === 'crosstab' ? 2 : 1);
   });
-export const columnsFor = ({ columns }: Policy, kind: Kind): readonly Column[] =>
-  columns.filter(kinds[kind].about ?? (() => false));
+export const columnsFor = ({ columns }: Policy, kind: FormKind): readonly Column[] =>
+  columns.filter(formKinds[kind].about ?? (() => false));
 
-export function firstDraft(policy: Policy): Draft {
+export function firstDraft(policy: Policy): QuestionDraft {
   const kind = kindsFor(policy)[0] ?? 'count';
   const able = columnsFor(policy, kind);
   const sample = able.find(isKey)?.name;
@@ -129,13 +129,13 @@ export function firstDraft(policy: Policy): Draft {
 }
 
 /** Changes the kind; fields that no longer fit take the first value that does. */
-export function withKind(policy: Policy, draft: Draft, kind: Kind): Draft {
+export function withKind(policy: Policy, draft: QuestionDraft, kind: FormKind): QuestionDraft {
   const able = columnsFor(policy, kind).map((c) => c.name);
   const column = able.includes(draft.column) ? draft.column : (able[0] ?? '');
   const second = able.find((name) => name !== column) ?? '';
   const values = kind === 'share' || kind === 'classify' ? firstValue(policy, column) : [];
   if (isSeveral(kind)) return { ...draft, kind, column, values, by: '', ...severalFor(policy, kind, column) };
-  return { ...draft, kind, column, second, values, by: kinds[kind].groups && draft.by !== column ? draft.by : '' };
+  return { ...draft, kind, column, second, values, by: formKinds[kind].groups && draft.by !== column ? draft.by : '' };
 }
 
 export const firstValue = ({ columns }: Policy, name: string): readonly string[] =>
@@ -145,7 +145,10 @@ export const firstValue = ({ columns }: Policy, name: string): readonly string[]
     .map((v) => v.value) ?? [];
 
 /** Query in the JSON form of library, command line and service, or a text that names what is missing. */
-export function questionOf(policy: Policy, draft: Draft): { readonly question: object } | { readonly missing: string } {
+export function draftQuestion(
+  policy: Policy,
+  draft: QuestionDraft,
+): { readonly question: object } | { readonly missing: string } {
   if (draft.mode === 'sql')
     return draft.sql.trim() === '' ? { missing: 'Write a query.' } : { question: { sql: draft.sql.trim() } };
   if (draft.mode === 'json') return readQuestion(draft.json);
@@ -153,17 +156,17 @@ export function questionOf(policy: Policy, draft: Draft): { readonly question: o
   if (isSeveral(kind)) return severalQuestion(kind, draft);
   if (kind === 'survey') return { question: { survey: true } };
   if (kind === 'pattern') return { question: { pattern: `${draft.pattern} of ${draft.relation}` } };
-  if (kinds[kind].about && column === '') return { missing: 'Choose a column.' };
+  if (formKinds[kind].about && column === '') return { missing: 'Choose a column.' };
   if (kind === 'crosstab' && (second === '' || second === column)) return { missing: 'Choose two different columns.' };
   if (kind === 'share' && values.length === 0) return { missing: 'Choose at least one answer.' };
   const where = conditionsOf(policy, draft);
   return {
     question: {
       kind,
-      ...(kind === 'crosstab' ? { columns: [column, second] } : kinds[kind].about && { column }),
+      ...(kind === 'crosstab' ? { columns: [column, second] } : formKinds[kind].about && { column }),
       ...(kind === 'share' && { values }),
       ...(kind === 'quantile' && { at: [0.25, 0.5, 0.75] }),
-      ...(kinds[kind].groups && by !== '' && { by: [by] }),
+      ...(formKinds[kind].groups && by !== '' && { by: [by] }),
       ...(where.length > 0 && { where }),
     },
   };
@@ -183,7 +186,7 @@ function readQuestion(text: string): { readonly question: object } | { readonly 
   }
 }
 
-function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Draft): readonly object[] {
+function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: QuestionDraft): readonly object[] {
   const column = columns.find((c) => c.name === where);
   if (!column) return [];
   if (isNumber(column)) {
@@ -197,11 +200,11 @@ function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Dra
 }
 
 /** Label in the ledger; SQL is its own label. */
-export function labelOf(draft: Draft): string | undefined {
+export function draftLabel(draft: QuestionDraft): string | undefined {
   const { mode, kind, column, second, by } = draft;
   if (mode !== 'builder' || kind === 'survey' || kind === 'pattern' || isSeveral(kind)) return undefined;
   const about = kind === 'crosstab' ? ` of ${column} and ${second}` : kind === 'count' ? '' : ` of ${column}`;
-  return `${kind}${about}${kinds[kind].groups && by !== '' ? ` by ${by}` : ''}${draft.where === '' ? '' : `, some ${draft.where}`}`.slice(
+  return `${kind}${about}${formKinds[kind].groups && by !== '' ? ` by ${by}` : ''}${draft.where === '' ? '' : `, some ${draft.where}`}`.slice(
     0,
     120,
   );

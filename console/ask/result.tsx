@@ -1,5 +1,5 @@
-import { figure } from '../parts/figures.ts';
-import { Table } from '../parts/table.tsx';
+import { formatNumber } from '../parts/figures.ts';
+import { DataTable } from '../parts/table.tsx';
 
 type Cell = string | number | boolean | null;
 interface Synthetic {
@@ -49,13 +49,13 @@ function SyntheticRows({ result: { rows, columns }, entry }: { readonly result: 
     <div class="stack">
       <div class="row spread">
         <p class="small soft">
-          {figure(rows)} rows of nobody; the first {Math.min(shownRows, rows)} are shown.
+          {formatNumber(rows)} rows of nobody; the first {Math.min(shownRows, rows)} are shown.
         </p>
         <button type="button" class="button small" onClick={save}>
           Save as CSV
         </button>
       </div>
-      <Table
+      <DataTable
         caption="Synthetic rows"
         columns={columns.map(({ name }) => ({ name }))}
         rows={Array.from({ length: Math.min(shownRows, rows) }, (_, r) => columns.map((c) => cellText(c.values[r])))}
@@ -65,10 +65,10 @@ function SyntheticRows({ result: { rows, columns }, entry }: { readonly result: 
 }
 
 const Centres = ({ result: { columns, centres } }: { readonly result: Clusters }) => (
-  <Table
+  <DataTable
     caption="Centres of the clusters"
     columns={[{ name: 'cluster' }, ...columns.map((name) => ({ name, right: true }))]}
-    rows={centres.map((centre, k) => [String(k + 1), ...centre.map((x) => figure(x))])}
+    rows={centres.map((centre, k) => [String(k + 1), ...centre.map((x) => formatNumber(x))])}
   />
 );
 
@@ -77,19 +77,19 @@ const Weights = ({ result: { label, positive, intercept, weights } }: { readonly
     <p>
       Tells {label} = {positive.join(' or ')} from the others. A weight above 0 speaks for it.
     </p>
-    <Table
+    <DataTable
       caption="Weights of the classifier"
       columns={[{ name: 'column' }, { name: 'value' }, { name: 'weight', right: true }]}
-      rows={[['(intercept)', '', figure(intercept)], ...weights.flatMap((w) => weightRows(w))]}
+      rows={[['(intercept)', '', formatNumber(intercept)], ...weights.flatMap((w) => weightRows(w))]}
     />
   </div>
 );
 
 /** A number has one weight, a column of values one for each. */
 function weightRows(w: Readonly<Record<string, unknown>> & { readonly column: string }): readonly string[][] {
-  if (typeof w.weight === 'number') return [[w.column, typeof w.value === 'string' ? w.value : '', figure(w.weight)]];
+  if (typeof w.weight === 'number') return [[w.column, typeof w.value === 'string' ? w.value : '', formatNumber(w.weight)]];
   if (Array.isArray(w.weights) && Array.isArray(w.values))
-    return w.values.map((value, k) => [w.column, String(value), figure((w.weights as number[])[k])]);
+    return w.values.map((value, k) => [w.column, String(value), formatNumber((w.weights as number[])[k])]);
   return [[w.column, '', JSON.stringify(w)]];
 }
 
@@ -97,9 +97,9 @@ function weightRows(w: Readonly<Record<string, unknown>> & { readonly column: st
 function Plain({ value }: { readonly value: unknown }) {
   const rows = Object.entries(typeof value === 'object' && value !== null ? value : { value });
   const text = (v: unknown) =>
-    typeof v === 'number' ? figure(v) : typeof v === 'string' ? v : (JSON.stringify(v) ?? '').slice(0, 400);
+    typeof v === 'number' ? formatNumber(v) : typeof v === 'string' ? v : (JSON.stringify(v) ?? '').slice(0, 400);
   return (
-    <Table
+    <DataTable
       caption="Answer"
       tall
       columns={[{ name: 'name' }, { name: 'value' }]}

@@ -84,11 +84,11 @@ export function severalQuestion(
   kind: SeveralKind,
   { column, values, several, many }: Chosen,
 ): { readonly question: object } | { readonly missing: string } {
-  const { many: asked } = severalKinds[kind];
+  const { many: manyNeeded } = severalKinds[kind];
   const number = Number(many);
   if (several.length === 0) return { missing: 'Choose at least one column.' };
-  if (asked && !(Number.isInteger(number) && number >= asked.least && number <= asked.most))
-    return { missing: `${asked.label}: a whole number from ${asked.least} to ${asked.most}.` };
+  if (manyNeeded && !(Number.isInteger(number) && number >= manyNeeded.least && number <= manyNeeded.most))
+    return { missing: `${manyNeeded.label}: a whole number from ${manyNeeded.least} to ${manyNeeded.most}.` };
   if (kind === 'workload')
     return number > several.length
       ? { missing: `A table of ${number} columns needs as many.` }

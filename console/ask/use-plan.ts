@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { call, problemOf } from '../api/client.ts';
-import type { Asking, Plan, Problem } from '../api/shapes.ts';
+import { call, problemFrom } from '../api/client.ts';
+import type { Plan, Problem, QuestionRequest } from '../api/shapes.ts';
 
 export interface Planned {
   readonly plan?: Plan;
@@ -12,7 +12,7 @@ export interface Planned {
 const pause = 250;
 
 /** Plan of the current request, loaded after a pause in typing; the last one stays until the next arrives. */
-export function usePlan(policy: string, asking: Asking | undefined, turn: number): Planned {
+export function usePlan(policy: string, asking: QuestionRequest | undefined, turn: number): Planned {
   const [found, setFound] = useState<{ readonly of?: string; readonly plan?: Plan; readonly problem?: Problem }>({});
   const body = asking && JSON.stringify(asking);
   // After a release the same request is planned again.
@@ -28,7 +28,7 @@ export function usePlan(policy: string, asking: Asking | undefined, turn: number
       }).then(
         (plan) => setFound({ of: wanted, plan }),
         (error: unknown) => {
-          if (!stop.signal.aborted) setFound({ of: wanted, problem: problemOf(error) });
+          if (!stop.signal.aborted) setFound({ of: wanted, problem: problemFrom(error) });
         },
       );
     }, pause);
@@ -37,6 +37,6 @@ export function usePlan(policy: string, asking: Asking | undefined, turn: number
       stop.abort();
     };
   }, [policy, body, wanted]);
-  const { of, ...told } = found;
-  return { ...told, waiting: body !== undefined && of !== wanted };
+  const { of, ...rest } = found;
+  return { ...rest, waiting: body !== undefined && of !== wanted };
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { type BeliefPoint, beliefAgainstError, beliefMargins } from '../charts/belief.ts';
+import { type BeliefChartPoint, beliefAgainstError, beliefMargins } from '../charts/belief.ts';
 import { Chart } from '../charts/chart.tsx';
 import { Choice, Slider } from '../parts/field.tsx';
-import { figure, percent, percentAtMost } from '../parts/figures.ts';
-import { Table } from '../parts/table.tsx';
+import { formatNumber, formatPercent, percentAtMost } from '../parts/figures.ts';
+import { DataTable } from '../parts/table.tsx';
 
 /** Posterior per prior, and the error of a count, at one epsilon. */
 export interface PickedPoint {
@@ -29,7 +29,7 @@ export function BeliefPicker({
   const [prior, setPrior] = useState(priors.includes('0.1') ? '0.1' : priors[0]!);
   const own = closest(points, (p) => Math.abs(Math.log(p.epsilon / epsilon)));
   const [at, setAt] = useState(own);
-  const drawn = points.map((p): BeliefPoint => ({ epsilon: p.epsilon, belief: p.posterior[prior]!, error: p.error }));
+  const drawn = points.map((p): BeliefChartPoint => ({ epsilon: p.epsilon, belief: p.posterior[prior]!, error: p.error }));
   const chosen = drawn[Math.min(at, drawn.length - 1)]!;
   const logs = drawn.map((p) => Math.log(p.error));
   const [least, most] = [Math.min(...logs), Math.max(...logs)];
@@ -40,7 +40,7 @@ export function BeliefPicker({
   return (
     <div class="stack">
       <Chart
-        label={`Belief against error. With epsilon ${figure(chosen.epsilon)} a belief of ${percent(Number(prior))} may become ${percentAtMost(chosen.belief)}, and a count is off by up to ${figure(chosen.error)}.`}
+        label={`Belief against error. With epsilon ${formatNumber(chosen.epsilon)} a belief of ${formatPercent(Number(prior))} may become ${percentAtMost(chosen.belief)}, and a count is off by up to ${formatNumber(chosen.error)}.`}
         draw={beliefAgainstError(drawn, chosen, { prior: Number(prior), own: drawn[own] })}
         onPoint={point}
       >
@@ -56,20 +56,20 @@ export function BeliefPicker({
           min={0}
           max={drawn.length - 1}
           step={1}
-          words={`epsilon ${figure(chosen.epsilon)}`}
+          words={`epsilon ${formatNumber(chosen.epsilon)}`}
           onSlide={setAt}
         />
         <Choice
           label="What the attacker believed before"
           value={prior}
-          options={priors.map((p) => ({ value: p, label: percent(Number(p)) }))}
+          options={priors.map((p) => ({ value: p, label: formatPercent(Number(p)) }))}
           onChoose={setPrior}
         />
       </div>
       <dl class="figures" aria-live="polite">
         <div class="figure">
           <dt>Epsilon</dt>
-          <dd>{figure(chosen.epsilon)}</dd>
+          <dd>{formatNumber(chosen.epsilon)}</dd>
         </div>
         <div class="figure">
           <dt>Belief after, at most</dt>
@@ -77,16 +77,16 @@ export function BeliefPicker({
         </div>
         <div class="figure">
           <dt>A count is off by</dt>
-          <dd>± {figure(chosen.error)}</dd>
+          <dd>± {formatNumber(chosen.error)}</dd>
         </div>
         <div class="figure">
           <dt>Odds move by at most</dt>
-          <dd>× {figure(Math.exp(chosen.epsilon))}</dd>
+          <dd>× {formatNumber(Math.exp(chosen.epsilon))}</dd>
         </div>
       </dl>
       <details>
         <summary>The points as a table</summary>
-        <Table
+        <DataTable
           caption="Belief against error, point by point"
           tall
           columns={[
@@ -94,7 +94,7 @@ export function BeliefPicker({
             { name: 'belief after', right: true },
             { name: 'error of a count', right: true },
           ]}
-          rows={drawn.map((p) => [figure(p.epsilon), percentAtMost(p.belief), `± ${figure(p.error)}`])}
+          rows={drawn.map((p) => [formatNumber(p.epsilon), percentAtMost(p.belief), `± ${formatNumber(p.error)}`])}
         />
       </details>
     </div>

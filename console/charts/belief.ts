@@ -1,9 +1,9 @@
 import { dot, line, ruleX, text } from '@observablehq/plot';
-import { percent } from '../parts/figures.ts';
-import type { Drawing } from './chart.tsx';
+import { formatPercent } from '../parts/figures.ts';
+import type { ChartDrawing } from './chart.tsx';
 
 /** One budget: the attacker's posterior, and the error of a count. */
-export interface BeliefPoint {
+export interface BeliefChartPoint {
   readonly epsilon: number;
   readonly belief: number;
   readonly error: number;
@@ -16,10 +16,10 @@ const beliefHeight = 320;
 /** Belief against error: the less an attacker may come to believe, the wider the error bars. */
 export const beliefAgainstError =
   (
-    points: readonly BeliefPoint[],
-    chosen: BeliefPoint,
-    { prior, own }: { readonly prior: number; readonly own: BeliefPoint | undefined },
-  ): Drawing =>
+    points: readonly BeliefChartPoint[],
+    chosen: BeliefChartPoint,
+    { prior, own }: { readonly prior: number; readonly own: BeliefChartPoint | undefined },
+  ): ChartDrawing =>
   (width) => ({
     height: beliefHeight,
     marginLeft: beliefMargins.left,
@@ -48,7 +48,7 @@ export const beliefAgainstError =
       text([{ error: points[0]!.error, belief: prior }], {
         x: 'error',
         y: 'belief',
-        text: [`before: ${percent(prior)}`],
+        text: [`before: ${formatPercent(prior)}`],
         dy: -8,
         textAnchor: 'end',
         fill: 'var(--soft)',

@@ -1,5 +1,5 @@
 import { dot, link } from '@observablehq/plot';
-import type { Drawing } from './chart.tsx';
+import type { ChartDrawing } from './chart.tsx';
 
 export interface BeliefMove {
   readonly value: string;
@@ -10,7 +10,7 @@ export interface BeliefMove {
 
 /** Belief before (hollow) and after (filled), per answer; the true answer has another colour. */
 export const beliefs =
-  (rows: readonly BeliefMove[]): Drawing =>
+  (rows: readonly BeliefMove[]): ChartDrawing =>
   () => ({
     height: 46 + rows.length * 26,
     marginLeft: Math.min(120, Math.max(...rows.map((r) => r.value.length)) * 7.5 + 16),

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 /** Plot options for a width in pixels. */
-export type Drawing = (width: number) => PlotOptions & { readonly height: number };
+export type ChartDrawing = (width: number) => PlotOptions & { readonly height: number };
 
 /** Chart as wide as its container; its height is reserved before it is drawn. The label is its text for screen readers. */
 export function Chart({
@@ -13,7 +13,7 @@ export function Chart({
   onPoint,
 }: {
   readonly label: string;
-  readonly draw: Drawing;
+  readonly draw: ChartDrawing;
   /** The caption, and the numbers as a table. */
   readonly children?: ComponentChildren;
   /** Called while dragging, with the pointer's fraction of the width, and the width. */

@@ -1,5 +1,5 @@
 import { barX, ruleX, text } from '@observablehq/plot';
-import type { Drawing } from './chart.tsx';
+import type { ChartDrawing } from './chart.tsx';
 
 export interface Gain {
   readonly who: string;
@@ -11,7 +11,7 @@ const wrapped = (words: string, most: number): string => (words.length <= most ?
 
 /** Gain of each attacker: for the median and the worst record, compared with the promise. */
 export const gains =
-  (rows: readonly Gain[], promised: number): Drawing =>
+  (rows: readonly Gain[], promised: number): ChartDrawing =>
   (width) => ({
     height: 60 + rows.length * 46,
     marginLeft: width < 480 ? 16 : 290,

@@ -1,5 +1,5 @@
 import { areaY, barX, lineY, type PlotOptions, ruleX, ruleY, tickX } from '@observablehq/plot';
-import type { Drawing } from './chart.tsx';
+import type { ChartDrawing } from './chart.tsx';
 
 /** A number with its interval. */
 export interface Interval {
@@ -19,7 +19,7 @@ const widest = (labels: readonly string[], most: number): number =>
 export function intervals(
   rows: readonly Interval[],
   { what, imagined = false }: { readonly what: string; readonly imagined?: boolean },
-): Drawing {
+): ChartDrawing {
   return (width) => {
     const most = width < 380 ? 13 : 24;
     const labels = [...new Set(rows.map((r) => r.label))];
@@ -65,7 +65,7 @@ export const band =
   (
     rows: readonly (Interval & { readonly at: number })[],
     { what, along }: { readonly what: string; readonly along: string },
-  ): Drawing =>
+  ): ChartDrawing =>
   (width) => ({
     height: 300,
     marginLeft: 58,

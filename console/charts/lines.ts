@@ -1,7 +1,7 @@
 import { dot, line, ruleY, text } from '@observablehq/plot';
-import type { Drawing } from './chart.tsx';
+import type { ChartDrawing } from './chart.tsx';
 
-export interface Series {
+export interface ChartSeries {
   readonly name: string;
   readonly points: readonly { readonly x: number; readonly y: number }[];
 }
@@ -18,13 +18,13 @@ export const seriesColours = [
 /** Lines over a common axis, each with its name at its end where there is room. */
 export const lines =
   (
-    series: readonly Series[],
+    series: readonly ChartSeries[],
     {
       along,
       what,
       limit,
     }: { readonly along: string; readonly what: string; readonly limit?: { readonly at: number; readonly words: string } },
-  ): Drawing =>
+  ): ChartDrawing =>
   (width) => ({
     height: 300,
     marginLeft: 54,

@@ -1,6 +1,6 @@
 import { dot, link } from '@observablehq/plot';
 import { type Edge, layout, type Node } from '../network/layout.ts';
-import type { Drawing } from './chart.tsx';
+import type { ChartDrawing } from './chart.tsx';
 
 const strengthOf = (oddsRatio: Edge['oddsRatio']): number =>
   oddsRatio === 'inf' || oddsRatio === null ? 1000 : oddsRatio === '-inf' ? 1 : Math.max(1, oddsRatio);
@@ -16,7 +16,7 @@ export const strengthClass = (oddsRatio: Edge['oddsRatio']) =>
   strengths.find(({ most }) => strengthOf(oddsRatio) <= most) ?? strengths.at(-1)!;
 
 /** A network of records that know each other; the strength of a tie is its colour and its width. */
-export function network(nodes: readonly Node[], edges: readonly Edge[]): Drawing {
+export function networkChart(nodes: readonly Node[], edges: readonly Edge[]): ChartDrawing {
   const placed = layout(nodes, edges);
   const records = placed.filter((p) => p.kind !== 'shared');
   const at = new Map(placed.map((p) => [p.id, p]));

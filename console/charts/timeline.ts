@@ -1,11 +1,11 @@
 import { dot, ruleX, text } from '@observablehq/plot';
 import type { Entry } from '../api/shapes.ts';
-import { figure } from '../parts/figures.ts';
-import type { Drawing } from './chart.tsx';
+import { formatNumber } from '../parts/figures.ts';
+import type { ChartDrawing } from './chart.tsx';
 
 /** Releases over time with their share of the budget: one lane per person, larger dots for larger costs. */
 export const timeline =
-  (entries: readonly Entry[]): Drawing =>
+  (entries: readonly Entry[]): ChartDrawing =>
   (width) => {
     const people = [...new Set(entries.map((e) => e.analyst))];
     const left = Math.min(140, Math.max(...people.map((p) => p.length)) * 7.5 + 18);
@@ -15,7 +15,7 @@ export const timeline =
     const [first, last] = [Math.min(...times), Math.max(...times)];
     // One moment alone still needs an axis around it.
     const around = last === first ? 60_000 : (last - first) * 0.06;
-    const apart = (40 * (last - first + 2 * around)) / Math.max(1, width - left - 20);
+    const spacing = (40 * (last - first + 2 * around)) / Math.max(1, width - left - 20);
     return {
       height: 62 + 46 * people.length,
       marginLeft: left,
@@ -43,10 +43,10 @@ export const timeline =
         }),
         ...(shown.length <= 40
           ? [
-              text(spaced(shown, apart), {
+              text(spaced(shown, spacing), {
                 x: 'when',
                 y: 'analyst',
-                text: (e: Entry) => (e.epsilon === undefined ? '' : figure(e.epsilon)),
+                text: (e: Entry) => (e.epsilon === undefined ? '' : formatNumber(e.epsilon)),
                 dy: -20,
                 fill: 'var(--soft)',
               }),
@@ -57,10 +57,10 @@ export const timeline =
   };
 
 /** Points whose labels do not overlap earlier ones. */
-function spaced<E extends Entry & { readonly when: Date }>(entries: readonly E[], apart: number): readonly E[] {
+function spaced<E extends Entry & { readonly when: Date }>(entries: readonly E[], spacing: number): readonly E[] {
   const last = new Map<string, number>();
   return entries.filter(({ analyst, when }) => {
-    if (when.getTime() - (last.get(analyst) ?? Number.NEGATIVE_INFINITY) < apart) return false;
+    if (when.getTime() - (last.get(analyst) ?? Number.NEGATIVE_INFINITY) < spacing) return false;
     last.set(analyst, when.getTime());
     return true;
   });

@@ -10,7 +10,7 @@ export interface Edge {
   readonly kind: string;
   readonly oddsRatio: number | 'inf' | '-inf' | null;
 }
-export interface Placed extends Node {
+export interface NodePosition extends Node {
   readonly x: number;
   readonly y: number;
 }
@@ -19,7 +19,7 @@ export interface Placed extends Node {
  * Force layout of a network: ties attract, other pairs repel, and all are drawn to the middle. Records start on a spiral,
  * not at random, so the same network gives the same picture.
  */
-export function layout(nodes: readonly Node[], edges: readonly Edge[], rounds = 140): readonly Placed[] {
+export function layout(nodes: readonly Node[], edges: readonly Edge[], rounds = 140): readonly NodePosition[] {
   const turn = Math.PI * (3 - Math.sqrt(5));
   const order = componentOrder(nodes, edges);
   const [x, y] = [new Float64Array(nodes.length), new Float64Array(nodes.length)];

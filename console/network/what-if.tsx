@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import { call, problemOf } from '../api/client.ts';
+import { call, problemFrom } from '../api/client.ts';
 import type { Figure, Problem, Tie } from '../api/shapes.ts';
 import { Slider } from '../parts/field.tsx';
-import { figure } from '../parts/figures.ts';
-import { Table } from '../parts/table.tsx';
-import { Fault } from '../parts/told.tsx';
+import { formatNumber } from '../parts/figures.ts';
+import { DataTable } from '../parts/table.tsx';
+import { FaultNotice } from '../parts/told.tsx';
 
 interface WhatIfAnswer {
   readonly epsilon: number;
@@ -39,7 +39,7 @@ export const tieName = (tie: Tie): string =>
     .join(' ');
 
 /** Noise under ties that are stronger or weaker than declared. Reads only the ties and spends nothing. */
-export function WhatIf({ path, ties }: { readonly path: string; readonly ties: readonly Tie[] }) {
+export function WhatIfPanel({ path, ties }: { readonly path: string; readonly ties: readonly Tie[] }) {
   const strong = ties.map((tie, index) => ({ tie, index })).filter(({ tie }) => tie.oddsRatio !== undefined);
   const [chosen, setChosen] = useState<readonly number[]>(() => strong.map(({ tie }) => declaredStop(tie)));
   const [answer, setAnswer] = useState<WhatIfAnswer>();
@@ -58,7 +58,7 @@ export function WhatIf({ path, ties }: { readonly path: string; readonly ties: r
           setProblem(undefined);
         },
         (error: unknown) => {
-          if (!stop.signal.aborted) setProblem(problemOf(error));
+          if (!stop.signal.aborted) setProblem(problemFrom(error));
         },
       );
     }, pause);
@@ -67,7 +67,7 @@ export function WhatIf({ path, ties }: { readonly path: string; readonly ties: r
       stop.abort();
     };
   }, [path, body]);
-  const both = (told: (found: WhatIfAnswer) => string) => [declared, answer].map((found) => (found ? told(found) : '…'));
+  const both = (format: (found: WhatIfAnswer) => string) => [declared, answer].map((found) => (found ? format(found) : '…'));
   if (strong.length === 0) return <p class="soft">No declared tie has a strength that could be changed here.</p>;
   return (
     <div class="stack">
@@ -83,20 +83,20 @@ export function WhatIf({ path, ties }: { readonly path: string; readonly ties: r
           onSlide={(to) => setChosen(chosen.map((c, i) => (i === k ? to : c)))}
         />
       ))}
-      <Table
+      <DataTable
         caption="As declared, and as it would be"
         columns={[{ name: '' }, { name: 'declared', right: true }, { name: 'what if', right: true }]}
         rows={[
-          ['epsilon promised', ...both((f) => figure(f.epsilon))],
-          ['of it, each record alone', ...both((f) => figure(f.base))],
-          ['ties multiply what leaks by', ...both((f) => figure(f.amplification))],
+          ['epsilon promised', ...both((f) => formatNumber(f.epsilon))],
+          ['of it, each record alone', ...both((f) => formatNumber(f.base))],
+          ['ties multiply what leaks by', ...both((f) => formatNumber(f.amplification))],
           [
             `error of a count by ${answer?.column ?? declared?.column ?? 'a column'}, whole budget`,
-            ...both((f) => `± ${figure(f.error)}`),
+            ...both((f) => `± ${formatNumber(f.error)}`),
           ],
         ]}
       />
-      {problem && <Fault problem={problem} />}
+      {problem && <FaultNotice problem={problem} />}
     </div>
   );
 }

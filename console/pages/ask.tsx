@@ -1,25 +1,25 @@
 import { useRef, useState } from 'preact/hooks';
-import { problemOf } from '../api/client.ts';
-import type { Amounts, Answer, Asking, Plan, Policy, Problem } from '../api/shapes.ts';
+import { problemFrom } from '../api/client.ts';
+import type { Amounts, Answer, Plan, Policy, Problem, QuestionRequest } from '../api/shapes.ts';
 import { AnswerView } from '../ask/answer.tsx';
 import { Builder } from '../ask/builder.tsx';
 import { codeFor } from '../ask/code.ts';
-import { Foresight } from '../ask/foresight.tsx';
-import { firstDraft, labelOf, questionOf } from '../ask/question.ts';
-import { cancelJob, type JobView, releaseAsJob } from '../ask/release-job.ts';
+import { PlanPreview } from '../ask/foresight.tsx';
+import { draftLabel, draftQuestion, firstDraft } from '../ask/question.ts';
+import { cancelJob, type JobStatus, releaseAsJob } from '../ask/release-job.ts';
 import { usePlan } from '../ask/use-plan.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { Segments, Slider, Written } from '../parts/field.tsx';
-import { figure } from '../parts/figures.ts';
+import { formatNumber } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
-import { Fault, Ghost, Note } from '../parts/told.tsx';
+import { FaultNotice, Notice, Placeholder } from '../parts/told.tsx';
 
 /** Parts of the budget that the slider stops at. */
 const parts = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100];
 const epsilonOf = (total: number, part: number): string => String(Number(((total * part) / 100).toPrecision(4)));
 
-export function Ask({
+export function AskPage({
   policy,
   budget,
   onSpent,
@@ -33,15 +33,15 @@ export function Ask({
   const [asking, setAsking] = useState(false);
   const [answer, setAnswer] = useState<Answer>();
   const [problem, setProblem] = useState<Problem>();
-  const [job, setJob] = useState<JobView>();
+  const [job, setJob] = useState<JobStatus>();
   const [working, setWorking] = useState(false);
   const [turn, setTurn] = useState(0);
   const answered = useRef<HTMLElement>(null);
   const begun = useRef(false);
   const epsilon = epsilonOf(budget.total, parts[part]!);
-  const found = questionOf(policy, draft);
-  const label = labelOf(draft);
-  const request: Asking | undefined =
+  const found = draftQuestion(policy, draft);
+  const label = draftLabel(draft);
+  const request: QuestionRequest | undefined =
     'question' in found ? { question: found.question, epsilon, ...(label !== undefined && { label }) } : undefined;
   const planned = usePlan(policy.name, request, turn);
   const allowed = planned.plan?.fits === true && planned.plan.refusal === undefined;
@@ -56,11 +56,11 @@ export function Ask({
     setWorking(true);
     setProblem(undefined);
     try {
-      const told = await releaseAsJob(policy.name, request!, setJob);
-      setAnswer(told);
-      if (told) setTimeout(() => answered.current?.focus(), 0);
+      const released = await releaseAsJob(policy.name, request!, setJob);
+      setAnswer(released);
+      if (released) setTimeout(() => answered.current?.focus(), 0);
     } catch (error) {
-      setProblem(problemOf(error));
+      setProblem(problemFrom(error));
     }
     begun.current = false;
     setWorking(false);
@@ -134,17 +134,17 @@ export function Ask({
             </span>
           </div>
           {working && job && <Progress job={job} />}
-          {problem && <Fault problem={problem} />}
+          {problem && <FaultNotice problem={problem} />}
         </Panel>
         <Panel title="Before you spend" aside={<span class="badge">{planned.waiting ? 'planning' : 'free'}</span>}>
           <p class="unseen" role="status">
             {planned.plan && !planned.waiting && inWords(planned.plan)}
           </p>
           <div class={planned.waiting ? 'waiting' : ''} aria-busy={planned.waiting}>
-            {'missing' in found && <Note>{found.missing}</Note>}
-            {planned.problem && <Fault problem={planned.problem} />}
-            {planned.plan && 'question' in found && <Foresight policy={policy} plan={planned.plan} />}
-            {!planned.plan && planned.waiting && <Ghost height={420} />}
+            {'missing' in found && <Notice>{found.missing}</Notice>}
+            {planned.problem && <FaultNotice problem={planned.problem} />}
+            {planned.plan && 'question' in found && <PlanPreview policy={policy} plan={planned.plan} />}
+            {!planned.plan && planned.waiting && <Placeholder height={420} />}
           </div>
         </Panel>
       </div>
@@ -158,15 +158,16 @@ export function Ask({
       <Confirm
         open={asking}
         title="Release this answer?"
-        yes={`Spend epsilon ${figure(planned.plan?.epsilon)}`}
+        yes={`Spend epsilon ${formatNumber(planned.plan?.epsilon)}`}
         onYes={release}
         onNo={() => setAsking(false)}
       >
         {planned.plan && (
           <>
             <p>
-              It uses epsilon <strong>{figure(planned.plan.epsilon)}</strong> of the budget of this population. Afterwards{' '}
-              <strong>{figure(Math.max(0, planned.plan.budget.remaining - planned.plan.epsilon))}</strong> is left for everybody.
+              It uses epsilon <strong>{formatNumber(planned.plan.epsilon)}</strong> of the budget of this population. Afterwards{' '}
+              <strong>{formatNumber(Math.max(0, planned.plan.budget.remaining - planned.plan.epsilon))}</strong> is left for
+              everybody.
             </p>
             <p class="soft">
               What is spent cannot be had back. The same question asked again is told from the record and costs nothing.
@@ -180,12 +181,12 @@ export function Ask({
 
 /** The plan in a sentence, read aloud when it changes. */
 function inWords({ epsilon, fits, refusal, recorded, errors: [first] }: Plan): string {
-  const error = first && !first.perRow ? `, each number off by up to ${figure(first.halfWidth)}` : '';
+  const error = first && !first.perRow ? `, each number off by up to ${formatNumber(first.halfWidth)}` : '';
   if (recorded) return `The answer is on record and free${error}.`;
-  return `It would cost epsilon ${figure(epsilon)}${error}.${fits ? (refusal === undefined ? '' : ' It would be refused.') : ' The budget does not hold it.'}`;
+  return `It would cost epsilon ${formatNumber(epsilon)}${error}.${fits ? (refusal === undefined ? '' : ' It would be refused.') : ' The budget does not hold it.'}`;
 }
 
-function Progress({ job: { job, progress } }: { readonly job: JobView }) {
+function Progress({ job: { job, progress } }: { readonly job: JobStatus }) {
   return (
     <div class="row spread" role="status">
       <span class="row small">
@@ -199,7 +200,7 @@ function Progress({ job: { job, progress } }: { readonly job: JobView }) {
   );
 }
 
-function AsCode({ policy, asking }: { readonly policy: string; readonly asking: Asking }) {
+function AsCode({ policy, asking }: { readonly policy: string; readonly asking: QuestionRequest }) {
   const codes = codeFor(policy, asking, location.origin);
   const [name, setName] = useState(codes[0]!.name);
   return (

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { call, problemOf } from '../api/client.ts';
+import { call, problemFrom } from '../api/client.ts';
 import type { Entry, Policy, Problem } from '../api/shapes.ts';
 import { useEntries } from '../api/use-entries.ts';
 import { labelOfCode } from '../ask/answer.tsx';
@@ -7,10 +7,10 @@ import { beliefs } from '../charts/beliefs.ts';
 import { Chart } from '../charts/chart.tsx';
 import { gains } from '../charts/gains.ts';
 import { Choice } from '../parts/field.tsx';
-import { figure, percent } from '../parts/figures.ts';
+import { formatNumber, formatPercent } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
-import { Table } from '../parts/table.tsx';
-import { Empty, Fault, Ghost, Loaded, Note } from '../parts/told.tsx';
+import { DataTable } from '../parts/table.tsx';
+import { EmptyNotice, FaultNotice, Loaded, Notice, Placeholder } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 
 interface Believer {
@@ -44,26 +44,26 @@ interface Attacked {
 }
 
 /** Simulates an attacker on a release: the belief before and after. */
-export function Attack({ policy }: { readonly policy: Policy }) {
+export function AttackPage({ policy }: { readonly policy: Policy }) {
   const path = `/v1/policies/${encodeURIComponent(policy.name)}`;
-  const { asked, again, entries } = useEntries(`${path}/ledger`, 1000);
+  const { asked: answer, again, entries } = useEntries(`${path}/ledger`, 1000);
   return (
     <Page
       title="Attack"
       lead="What would somebody believe who saw a release, with and without knowing the ties? It reads the rows, so it is for stewards only and never for publication."
     >
       <Panel title="Which release" aside={<span class="badge warn">as private as the rows</span>}>
-        <Loaded asked={asked} height={140} again={again}>
+        <Loaded answer={answer} height={140} again={again}>
           {() => {
-            const told = entries.filter((e) => e.settled);
-            return told.length === 0 ? (
-              <Empty icon="attack" title="Nothing to attack yet">
+            const answeredEntries = entries.filter((e) => e.settled);
+            return answeredEntries.length === 0 ? (
+              <EmptyNotice icon="attack" title="Nothing to attack yet">
                 <p>
                   <a href={linkTo(policy.name, 'ask')}>Release a histogram</a> first.
                 </p>
-              </Empty>
+              </EmptyNotice>
             ) : (
-              <Played policy={policy} path={path} entries={told} />
+              <Played policy={policy} path={path} entries={answeredEntries} />
             );
           }}
         </Loaded>
@@ -94,7 +94,7 @@ function Played({
     await call<Attacked>(`${path}/attack`, {
       method: 'POST',
       body: { entry: Number(entry), ...(column !== '' && { column }) },
-    }).then(setFound, (error: unknown) => setProblem(problemOf(error)));
+    }).then(setFound, (error: unknown) => setProblem(problemFrom(error)));
     setWorking(false);
   };
   return (
@@ -124,8 +124,8 @@ function Played({
         </button>
         <span class="hint">Spends nothing; the result stays on this page.</span>
       </div>
-      {problem && <Fault problem={problem} />}
-      {working && <Ghost height={360} />}
+      {problem && <FaultNotice problem={problem} />}
+      {working && <Placeholder height={360} />}
       {found && <Outcome policy={policy} found={found} />}
     </div>
   );
@@ -137,21 +137,21 @@ function Outcome({ policy, found }: { readonly policy: Policy; readonly found: A
   const beyond = Math.max(0, ...found.attackers.map((a) => a.beyond));
   return (
     <div class="stack" aria-live="polite">
-      <Note kind={beyond > 0 ? 'bad' : 'good'}>
+      <Notice kind={beyond > 0 ? 'bad' : 'good'}>
         <strong>
           {beyond > 0
-            ? `The promise is broken for ${figure(beyond)} of ${figure(found.attacked)} records.`
+            ? `The promise is broken for ${formatNumber(beyond)} of ${formatNumber(found.attacked)} records.`
             : 'The promise holds for every record that was attacked.'}
         </strong>
         <span>
           {beyond > 0
             ? 'The release was made under weaker ties than this policy declares.'
-            : `No attacker gained more than epsilon ${figure(promised)} about anybody. A small gain on one answer proves nothing: the promise is about the worst one.`}
+            : `No attacker gained more than epsilon ${formatNumber(promised)} about anybody. A small gain on one answer proves nothing: the promise is about the worst one.`}
         </span>
-      </Note>
+      </Notice>
       <h3>What each attacker gained about “{found.column}”</h3>
       <Chart
-        label={`Gain of ${found.attackers.length} attackers, middle and worst record, against the promised ${figure(promised)}; the table below has the numbers.`}
+        label={`Gain of ${found.attackers.length} attackers, middle and worst record, against the promised ${formatNumber(promised)}; the table below has the numbers.`}
         draw={gains(
           found.attackers.map((a) => ({ who: a.name, median: a.median, most: a.most })),
           promised,
@@ -159,7 +159,7 @@ function Outcome({ policy, found }: { readonly policy: Policy; readonly found: A
       >
         <figcaption>Strong colour: the middle record. Faint: the worst one.</figcaption>
       </Chart>
-      <Table
+      <DataTable
         caption="What each attacker gained"
         columns={[
           { name: 'attacker' },
@@ -167,7 +167,7 @@ function Outcome({ policy, found }: { readonly policy: Policy; readonly found: A
           { name: 'worst record', right: true },
           { name: 'beyond the promise', right: true },
         ]}
-        rows={found.attackers.map((a) => [a.name, figure(a.median), figure(a.most), a.beyond])}
+        rows={found.attackers.map((a) => [a.name, formatNumber(a.median), formatNumber(a.most), a.beyond])}
       />
       <h3>Before and after, for the most exposed records</h3>
       <div class="columns">
@@ -183,12 +183,12 @@ function Outcome({ policy, found }: { readonly policy: Policy; readonly found: A
           return (
             <Chart
               key={record.name}
-              label={`Belief about one record with ${record.ties} ties, before and after, by somebody who knows the ties: its true answer from ${percent(truth?.before ?? 0)} to ${percent(truth?.after ?? 0)}.`}
+              label={`Belief about one record with ${record.ties} ties, before and after, by somebody who knows the ties: its true answer from ${formatPercent(truth?.before ?? 0)} to ${formatPercent(truth?.after ?? 0)}.`}
               draw={beliefs(rows)}
             >
               <figcaption>
-                {record.name}, {record.ties} ties: {words(record.actual)} believed with {percent(truth?.before ?? 0)} before,{' '}
-                {percent(truth?.after ?? 0)} after.
+                {record.name}, {record.ties} ties: {words(record.actual)} believed with {formatPercent(truth?.before ?? 0)}{' '}
+                before, {formatPercent(truth?.after ?? 0)} after.
               </figcaption>
             </Chart>
           );

@@ -2,32 +2,32 @@ import { Fragment } from 'preact';
 import type { Policy, Spending } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { BeliefPicker, type PickedPoint } from '../budget/belief-picker.tsx';
-import { figure } from '../parts/figures.ts';
+import { formatNumber } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
 import { Page, Panel } from '../parts/page.tsx';
-import { Table } from '../parts/table.tsx';
-import { Empty, Loaded } from '../parts/told.tsx';
+import { DataTable } from '../parts/table.tsx';
+import { EmptyNotice, Loaded } from '../parts/told.tsx';
 
 interface Points {
   readonly column?: string;
   readonly points: readonly (Omit<PickedPoint, 'error'> & { readonly error: number | 'inf' | null })[];
 }
 
-export function Budget({ policy, spending }: { readonly policy: Policy; readonly spending: Spending }) {
-  const [asked, again] = useAnswer<Points>(`/v1/policies/${encodeURIComponent(policy.name)}/belief`);
+export function BudgetPage({ policy, spending }: { readonly policy: Policy; readonly spending: Spending }) {
+  const [answer, again] = useAnswer<Points>(`/v1/policies/${encodeURIComponent(policy.name)}/belief`);
   return (
     <Page
       title="Budget"
       lead="A budget is a limit on belief: how sure an attacker who knows the ties may become about one person, whatever is asked."
     >
       <Panel title="Belief against error" aside={<span class="badge">what if: nothing is changed or spent</span>}>
-        <Loaded asked={asked} height={470} again={again}>
+        <Loaded answer={answer} height={470} again={again}>
           {({ points, column }) => {
             const usable = points.filter((p): p is PickedPoint => typeof p.error === 'number' && p.error > 0);
             return usable.length < 2 || column === undefined ? (
-              <Empty icon="budget" title="Nothing can be counted under this policy">
+              <EmptyNotice icon="budget" title="Nothing can be counted under this policy">
                 <p>The picture is about counts by a column, and there is none.</p>
-              </Empty>
+              </EmptyNotice>
             ) : (
               <BeliefPicker points={usable} epsilon={spending.budget.total} column={column} />
             );
@@ -39,21 +39,21 @@ export function Budget({ policy, spending }: { readonly policy: Policy; readonly
         <dl class="figures">
           <div class="figure">
             <dt>Left</dt>
-            <dd>{figure(spending.budget.remaining)}</dd>
+            <dd>{formatNumber(spending.budget.remaining)}</dd>
           </div>
           <div class="figure">
             <dt>Odds moved by at most</dt>
-            <dd>{typeof spending.gained === 'number' ? `× ${figure(Math.exp(spending.gained))}` : 'unlimited'}</dd>
+            <dd>{typeof spending.gained === 'number' ? `× ${formatNumber(Math.exp(spending.gained))}` : 'unlimited'}</dd>
           </div>
           {spending.budget.delta > 0 && (
             <div class="figure">
               <dt>Delta</dt>
-              <dd>{figure(spending.budget.delta)}</dd>
+              <dd>{formatNumber(spending.budget.delta)}</dd>
             </div>
           )}
         </dl>
         {spending.quotas && spending.quotas.length > 0 ? (
-          <Table
+          <DataTable
             caption="Spent by analyst"
             columns={[
               { name: 'analyst' },
@@ -63,9 +63,9 @@ export function Budget({ policy, spending }: { readonly policy: Policy; readonly
             ]}
             rows={spending.quotas.map((q) => [
               q.analyst,
-              figure(q.spent),
-              q.total === undefined ? 'none' : figure(q.total),
-              figure(q.remaining),
+              formatNumber(q.spent),
+              q.total === undefined ? 'none' : formatNumber(q.total),
+              formatNumber(q.remaining),
             ])}
           />
         ) : (

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
-import { call, problemOf } from '../api/client.ts';
+import { call, problemFrom } from '../api/client.ts';
 import type { Policy, Problem, Role, Spending, Verified } from '../api/shapes.ts';
 import { useEntries } from '../api/use-entries.ts';
 import { Chart } from '../charts/chart.tsx';
 import { timeline } from '../charts/timeline.ts';
-import { figure, moment } from '../parts/figures.ts';
+import { formatMoment, formatNumber } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
 import { Page, Panel } from '../parts/page.tsx';
-import { Table } from '../parts/table.tsx';
-import { Empty, Fault, Loaded, Note } from '../parts/told.tsx';
+import { DataTable } from '../parts/table.tsx';
+import { EmptyNotice, FaultNotice, Loaded, Notice } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 
-export function Ledger({
+export function LedgerPage({
   policy,
   spending,
   role,
@@ -21,7 +21,7 @@ export function Ledger({
   readonly role: Role;
 }) {
   const path = `/v1/policies/${encodeURIComponent(policy.name)}/ledger`;
-  const { asked, again, entries, earlier } = useEntries(path);
+  const { asked: answer, again, entries, earlier } = useEntries(path);
   return (
     <Page
       title="Ledger"
@@ -31,10 +31,13 @@ export function Ledger({
         <Meter budget={spending.budget} what="Budget of this population" />
       </Panel>
       <Panel title="Timeline" aside={role !== 'analyst' && <Verify path={`${path}/verify`} />}>
-        <Loaded asked={asked} height={300} again={again}>
+        <Loaded answer={answer} height={300} again={again}>
           {() =>
             entries.length === 0 && !earlier ? (
-              <Empty icon="ledger" title={role === 'analyst' ? 'You have released nothing yet' : 'Nothing was released yet'}>
+              <EmptyNotice
+                icon="ledger"
+                title={role === 'analyst' ? 'You have released nothing yet' : 'Nothing was released yet'}
+              >
                 <p>
                   {role === 'auditor' ? (
                     'What is released will stand here.'
@@ -42,14 +45,14 @@ export function Ledger({
                     <a href={linkTo(policy.name, 'ask')}>Ask the first question</a>
                   )}
                 </p>
-              </Empty>
+              </EmptyNotice>
             ) : (
               <>
                 <Chart
                   label={`${entries.length} entries by who released them, when, and how much each uses; the table below lists them.`}
                   draw={timeline(entries)}
                 />
-                <Table
+                <DataTable
                   caption="Entries of the ledger"
                   tall
                   columns={[
@@ -64,9 +67,9 @@ export function Ledger({
                     <a key="entry" href={linkTo(policy.name, 'receipts', String(e.sequence))}>
                       {e.sequence}
                     </a>,
-                    moment(e.at),
+                    formatMoment(e.at),
                     e.analyst,
-                    e.epsilon === undefined ? '' : figure(e.epsilon),
+                    e.epsilon === undefined ? '' : formatNumber(e.epsilon),
                     e.label,
                     e.settled ? <span class="badge good">told</span> : <span class="badge warn">booked</span>,
                   ])}
@@ -92,7 +95,7 @@ function Verify({ path }: { readonly path: string }) {
   const [found, setFound] = useState<Verified | Problem>();
   const verify = () =>
     call<Verified>(path).then(setFound, (error: unknown) => {
-      setFound(problemOf(error));
+      setFound(problemFrom(error));
     });
   return (
     <div class="row">
@@ -109,9 +112,9 @@ function Verify({ path }: { readonly path: string }) {
             )
           ) : null)}
       </span>
-      {found && 'title' in found && <Fault problem={found} />}
+      {found && 'title' in found && <FaultNotice problem={found} />}
       {found && 'ok' in found && !found.ok && (
-        <Note kind="bad">The chain does not hold. Keep the ledger as evidence and stop releasing.</Note>
+        <Notice kind="bad">The chain does not hold. Keep the ledger as evidence and stop releasing.</Notice>
       )}
     </div>
   );

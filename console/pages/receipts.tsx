@@ -2,28 +2,28 @@ import type { Answer, Policy, Receipt, Role } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { useEntries } from '../api/use-entries.ts';
 import { AnswerView } from '../ask/answer.tsx';
-import { figure, moment } from '../parts/figures.ts';
+import { formatMoment, formatNumber } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
-import { Table } from '../parts/table.tsx';
-import { Empty, Loaded } from '../parts/told.tsx';
+import { DataTable } from '../parts/table.tsx';
+import { EmptyNotice, Loaded } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 
-export function Receipts({ policy, entry, role }: { readonly policy: Policy; readonly entry: string; readonly role: Role }) {
+export function ReceiptsPage({ policy, entry, role }: { readonly policy: Policy; readonly entry: string; readonly role: Role }) {
   const path = `/v1/policies/${encodeURIComponent(policy.name)}`;
-  const { asked, again, entries, earlier } = useEntries(`${path}/ledger`);
+  const { asked: answer, again, entries, earlier } = useEntries(`${path}/ledger`);
   return (
     <Page title="Receipts" lead="A receipt says what was promised with an answer and what it rests on. It is safe to publish.">
       {entry !== '' && <One key={entry} policy={policy} path={path} entry={entry} role={role} />}
       <Panel title="All receipts">
-        <Loaded asked={asked} height={240} again={again}>
+        <Loaded answer={answer} height={240} again={again}>
           {() =>
             entries.length === 0 && !earlier ? (
-              <Empty icon="receipts" title="No receipts yet">
+              <EmptyNotice icon="receipts" title="No receipts yet">
                 <p>Every release leaves one here.</p>
-              </Empty>
+              </EmptyNotice>
             ) : (
               <>
-                <Table
+                <DataTable
                   caption="All receipts"
                   tall
                   columns={[{ name: 'entry' }, { name: 'when (UTC)' }, { name: 'who' }, { name: 'what' }]}
@@ -35,7 +35,7 @@ export function Receipts({ policy, entry, role }: { readonly policy: Policy; rea
                     >
                       {e.sequence}
                     </a>,
-                    moment(e.at),
+                    formatMoment(e.at),
                     e.analyst,
                     e.label,
                   ])}
@@ -85,13 +85,13 @@ function One({
           </span>
         }
       >
-        <Loaded asked={receipt} height={320} again={again}>
+        <Loaded answer={receipt} height={320} again={again}>
           {(r) => (
             <div class="stack">
               <dl class="figures">
                 <div class="figure">
                   <dt>Epsilon</dt>
-                  <dd>{figure(r.epsilon)}</dd>
+                  <dd>{formatNumber(r.epsilon)}</dd>
                 </div>
                 <div class="figure">
                   <dt>Noise</dt>
@@ -100,7 +100,7 @@ function One({
                 <div class="figure">
                   <dt>Made</dt>
                   <dd>
-                    <small>{moment(r.at)} UTC</small>
+                    <small>{formatMoment(r.at)} UTC</small>
                   </dd>
                 </div>
                 <div class="figure">
@@ -137,7 +137,7 @@ function One({
       </Panel>
       {role !== 'auditor' && (
         <Panel title="Answer">
-          <Loaded asked={answer} height={320} again={answerAgain}>
+          <Loaded answer={answer} height={320} again={answerAgain}>
             {(a) => <AnswerView policy={policy} answer={a} />}
           </Loaded>
         </Panel>

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import { problemOf } from '../api/client.ts';
+import { problemFrom } from '../api/client.ts';
 import { signIn } from '../api/session.ts';
 import type { Problem, Session } from '../api/shapes.ts';
 import { Text } from '../parts/field.tsx';
 import { icons } from '../parts/icons.tsx';
-import { Fault, Ghost } from '../parts/told.tsx';
+import { FaultNotice, Placeholder } from '../parts/told.tsx';
 
 /** Code of a one-time link, removed from the address before anything else, so that it enters no history. */
 export function takeCode(): string | undefined {
@@ -34,7 +34,7 @@ export function SignIn({
     try {
       onSignedIn(await signIn(by));
     } catch (error) {
-      setProblem(problemOf(error));
+      setProblem(problemFrom(error));
       setWorking(false);
     }
   };
@@ -58,9 +58,9 @@ export function SignIn({
         </span>
         <h1>Sign in</h1>
         {ended && !problem && <div class="note warn">Your session has ended. Sign in again; what you released is on record.</div>}
-        {problem && <Fault problem={problem} />}
+        {problem && <FaultNotice problem={problem} />}
         {working && code !== undefined ? (
-          <Ghost height={120} />
+          <Placeholder height={120} />
         ) : (
           <>
             <Text

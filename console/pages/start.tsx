@@ -1,23 +1,23 @@
 import { useRef, useState } from 'preact/hooks';
-import { call, problemOf } from '../api/client.ts';
+import { call, problemFrom } from '../api/client.ts';
 import type { PolicyName, Problem } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Copyable } from '../parts/copy.tsx';
 import { Text } from '../parts/field.tsx';
 import { Page, Panel } from '../parts/page.tsx';
-import { Table } from '../parts/table.tsx';
-import { Fault, Note } from '../parts/told.tsx';
+import { DataTable } from '../parts/table.tsx';
+import { FaultNotice, Notice } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
-import { nameFor, type PolicyDraft, type Said } from '../start/draft.ts';
+import { type InterviewAnswer, nameFor, type PolicyDraft } from '../start/draft.ts';
 import { Drop } from '../start/drop.tsx';
-import { Question } from '../start/interview.tsx';
+import { InterviewField } from '../start/interview.tsx';
 
 interface Listed {
   readonly drafts: readonly { readonly id: string; readonly file: string; readonly made: string }[];
 }
 
 /** From a file to a served policy: inspect it, answer what only the data steward knows, confirm. */
-export function Start({ onServed }: { readonly onServed: () => void }) {
+export function StartPage({ onServed }: { readonly onServed: () => void }) {
   const [draft, setDraft] = useState<PolicyDraft>();
   const [problem, setProblem] = useState<Problem>();
   const [working, setWorking] = useState(false);
@@ -25,7 +25,7 @@ export function Start({ onServed }: { readonly onServed: () => void }) {
   const attempt = async (work: () => Promise<void>) => {
     setWorking(true);
     setProblem(undefined);
-    await work().catch((error: unknown) => setProblem(problemOf(error)));
+    await work().catch((error: unknown) => setProblem(problemFrom(error)));
     setWorking(false);
   };
   const send = (file: File) =>
@@ -52,7 +52,7 @@ export function Start({ onServed }: { readonly onServed: () => void }) {
           </li>
         ))}
       </ol>
-      {problem && <Fault problem={problem} />}
+      {problem && <FaultNotice problem={problem} />}
       {!draft && <Drop working={working} onFile={send} />}
       {!draft && listed.state === 'done' && listed.value.drafts.length > 0 && (
         <Panel title="Begun before">
@@ -94,11 +94,11 @@ function Interview({
   const [name, setName] = useState(nameFor(draft.file));
   const [reason, setReason] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const pending = useRef<Record<string, Said>>({});
+  const pending = useRef<Record<string, InterviewAnswer>>({});
   /** Shown at once; sent after a pause in typing. */
-  const say = (id: string, said: Said) => {
-    pending.current = { ...pending.current, [id]: said };
-    onDraft({ ...draft, questions: draft.questions.map((q) => (q.id === id ? { ...q, answer: said } : q)) });
+  const say = (id: string, answer: InterviewAnswer) => {
+    pending.current = { ...pending.current, [id]: answer };
+    onDraft({ ...draft, questions: draft.questions.map((q) => (q.id === id ? { ...q, answer: answer } : q)) });
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       const body = pending.current;
@@ -126,7 +126,7 @@ function Interview({
     <div class="columns">
       <div class="stack">
         {draft.questions.map((q) => (
-          <Question key={q.id} question={q} onSay={(said) => say(q.id, said)} />
+          <InterviewField key={q.id} question={q} onAnswer={(answer) => say(q.id, answer)} />
         ))}
       </div>
       <div class="stack">
@@ -135,16 +135,16 @@ function Interview({
             These domains and bounds were read from <strong>{draft.file}</strong>. Confirm only what everybody may know: they
             decide what can be asked, and they are published with every answer.
           </p>
-          <Table
+          <DataTable
             caption="Columns as they were read"
             tall
             columns={[{ name: 'column' }, { name: 'type' }, { name: 'domain' }]}
             rows={draft.columns.map((c) => [c.name, c.type, domainOf(c)])}
           />
           {draft.doubts.map((words) => (
-            <Note key={words} kind="warn">
+            <Notice key={words} kind="warn">
               {words}
-            </Note>
+            </Notice>
           ))}
           {draft.leftOut.length > 0 && (
             <details>
@@ -171,7 +171,7 @@ function Interview({
               onWrite={setReason}
             />
           )}
-          {draft.undecided && <Note kind="warn">Say first whether records know each other: nothing is released before.</Note>}
+          {draft.undecided && <Notice kind="warn">Say first whether records know each other: nothing is released before.</Notice>}
           <div class="row">
             <button
               type="button"

@@ -2,13 +2,13 @@ import type { Figure, Network, Policy, Role } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Chart } from '../charts/chart.tsx';
 import { lines, seriesColours } from '../charts/lines.ts';
-import { network, strengthClass, strengths } from '../charts/network.ts';
-import { tieName, WhatIf } from '../network/what-if.tsx';
-import { figure } from '../parts/figures.ts';
+import { networkChart, strengthClass, strengths } from '../charts/network.ts';
+import { tieName, WhatIfPanel } from '../network/what-if.tsx';
+import { formatNumber } from '../parts/figures.ts';
 import { Key } from '../parts/key.tsx';
 import { Page, Panel } from '../parts/page.tsx';
-import { Table } from '../parts/table.tsx';
-import { Empty, Loaded } from '../parts/told.tsx';
+import { DataTable } from '../parts/table.tsx';
+import { EmptyNotice, Loaded } from '../parts/told.tsx';
 
 interface Leakage {
   readonly epsilon?: Figure;
@@ -20,7 +20,7 @@ interface Leakage {
   }[];
 }
 
-export function Ties({ policy, role }: { readonly policy: Policy; readonly role: Role }) {
+export function TiesPage({ policy, role }: { readonly policy: Policy; readonly role: Role }) {
   const path = `/v1/policies/${encodeURIComponent(policy.name)}`;
   const none = policy.dependence !== undefined && policy.dependence.length === 0;
   return (
@@ -30,12 +30,12 @@ export function Ties({ policy, role }: { readonly policy: Policy; readonly role:
     >
       {none ? (
         <div class="panel">
-          <Empty icon="ties" title="No ties are declared">
+          <EmptyNotice icon="ties" title="No ties are declared">
             <p>
               This policy says that no record tells anything about another. If some do, declare it: what is not declared is not
               protected.
             </p>
-          </Empty>
+          </EmptyNotice>
         </div>
       ) : (
         <>
@@ -43,18 +43,18 @@ export function Ties({ policy, role }: { readonly policy: Policy; readonly role:
             {role === 'steward' && <Picture path={path} />}
             {role === 'steward' && (
               <Panel title="What if the ties were stronger?" aside={<span class="badge">free</span>}>
-                <WhatIf path={path} ties={policy.dependence ?? []} />
+                <WhatIfPanel path={path} ties={policy.dependence ?? []} />
               </Panel>
             )}
           </div>
           <LeakageByKind path={path} />
           <Panel title="Declared">
-            <Table
+            <DataTable
               caption="Declared ties"
               columns={[{ name: 'tie' }, { name: 'odds ratio', right: true }, { name: 'strength' }]}
               rows={(policy.dependence ?? []).map((tie) => [
                 tieName(tie),
-                tie.oddsRatio === undefined ? 'by a model' : figure(tie.oddsRatio),
+                tie.oddsRatio === undefined ? 'by a model' : formatNumber(tie.oddsRatio),
                 tie.oddsRatio === undefined ? '' : strengthClass(tie.oddsRatio).words,
               ])}
             />
@@ -66,18 +66,18 @@ export function Ties({ policy, role }: { readonly policy: Policy; readonly role:
 }
 
 function Picture({ path }: { readonly path: string }) {
-  const [asked, again] = useAnswer<Network>(`${path}/ties?most=200`);
+  const [answer, again] = useAnswer<Network>(`${path}/ties?most=200`);
   return (
     <Panel title="The network">
-      <Loaded asked={asked} height={460} again={again}>
+      <Loaded answer={answer} height={460} again={again}>
         {({ records, ties, shown }) => {
           const drawn = shown.nodes.filter((n) => n.kind !== 'shared').length;
           return drawn === 0 ? (
-            <Empty icon="ties" title="Nobody is tied to anybody" />
+            <EmptyNotice icon="ties" title="Nobody is tied to anybody" />
           ) : (
             <Chart
               label={`A network of ${drawn} of ${records} records and ${shown.edges.length} of ${ties} ties, coloured by strength.`}
-              draw={network(shown.nodes, shown.edges)}
+              draw={networkChart(shown.nodes, shown.edges)}
             >
               <Key
                 items={strengths
@@ -85,8 +85,8 @@ function Picture({ path }: { readonly path: string }) {
                   .map((s) => ({ words: s.words, colour: s.colour }))}
               />
               <figcaption>
-                {figure(drawn)} of {figure(records)} records, {figure(shown.edges.length)} of {figure(ties)} ties. Dots have no
-                names; this page is for stewards only.
+                {formatNumber(drawn)} of {formatNumber(records)} records, {formatNumber(shown.edges.length)} of{' '}
+                {formatNumber(ties)} ties. Dots have no names; this page is for stewards only.
                 {drawn < shown.nodes.length &&
                   ' A diamond is what a group shares and nobody sees, such as the leaning of a household.'}
               </figcaption>
@@ -99,10 +99,10 @@ function Picture({ path }: { readonly path: string }) {
 }
 
 function LeakageByKind({ path }: { readonly path: string }) {
-  const [asked, again] = useAnswer<Leakage>(`${path}/leakage`);
+  const [answer, again] = useAnswer<Leakage>(`${path}/leakage`);
   return (
     <Panel title="Leakage by kind of record">
-      <Loaded asked={asked} height={360} again={again}>
+      <Loaded answer={answer} height={360} again={again}>
         {({ kinds, epsilon }) => {
           const drawn = kinds
             .map((k) => ({
@@ -116,7 +116,7 @@ function LeakageByKind({ path }: { readonly path: string }) {
           const some = bases.filter(
             (_, k) => bases.length <= 5 || k % Math.ceil(bases.length / 5) === 0 || k === bases.length - 1,
           );
-          if (drawn.length === 0) return <Empty icon="ties" title="Nothing leaks beyond each record's own part" />;
+          if (drawn.length === 0) return <EmptyNotice icon="ties" title="Nothing leaks beyond each record's own part" />;
           return (
             <div class="columns">
               <Chart
@@ -130,17 +130,17 @@ function LeakageByKind({ path }: { readonly path: string }) {
                 <Key items={drawn.map((s, k) => ({ words: s.name, colour: seriesColours[k % seriesColours.length]! }))} />
                 <figcaption>Both in epsilon. A line that rises faster belongs to records with more or stronger ties.</figcaption>
               </Chart>
-              <Table
+              <DataTable
                 caption="Leakage by kind of record"
                 columns={[
                   { name: 'kind' },
                   { name: 'records', right: true },
-                  ...some.map((p) => ({ name: `at ${figure(p.base)}`, right: true })),
+                  ...some.map((p) => ({ name: `at ${formatNumber(p.base)}`, right: true })),
                 ]}
                 rows={kinds.map((k) => [
                   k.name,
-                  k.records === undefined ? '' : figure(k.records),
-                  ...some.map((p) => figure(k.leakage.find((x) => x.base === p.base)?.leak)),
+                  k.records === undefined ? '' : formatNumber(k.records),
+                  ...some.map((p) => formatNumber(k.leakage.find((x) => x.base === p.base)?.leak)),
                 ])}
               />
             </div>

@@ -2,10 +2,10 @@ import type { Figure, Policy } from '../api/shapes.ts';
 import { useAnswer } from '../api/use-answer.ts';
 import { Chart } from '../charts/chart.tsx';
 import { lines } from '../charts/lines.ts';
-import { figure } from '../parts/figures.ts';
+import { formatNumber } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
-import { Table } from '../parts/table.tsx';
-import { Empty, Loaded } from '../parts/told.tsx';
+import { DataTable } from '../parts/table.tsx';
+import { EmptyNotice, Loaded } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 
 interface Steps {
@@ -22,8 +22,8 @@ interface Steps {
 }
 
 /** Leakage and budget over time, where the policy has steps. */
-export function Time({ policy }: { readonly policy: Policy }) {
-  const [asked, again] = useAnswer<Steps>(policy.steps && `/v1/policies/${encodeURIComponent(policy.name)}/time`);
+export function TimePage({ policy }: { readonly policy: Policy }) {
+  const [answer, again] = useAnswer<Steps>(policy.steps && `/v1/policies/${encodeURIComponent(policy.name)}/time`);
   return (
     <Page
       title="Time"
@@ -31,13 +31,13 @@ export function Time({ policy }: { readonly policy: Policy }) {
     >
       {policy.steps === undefined ? (
         <div class="panel">
-          <Empty icon="time" title="This policy has no steps">
+          <EmptyNotice icon="time" title="This policy has no steps">
             <p>Steps come from a sequence that a policy declares, or from a public column that says when.</p>
-          </Empty>
+          </EmptyNotice>
         </div>
       ) : (
         <Panel title={`Along ${policy.steps.column}`}>
-          <Loaded asked={asked} height={420} again={again}>
+          <Loaded answer={answer} height={420} again={again}>
             {(found) => <Along policy={policy} found={found} />}
           </Loaded>
         </Panel>
@@ -64,12 +64,12 @@ function Along({ policy, found: { steps, each } }: { readonly policy: Policy; re
     .slice(-mostDrawn);
   if (steps.length === 0 || points.length === 0)
     return (
-      <Empty icon="time" title="Nothing was released about one step yet">
+      <EmptyNotice icon="time" title="Nothing was released about one step yet">
         <p>
           <a href={linkTo(policy.name, 'ask')}>Ask about one</a>, with a condition on {policy.steps!.column}: it costs that step,
           and the ties carry over what they carry.
         </p>
-      </Empty>
+      </EmptyNotice>
     );
   const limit =
     typeof each === 'number'
@@ -90,11 +90,11 @@ function Along({ policy, found: { steps, each } }: { readonly policy: Policy; re
           the line reaches the limit nothing more can be released about that step.
         </figcaption>
       </Chart>
-      <Table
+      <DataTable
         caption={`Steps along ${policy.steps!.column}`}
         tall
         columns={[{ name: policy.steps!.column }, { name: 'told, ties included', right: true }, { name: 'left', right: true }]}
-        rows={steps.map((s) => [s.part, figure(s.spent), figure(s.remaining)])}
+        rows={steps.map((s) => [s.part, formatNumber(s.spent), formatNumber(s.remaining)])}
       />
     </div>
   );

@@ -2,15 +2,15 @@ import { useState } from 'preact/hooks';
 
 /** Text with a copy button, and a status once it is copied. */
 export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
-  const [told, setTold] = useState('');
+  const [status, setStatus] = useState('');
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
-      setTold('Copied');
+      setStatus('Copied');
     } catch {
-      setTold('Select the text and copy it');
+      setStatus('Select the text and copy it');
     }
-    setTimeout(() => setTold(''), 2500);
+    setTimeout(() => setStatus(''), 2500);
   };
   return (
     <div class="code tight">
@@ -25,7 +25,7 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
           Copy
         </button>
         <span role="status" class="small soft">
-          {told}
+          {status}
         </span>
       </div>
     </div>

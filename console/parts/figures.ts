@@ -1,7 +1,7 @@
 import type { Figure } from '../api/shapes.ts';
 
 /** Numbers for people: three significant digits, thousands separated. */
-export function figure(x: Figure | null | undefined): string {
+export function formatNumber(x: Figure | null | undefined): string {
   if (typeof x === 'string') return x === 'inf' ? 'unlimited' : 'minus unlimited';
   if (x === null || x === undefined || Number.isNaN(x)) return 'unknown';
   if (x === Number.POSITIVE_INFINITY) return 'unlimited';
@@ -13,10 +13,10 @@ export function figure(x: Figure | null | undefined): string {
 }
 
 /** Date of a number in a date column. */
-export const day = (x: number): string => new Date(86_400_000 * Math.floor(x)).toISOString().slice(0, 10);
+export const formatDay = (x: number): string => new Date(86_400_000 * Math.floor(x)).toISOString().slice(0, 10);
 
 /** Probabilities never round to certainty. */
-export function percent(p: number, digits = 0): string {
+export function formatPercent(p: number, digits = 0): string {
   const hundredths = 100 * p;
   if (p > 0 && hundredths < 0.1) return '< 0.1 %';
   if (p < 1 && hundredths > 99.9) return '> 99.9 %';
@@ -24,6 +24,6 @@ export function percent(p: number, digits = 0): string {
 }
 
 /** A limit is never rounded down. */
-export const percentAtMost = (p: number): string => percent(Math.min(1, Math.ceil(1000 * p - 1e-9) / 1000), 1);
+export const percentAtMost = (p: number): string => formatPercent(Math.min(1, Math.ceil(1000 * p - 1e-9) / 1000), 1);
 
-export const moment = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
+export const formatMoment = (iso: string): string => iso.slice(0, 16).replace('T', ' ');

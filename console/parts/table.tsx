@@ -1,20 +1,20 @@
 import type { ComponentChildren } from 'preact';
 
-export interface TableColumn {
+export interface DataTableColumn {
   readonly name: string;
   /** Numbers are right-aligned. */
   readonly right?: boolean;
 }
 
 /** Wide or long tables scroll in a frame of their own, also by keyboard. */
-export const Table = ({
+export const DataTable = ({
   caption,
   columns,
   rows,
   tall = false,
 }: {
   readonly caption: string;
-  readonly columns: readonly TableColumn[];
+  readonly columns: readonly DataTableColumn[];
   readonly rows: readonly (readonly ComponentChildren[])[];
   readonly tall?: boolean;
 }) => (

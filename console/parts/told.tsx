@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api/shapes.ts';
-import type { Asked } from '../api/use-answer.ts';
+import type { Loadable } from '../api/use-answer.ts';
 import { icons } from './icons.tsx';
 
 /** Something went wrong: one sentence, one hint, a way on. */
-export const Fault = ({ problem, again }: { readonly problem: Problem; readonly again?: (() => void) | undefined }) => (
+export const FaultNotice = ({ problem, again }: { readonly problem: Problem; readonly again?: (() => void) | undefined }) => (
   <div class="note bad" role="alert">
     <strong>{problem.title}</strong>
     {problem.hint && <span>{problem.hint}</span>}
@@ -19,7 +19,7 @@ export const Fault = ({ problem, again }: { readonly problem: Problem; readonly 
   </div>
 );
 
-export const Empty = ({
+export const EmptyNotice = ({
   icon = 'fish',
   title,
   children,
@@ -36,7 +36,7 @@ export const Empty = ({
 );
 
 /** The place of something that is on its way, as large as it will be. */
-export const Ghost = ({ height }: { readonly height: number }) => (
+export const Placeholder = ({ height }: { readonly height: number }) => (
   <div role="status">
     <span class="unseen">Loading</span>
     <div class="ghost" style={{ '--height': `${height}px` }} />
@@ -45,21 +45,21 @@ export const Ghost = ({ height }: { readonly height: number }) => (
 
 /** Loaded value, its placeholder, or the reason for a failure. */
 export function Loaded<T>({
-  asked,
+  answer,
   height,
   again,
   children,
 }: {
-  readonly asked: Asked<T>;
+  readonly answer: Loadable<T>;
   readonly height: number;
   readonly again?: () => void;
   readonly children: (value: T) => ComponentChildren;
 }) {
-  if (asked.state === 'loading') return <Ghost height={height} />;
-  if (asked.state === 'fault') return <Fault problem={asked.problem} again={again} />;
-  return <>{children(asked.value)}</>;
+  if (answer.state === 'loading') return <Placeholder height={height} />;
+  if (answer.state === 'fault') return <FaultNotice problem={answer.problem} again={again} />;
+  return <>{children(answer.value)}</>;
 }
 
-export const Note = ({ kind, children }: { readonly kind?: 'good' | 'warn' | 'bad'; readonly children: ComponentChildren }) => (
+export const Notice = ({ kind, children }: { readonly kind?: 'good' | 'warn' | 'bad'; readonly children: ComponentChildren }) => (
   <div class={`note ${kind ?? ''}`}>{children}</div>
 );

@@ -1,5 +1,5 @@
 /** Interview about a file, from the service: questions, answers, and the resulting policy. */
-export interface InterviewQuestion {
+export interface InterviewItem {
   readonly id: string;
   readonly text: string;
   readonly choices?: readonly { readonly value: string; readonly text: string }[];
@@ -11,7 +11,7 @@ export interface InterviewQuestion {
 export interface PolicyDraft {
   readonly id: string;
   readonly file: string;
-  readonly questions: readonly InterviewQuestion[];
+  readonly questions: readonly InterviewItem[];
   readonly columns: readonly { readonly name: string; readonly type: string; readonly [more: string]: unknown }[];
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
   readonly doubts: readonly string[];
@@ -19,9 +19,10 @@ export interface PolicyDraft {
   readonly hasBudget?: true;
   readonly policy: string;
 }
-export type Said = string | readonly string[];
+export type InterviewAnswer = string | readonly string[];
 
-export const saidOf = ({ answer, usual, several }: InterviewQuestion): Said => answer ?? usual ?? (several ? [] : '');
+export const currentAnswer = ({ answer, usual, several }: InterviewItem): InterviewAnswer =>
+  answer ?? usual ?? (several ? [] : '');
 
 /** Name of the policy, derived from the name of the file. */
 export const nameFor = (file: string): string =>

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import { Text, Tick } from '../parts/field.tsx';
-import { type InterviewQuestion, type Said, saidOf } from './draft.ts';
+import { currentAnswer, type InterviewAnswer, type InterviewItem } from './draft.ts';
 
 /** Short titles for the service's questions. */
 const titles: Readonly<Record<string, string>> = {
@@ -15,9 +15,15 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /** One question of the interview: choices where there are some, otherwise a field. */
-export function Question({ question, onSay }: { readonly question: InterviewQuestion; readonly onSay: (said: Said) => void }) {
+export function InterviewField({
+  question,
+  onAnswer,
+}: {
+  readonly question: InterviewItem;
+  readonly onAnswer: (answer: InterviewAnswer) => void;
+}) {
   const { id, text, choices, several, needed } = question;
-  const said = saidOf(question);
+  const answer = currentAnswer(question);
   return (
     <fieldset class="panel">
       <legend class="unseen">{titles[id] ?? id}</legend>
@@ -32,30 +38,32 @@ export function Question({ question, onSay }: { readonly question: InterviewQues
             <Tick
               key={c.value}
               label={c.text === c.value ? c.value : `${c.value} (${c.text})`}
-              checked={said.includes(c.value)}
+              checked={answer.includes(c.value)}
               onTick={(on) =>
-                onSay(on ? [...(said as readonly string[]), c.value] : (said as readonly string[]).filter((v) => v !== c.value))
+                onAnswer(
+                  on ? [...(answer as readonly string[]), c.value] : (answer as readonly string[]).filter((v) => v !== c.value),
+                )
               }
             />
           ))}
         </div>
       )}
-      {choices && !several && id === 'budget' && <Budget choices={choices} said={said as string} onSay={onSay} />}
-      {choices && !several && id !== 'budget' && <One choices={choices} said={said as string} onSay={onSay} />}
-      {!choices && id === 'oddsRatio' && <Strength said={said as string} onSay={onSay} />}
-      {!choices && id !== 'oddsRatio' && <Text label="Answer" value={said as string} onWrite={onSay} />}
+      {choices && !several && id === 'budget' && <BudgetField choices={choices} answer={answer as string} onAnswer={onAnswer} />}
+      {choices && !several && id !== 'budget' && <SingleChoice choices={choices} answer={answer as string} onAnswer={onAnswer} />}
+      {!choices && id === 'oddsRatio' && <StrengthField answer={answer as string} onAnswer={onAnswer} />}
+      {!choices && id !== 'oddsRatio' && <Text label="Answer" value={answer as string} onWrite={onAnswer} />}
     </fieldset>
   );
 }
 
 interface Choosing {
-  readonly choices: NonNullable<InterviewQuestion['choices']>;
-  readonly said: string;
-  readonly onSay: (said: string) => void;
+  readonly choices: NonNullable<InterviewItem['choices']>;
+  readonly answer: string;
+  readonly onAnswer: (answer: string) => void;
 }
 
 /** The first few choices as buttons, the others in a list. */
-function One({ choices, said, onSay }: Choosing) {
+function SingleChoice({ choices, answer, onAnswer }: Choosing) {
   const id = useId();
   const shown = choices.filter((c) => c.text !== 'another column');
   const others = choices.filter((c) => c.text === 'another column');
@@ -63,7 +71,7 @@ function One({ choices, said, onSay }: Choosing) {
     <div class="tight">
       {shown.map((c) => (
         <label class="tick" key={c.value}>
-          <input type="radio" name={id} checked={said === c.value} onChange={() => onSay(c.value)} />
+          <input type="radio" name={id} checked={answer === c.value} onChange={() => onAnswer(c.value)} />
           <span>
             <strong>{c.value}</strong> <span class="soft">{c.text}</span>
           </span>
@@ -74,8 +82,8 @@ function One({ choices, said, onSay }: Choosing) {
           <label for={`${id}-other`}>Another column</label>
           <select
             id={`${id}-other`}
-            value={others.some((c) => c.value === said) ? said : ''}
-            onChange={(e) => e.currentTarget.value !== '' && onSay(e.currentTarget.value)}
+            value={others.some((c) => c.value === answer) ? answer : ''}
+            onChange={(e) => e.currentTarget.value !== '' && onAnswer(e.currentTarget.value)}
           >
             <option value="">choose …</option>
             {others.map((c) => (
@@ -93,16 +101,16 @@ function One({ choices, said, onSay }: Choosing) {
 const limitForm = /^(epsilon \d+(\.\d+)?|belief 0?\.\d+ 0?\.\d+)$/;
 
 /** The usual limits as buttons, and any belief. */
-function Budget({ choices, said, onSay }: Choosing) {
-  const [text, setText] = useState(said);
+function BudgetField({ choices, answer, onAnswer }: Choosing) {
+  const [text, setText] = useState(answer);
   const say = (words: string) => {
     setText(words);
     // Incomplete input is not sent as an answer.
-    if (limitForm.test(words)) onSay(words);
+    if (limitForm.test(words)) onAnswer(words);
   };
   return (
     <div class="stack">
-      <One choices={choices} said={said} onSay={say} />
+      <SingleChoice choices={choices} answer={answer} onAnswer={say} />
       <Text
         label="Or another"
         hint="epsilon 1.5, or belief 0.1 0.3: what was 10 % likely becomes at most 30 %."
@@ -120,21 +128,21 @@ const strengths = [
   { value: 'inf', text: 'as if all gave the same answers: safe for whatever is asked' },
 ] as const;
 
-function Strength({ said, onSay }: { readonly said: string; readonly onSay: (said: string) => void }) {
+function StrengthField({ answer, onAnswer }: { readonly answer: string; readonly onAnswer: (answer: string) => void }) {
   const id = useId();
   return (
     <div class="stack">
       <div class="tight">
         {strengths.map(({ value, text }) => (
           <label class="tick" key={value}>
-            <input type="radio" name={id} checked={said === value} onChange={() => onSay(value)} />
+            <input type="radio" name={id} checked={answer === value} onChange={() => onAnswer(value)} />
             <span>
               <strong class="number">{value}</strong> <span class="soft">{text}</span>
             </span>
           </label>
         ))}
       </div>
-      <Text label="Or another odds ratio" value={said} onWrite={onSay} />
+      <Text label="Or another odds ratio" value={answer} onWrite={onAnswer} />
     </div>
   );
 }

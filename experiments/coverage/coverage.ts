@@ -1,6 +1,6 @@
 import { toNumber } from '../../src/base/exact/rational.js';
 import type { AnswerRow } from '../../src/query/bound.js';
-import type { SelectedMeasure } from '../../src/query/count/measure.js';
+import type { SelectionMeasure } from '../../src/query/count/measure.js';
 import { type Case, policyOf } from './cases.js';
 import { samples, type Times } from './samples.js';
 import { asked, type Budget, countedTimes, type Data, type Exact, released, truthOf } from './world.js';
@@ -54,7 +54,7 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
       const tally = seen[j]!;
       tally.of++;
       if (rank) {
-        if (rankOff(ask.bound.measures[0] as SelectedMeasure, exact[0]!, j, row.value!) <= row[rank]!) tally.held++;
+        if (rankOff(ask.bound.measures[0] as SelectionMeasure, exact[0]!, j, row.value!) <= row[rank]!) tally.held++;
         return;
       }
       const ends = parts ? row.share! : row;
@@ -85,7 +85,7 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
 }
 
 /** Number of rows by which a value misses the exact quantile of a group. */
-function rankOff({ candidates, penalties, perRank }: SelectedMeasure, counts: readonly bigint[], group: number, value: number) {
+function rankOff({ candidates, penalties, perRank }: SelectionMeasure, counts: readonly bigint[], group: number, value: number) {
   const width = candidates.length;
   const at = candidates.findIndex((candidate) => toNumber(candidate) === value);
   return Number(penalties(counts.slice(group * width, (group + 1) * width))[at]!) / perRank;

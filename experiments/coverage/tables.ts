@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pinned } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { parsePolicy } from '../../src/data/terms/read.js';
 import type { Policy } from '../../src/policy/policy.js';
@@ -76,7 +76,7 @@ export async function countedInTables(
     const policy = await policyIn(folder);
     const engine = await openEngine(policy);
     try {
-      return await pinned(engine, async (data) => {
+      return await withSnapshot(engine, async (data) => {
         const all: Exact[] = [];
         for (const { bound } of questions) {
           const cells = await countCells(data, policy, bound.measures);

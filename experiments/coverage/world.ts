@@ -1,13 +1,13 @@
 import type { Cell } from '../../src/data/engine/engine.js';
 import type { Policy } from '../../src/policy/policy.js';
-import type { AdditiveLaw, Law } from '../../src/privacy/mechanism/law.js';
+import type { AdditiveDistribution, NoiseDistribution } from '../../src/privacy/mechanism/law.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../../src/query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../src/query/bound.js';
-import { columnsRead, type Measure, type SelectedMeasure } from '../../src/query/count/measure.js';
+import { columnsRead, type Measure, type SelectionMeasure } from '../../src/query/count/measure.js';
 import { numbersToNoise } from '../../src/query/count/noisy-cells.js';
 import { rowCounter } from '../../src/query/count/rows.js';
-import { declaredFor } from '../../src/query/from.js';
+import { policyOfQuery } from '../../src/query/from.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { withSampling } from '../../src/query/sampling.js';
 
@@ -46,7 +46,7 @@ export const littleNoise: typeof budgets = [
 /** A batch, bound. */
 export interface Asked {
   readonly bound: BoundBatch;
-  readonly laws: readonly Law<number>[];
+  readonly laws: readonly NoiseDistribution<number>[];
 }
 /** Noise under a budget that is divided evenly among the measures. */
 export function asked(policy: Policy, queries: unknown, { noise, amount }: Budget): Asked {
@@ -54,9 +54,9 @@ export function asked(policy: Policy, queries: unknown, { noise, amount }: Budge
   // Evenly, except for measures to which the product gives less.
   const part = (measure: Measure): number =>
     'worth' in measure && measure.worth !== undefined ? measure.worth ** (noise === 'laplace' ? 1 / 3 : 1 / 2) : 1;
-  const all = bound.measures.filter(({ effects }) => effects.size > 0).reduce((sum, measure) => sum + part(measure), 0);
-  const laws = bound.measures.map((measure): Law<number> => {
-    const effect = measure.effects.get(everyRecord);
+  const all = bound.measures.filter(({ sensitivity }) => sensitivity.size > 0).reduce((sum, measure) => sum + part(measure), 0);
+  const laws = bound.measures.map((measure): NoiseDistribution<number> => {
+    const effect = measure.sensitivity.get(everyRecord);
     if (!effect) return { kind: 'none' };
     const each = (amount * part(measure)) / all;
     const [l1, l2squared] = [Number(effect.l1), Number(effect.l2squared)];
@@ -79,7 +79,7 @@ export function counted(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: D
   return toNoise(bound, counter.totals());
 }
 /** Policy of the counted rows: that of the data, or of the one view over the tables. */
-const declared = (policy: Policy, { bound }: Pick<Asked, 'bound'>): Policy => bound.measures[0]!.seen?.policy ?? policy;
+const declared = (policy: Policy, { bound }: Pick<Asked, 'bound'>): Policy => bound.measures[0]!.countedView?.policy ?? policy;
 export const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
   totals.map((cells, k) => {
     const measure = measures[k]!;
@@ -138,7 +138,7 @@ const geometric = (scale: number, random: () => number): number => Math.floor(-s
  * The distributions of the product's samplers: the difference of two geometric variables,
  * and rejection from it to a discrete Gaussian.
  */
-function drawnFrom(law: AdditiveLaw<number>, random: () => number): number {
+function drawnFrom(law: AdditiveDistribution<number>, random: () => number): number {
   if (law.kind === 'none') return 0;
   if (law.kind === 'laplace') return geometric(law.scale, random) - geometric(law.scale, random);
   const scale = Math.floor(Math.sqrt(law.variance)) + 1;
@@ -149,7 +149,7 @@ function drawnFrom(law: AdditiveLaw<number>, random: () => number): number {
 }
 
 /** The exponential mechanism: the minimum of penalties times sharpness minus Gumbel variables. */
-function chosenFrom(measure: SelectedMeasure, counts: readonly bigint[], sharpness: number, random: () => number): number[] {
+function chosenFrom(measure: SelectionMeasure, counts: readonly bigint[], sharpness: number, random: () => number): number[] {
   const width = measure.candidates.length;
   return measure.cells.map((_, group) => {
     let [best, least] = [0, Number.POSITIVE_INFINITY];
@@ -168,12 +168,12 @@ export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, r
       exact.map((cells, k): NoisyMeasure => {
         const [noise, measure] = [laws[k]!, bound.measures[k]!];
         if (noise.kind === 'selection')
-          return { noise, chosen: chosenFrom(measure as SelectedMeasure, cells, noise.sharpness, random) };
-        const law = noise as AdditiveLaw<number>;
+          return { noise, chosen: chosenFrom(measure as SelectionMeasure, cells, noise.sharpness, random) };
+        const law = noise as AdditiveDistribution<number>;
         return { noise: law, values: cells.map((x) => x + BigInt(drawnFrom(law, random))) };
       }),
     )
-    .map((table) => withSampling(table, declaredFor(policy, table.query)));
+    .map((table) => withSampling(table, policyOfQuery(policy, table.query)));
 
 /** Answers without noise. */
 export const truthOf = ({ bound }: Pick<Asked, 'bound'>, exact: Exact): readonly AnswerTable[] =>

@@ -1,5 +1,5 @@
-import type { SelectionLaw } from '../../src/privacy/mechanism/law.js';
-import type { SelectedMeasure } from '../../src/query/count/measure.js';
+import type { SelectionDistribution } from '../../src/privacy/mechanism/law.js';
+import type { SelectionMeasure } from '../../src/query/count/measure.js';
 import type { Asked, Exact } from './world.js';
 
 /**
@@ -7,8 +7,8 @@ import type { Asked, Exact } from './world.js';
  * a group of that size in the middle and all others at the ends, so that every other candidate has that rank error.
  */
 export function worstRows({ bound, laws }: Asked, n: number): Exact {
-  const { candidates } = bound.measures[0] as SelectedMeasure;
-  const [table] = bound.finish([{ noise: laws[0] as SelectionLaw<number>, chosen: [0] }]);
+  const { candidates } = bound.measures[0] as SelectionMeasure;
+  const [table] = bound.finish([{ noise: laws[0] as SelectionDistribution<number>, chosen: [0] }]);
   const least = Math.floor(2 * table!.rows[0]!.rankError!) + 1;
   const heap = least + ((n - least) % 2);
   const counts = candidates.map(() => 0n);

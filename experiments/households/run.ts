@@ -11,7 +11,7 @@ import { percolation } from '../../src/privacy/dependence/uninformed/percolation
 import { varianceOf } from '../../src/privacy/mechanism/law.js';
 import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
-import type { CountedMeasure } from '../../src/query/count/measure.js';
+import type { SumMeasure } from '../../src/query/count/measure.js';
 import { chooseNoise } from '../../src/release/accountant/choose.js';
 import { openAccount } from '../../src/release/accountant/open-account.js';
 
@@ -34,12 +34,12 @@ const analytic = (() => {
   }
   return high;
 })();
-const tables: CountedMeasure = {
+const tables: SumMeasure = {
   mechanism: 'additive',
   name: 'count',
   cells: [['all']],
   grid: one,
-  effects: new Map([[everyRecord, { l1: 1n, l2squared: 1n }]]),
+  sensitivity: new Map([[everyRecord, { l1: 1n, l2squared: 1n }]]),
   counting: { filter: [], keys: [], value: { kind: 'one' } },
 };
 
@@ -51,7 +51,7 @@ function planned(graph: FactorGraph): number {
     adversary: 'informed',
     reach: 'any',
     assumptions: [],
-    how: '',
+    method: '',
   });
   const policy = {
     data: { source: 'homes.csv' },
@@ -65,7 +65,7 @@ function planned(graph: FactorGraph): number {
     dependence: [],
   } as unknown as Policy;
   const plans = chooseNoise([tables], openAccount(policy, [amplifier]), one, nothingSpent);
-  return Math.min(...plans.filter((p) => p.kind === 'gaussian').map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.law))));
+  return Math.min(...plans.filter((p) => p.kind === 'gaussian').map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.distribution))));
 }
 
 /** Gaussian noise under household ties: the planned noise, compared with percolation alone and with group noise. */

@@ -30,7 +30,7 @@ export async function acsTask(folder: URL): Promise<Task> {
   const rows: Row[] = [];
   try {
     const sql = `SELECT ${features.join(', ')}, pincp FROM fugu_data WHERE agep > 16 AND pincp > 100 AND wkhp > 0 ORDER BY serialno, sporder`;
-    for await (const cells of readStructure(await engine.pin(), { sql, values: [] }))
+    for await (const cells of readStructure(await engine.snapshot(), { sql, values: [] }))
       rows.push({
         ...Object.fromEntries(features.map((name, k) => [name, `${cells[k]}`])),
         rich: Number(cells[features.length]) > 50_000 ? 'yes' : 'no',

@@ -6,12 +6,12 @@ import { type FeatureMap, mapFeatures, unit } from '../../src/analysis/learn/cla
 import { margin } from '../../src/analysis/learn/classify/gradient.js';
 import { huberHinge, logistic } from '../../src/analysis/learn/classify/loss.js';
 import { minimise } from '../../src/analysis/learn/classify/minimise.js';
-import { type ClassifyResult, predict } from '../../src/analysis/learn/classify/predict.js';
+import { type ClassifyResult, predictRow } from '../../src/analysis/learn/classify/predict.js';
 import { parseClassify } from '../../src/analysis/learn/classify/request.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { readPolicy } from '../../src/data/terms/read.js';
 import { openLedger } from '../../src/release/ledger/open.js';
-import { createSession, type Session } from '../../src/release/session/session.js';
+import { createSession, type PrivacySession } from '../../src/release/session/session.js';
 import { aboveMajority } from '../above-majority.js';
 
 export type Row = Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export interface Bench {
   /** The rows as features in -1 .. 1, in files that a peer reads. */
   matrices(): Promise<Matrices>;
   /** A fresh population with its own ledger. */
-  session(budget: string, dependence?: string): Promise<Session & { close(): Promise<void> }>;
+  session(budget: string, dependence?: string): Promise<PrivacySession & { close(): Promise<void> }>;
   remove(): void;
 }
 
@@ -86,7 +86,7 @@ export function openBench(task: Task): Bench {
     const policy = await readPolicy(write('{ epsilon: 1 }', 'none', source));
     const engine = await openEngine(policy);
     const map = mapFeatures(policy, parseClassify(ask));
-    const rows = (await readExamples(await engine.pin(), policy, map)).open();
+    const rows = (await readExamples(await engine.snapshot(), policy, map)).open();
     await engine.close();
     return { map, rows };
   };
@@ -96,7 +96,7 @@ export function openBench(task: Task): Bench {
   };
   return {
     task,
-    accuracy: (result) => test.filter((row, k) => predict(result, row).positive === truth[k]).length / test.length,
+    accuracy: (result) => test.filter((row, k) => predictRow(result, row).positive === truth[k]).length / test.length,
     truth,
     examples,
     async plain(model, regularisation) {

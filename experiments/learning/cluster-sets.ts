@@ -134,7 +134,7 @@ async function numbersOf(source: string, sql: string): Promise<number[]> {
   const engine = await openEngine({ source });
   const cells: number[] = [];
   try {
-    for await (const row of readStructure(await engine.pin(), { sql, values: [] }))
+    for await (const row of readStructure(await engine.snapshot(), { sql, values: [] }))
       for (const cell of row) cells.push(Number(cell));
   } finally {
     await engine.close();

@@ -1,15 +1,15 @@
 import { chooseVariant, type KmeansRequest } from '../../src/analysis/learn/kmeans/kmeans.js';
-import type { Box, Points } from '../../src/analysis/learn/kmeans/points.js';
-import type { Variant } from '../../src/analysis/learn/kmeans/variant.js';
-import { nearest, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted.js';
+import type { PointBox, Points } from '../../src/analysis/learn/kmeans/points.js';
+import type { KmeansVariant } from '../../src/analysis/learn/kmeans/variant.js';
+import { nearestCentroids, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted.js';
 import { type Rational, rational } from '../../src/base/exact/rational.js';
 import { gridOf } from '../../src/policy/grid.js';
 import { pure } from '../../src/privacy/mechanism/allotment.js';
-import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { Payment } from '../../src/privacy/mechanism/paid.js';
 import { type ClusterSet, last } from './cluster-sets.js';
 
 /** The box that a session would declare for these rows, with bounds -1 .. 1. */
-const boxOfSet = ({ dimensions }: ClusterSet): Box => ({
+const boxOfSet = ({ dimensions }: ClusterSet): PointBox => ({
   names: Array.from({ length: dimensions }, (_, c) => `x${c}`),
   grids: Array.from({ length: dimensions }, (_, c) =>
     gridOf({ name: `x${c}`, type: 'number', bounds: [rational(-1), rational(1)], step: rational(2, last), missing: [] }),
@@ -23,7 +23,7 @@ const pointsOfSet = ({ dimensions, rows }: ClusterSet): Points => ({
 
 /** Mean squared distance to the nearest centre. */
 const costOf = ({ dimensions: d, rows }: ClusterSet, centres: readonly (readonly number[])[]): number =>
-  nearest(centres, d, rows).gap.reduce((a, b) => a + b, 0) / (rows.length / d);
+  nearestCentroids(centres, d, rows).gap.reduce((a, b) => a + b, 0) / (rows.length / d);
 
 /** The best of several starts at rows of the data: what is possible without privacy. */
 export function plainCost(set: ClusterSet, starts = 10): number {
@@ -52,7 +52,7 @@ function plusPlus({ dimensions: d, rows }: ClusterSet, clusters: number): number
   return chosen;
 }
 
-export const variantFor = (set: ClusterSet, epsilon: Rational, variant: KmeansRequest['variant'] = 'auto'): Variant =>
+export const variantFor = (set: ClusterSet, epsilon: Rational, variant: KmeansRequest['variant'] = 'auto'): KmeansVariant =>
   chooseVariant(
     { columns: boxOfSet(set).names as string[], clusters: set.clusters, variant },
     boxOfSet(set),
@@ -62,7 +62,7 @@ export const variantFor = (set: ClusterSet, epsilon: Rational, variant: KmeansRe
   );
 
 /** Costs of a variant's centres on the rows, in `times` draws. */
-export function privateCosts(set: ClusterSet, variant: Variant, times: number): number[] {
+export function privateCosts(set: ClusterSet, variant: KmeansVariant, times: number): number[] {
   const points = pointsOfSet(set);
-  return Array.from({ length: times }, () => costOf(set, variant.ready(new Paid(variant.mechanisms))(points).centres));
+  return Array.from({ length: times }, () => costOf(set, variant.prepare(new Payment(variant.mechanisms))(points).centres));
 }

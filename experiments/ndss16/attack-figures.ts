@@ -1,4 +1,4 @@
-import type { Series } from '../../src/app/report/line-chart.js';
+import type { LineSeries } from '../../src/app/report/line-chart.js';
 import { toNumber } from '../../src/base/exact/rational.js';
 import {
   type Attacker,
@@ -8,9 +8,9 @@ import {
   tiePrior,
 } from '../../src/evaluate/attack/inference/attacker.js';
 import { infer } from '../../src/evaluate/attack/inference/infer.js';
-import { type AttackSummary, type Estimate, summarise } from '../../src/evaluate/attack/inference/measures.js';
+import { type AttackSummary, type MeanEstimate, summarise } from '../../src/evaluate/attack/inference/measures.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
-import type { Target } from '../../src/evaluate/attack/inference/target.js';
+import type { AttackTarget } from '../../src/evaluate/attack/inference/target.js';
 import { copyTie, declaredTie, distanceTie } from '../../src/evaluate/attack/inference/tie-law.js';
 import type { FactorGraph } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { allRanks } from './cluster.js';
@@ -29,7 +29,7 @@ export interface AttackSetting {
   readonly progress: (label: string) => (done: number, total: number) => void;
 }
 
-const point = (x: number, e: Estimate) => ({ x, y: e.mean, low: e.low, high: e.high });
+const point = (x: number, e: MeanEstimate) => ({ x, y: e.mean, low: e.low, high: e.high });
 const attackers = ({ population }: AttackSetting) => {
   const half = knownPeople(population, Math.floor(population.people / 2), 2016);
   const friends = friendPrior(population.space);
@@ -45,7 +45,7 @@ const attackers = ({ population }: AttackSetting) => {
   } satisfies Record<string, Attacker>;
 };
 
-const run = (setting: AttackSetting, target: Target, attacker: Attacker): AttackSummary =>
+const run = (setting: AttackSetting, target: AttackTarget, attacker: Attacker): AttackSummary =>
   summarise(infer(setting.population, target, attacker, setting.progress(`${target.name}: ${attacker.name}`)));
 
 const published = (setting: AttackSetting, line: keyof Published, epsilon: number) =>
@@ -72,7 +72,7 @@ export function figure5(book: Book, setting: AttackSetting): void {
     found: setting.epsilons.map((e) => [e, run(setting, certified(setting, e), dependent)] as const),
   };
   const all = [...cases, ours];
-  const lines = (pick: (s: AttackSummary) => Estimate): Series[] =>
+  const lines = (pick: (s: AttackSummary) => MeanEstimate): LineSeries[] =>
     all.map(({ name, found }) => ({ name, points: found.map(([e, s]) => point(e, pick(s))) }));
   book.say('## Figure 5: the inference attack on plain Laplace noise');
   book.lines(
@@ -116,7 +116,7 @@ export function figure7(book: Book, setting: AttackSetting): void {
   const { dependent } = attackers(setting);
   const names = ['dpm', 'dpm90', 'dpm80'] as const;
   const label = { dpm: 'DPM', dpm90: 'DPM, rho x 0.9', dpm80: 'DPM, rho x 0.8' };
-  const series: Series[] = names.map((line) => ({
+  const series: LineSeries[] = names.map((line) => ({
     name: label[line],
     points: setting.epsilons.map((e) => point(e, run(setting, published(setting, line, e), dependent).totalGain)),
   }));
@@ -138,7 +138,7 @@ export function figure7(book: Book, setting: AttackSetting): void {
 /** Figure 10: plain and dependent noise, by the attacker's knowledge. */
 export function figure10(book: Book, setting: AttackSetting): void {
   const { independent, dependent } = attackers(setting);
-  const cases: readonly (readonly [string, (e: number) => Target, Attacker])[] = [
+  const cases: readonly (readonly [string, (e: number) => AttackTarget, Attacker])[] = [
     ['LPM, attack 2', (e) => published(setting, 'lpm', e), dependent],
     ['DPM, attack 2', (e) => published(setting, 'dpm', e), dependent],
     ['LPM, attack 1', (e) => published(setting, 'lpm', e), independent],
@@ -149,7 +149,7 @@ export function figure10(book: Book, setting: AttackSetting): void {
     of: setting.epsilons.map((e) => [e, run(setting, target(e), attacker)] as const),
   }));
   book.say('## Figure 10: resistance to the attack');
-  const lines = (pick: (s: AttackSummary) => Estimate): Series[] =>
+  const lines = (pick: (s: AttackSummary) => MeanEstimate): LineSeries[] =>
     found.map(({ name, of }) => ({ name, points: of.map(([e, s]) => point(e, pick(s))) }));
   book.lines(
     'figure-10a',
@@ -209,7 +209,7 @@ export function shifts(book: Book, setting: AttackSetting, epsilon: number, quic
     { name: 'OUTSIDE: half known, Eq. 26 as it stands', prior: friendPrior(space), tie: distanceTie(space), known: half },
     { name: 'OUTSIDE: half known, friends are copies', prior: friendPrior(space), tie: copyTie(space), known: half },
   ];
-  const targets: readonly Target[] = [
+  const targets: readonly AttackTarget[] = [
     certified(setting, epsilon),
     cellsTarget('certified, top place, 20 x 20 cells', population, base, 20),
     published(setting, 'lpm', epsilon),

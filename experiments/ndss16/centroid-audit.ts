@@ -1,5 +1,5 @@
 import { toNumber } from '../../src/base/exact/rational.js';
-import { simulated } from '../../src/evaluate/attack/inference/attacker.js';
+import { seededRandom } from '../../src/evaluate/attack/inference/attacker.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 import type { FactorGraph } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { allRanks, lloyd, publicStart, type Vectors } from './cluster.js';
@@ -40,7 +40,7 @@ export function centroidAudit(
 ): void {
   const points = allRanks(population);
   const before = lloyd(points, publicStart(clusters, points.width)).centres;
-  const draw = simulated(5);
+  const draw = seededRandom(5);
   const corners: readonly ((d: number) => number)[] = [() => 0, () => 1, (d) => d & 1, (d) => 1 - (d & 1)];
   let one = 0;
   for (let k = 0; k < tries; k++)

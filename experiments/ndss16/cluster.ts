@@ -1,4 +1,4 @@
-import { packedCentres } from '../../src/analysis/learn/kmeans/centres.js';
+import { packedCentroids } from '../../src/analysis/learn/kmeans/centres.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 
 /** Points row by row, `width` coordinates in [0, 1] each. */
@@ -70,7 +70,7 @@ export function lloyd(
 
 /** Public starts in the unit box. */
 export const publicStart = (clusters: number, width: number, turn = 0): Float64Array =>
-  Float64Array.from(packedCentres(clusters, width, turn).flat(), (v) => (v + 1) / 2);
+  Float64Array.from(packedCentroids(clusters, width, turn).flat(), (v) => (v + 1) / 2);
 
 /** The best of several public starts and of starts at data points, as a careful non-private analyst would choose. */
 export function bestLloyd(points: Vectors, clusters: number, draw: () => number, tries = 8) {

@@ -21,7 +21,7 @@ export async function readColumns(folder: URL, file: string, expressions: readon
   try {
     const out = expressions.map(() => [] as number[]);
     const statement = { sql: `SELECT ${expressions.join(', ')} FROM fugu_data`, values: [] };
-    for await (const row of readStructure(await engine.pin(), statement))
+    for await (const row of readStructure(await engine.snapshot(), statement))
       for (let c = 0; c < out.length; c++) out[c]!.push(Number(row[c]));
     return out.map((list) => Float64Array.from(list));
   } finally {

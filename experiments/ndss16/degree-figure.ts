@@ -1,6 +1,6 @@
-import { accuracy, tieEffect } from '../../src/analysis/pattern/degrees/distribution.js';
+import { accuracy, tieDegreeSensitivity } from '../../src/analysis/pattern/degrees/distribution.js';
 import { degreeCounts } from '../../src/analysis/pattern/degrees/projection.js';
-import type { Series } from '../../src/app/report/line-chart.js';
+import type { LineSeries } from '../../src/app/report/line-chart.js';
 import { divide, parseRational, type Rational, rational } from '../../src/base/exact/rational.js';
 import { tupleLeakage } from '../../src/data/ties/tuples.js';
 import { largestBelow } from '../../src/privacy/dependence/largest-below.js';
@@ -30,13 +30,13 @@ export async function figure9c(book: Book, folder: URL, epsilons: readonly numbe
   const degrees = new Uint32Array(index.size);
   for (const tie of ties) for (const end of tie.split(',')) degrees[Number(end)]!++;
   const exact = degreeCounts(degrees, index.size, index.size - 1);
-  const effect = tieEffect(true);
+  const effect = tieDegreeSensitivity(true);
   const mean = (make: () => readonly number[]) => {
     let total = 0;
     for (let k = 0; k < rounds; k++) total += accuracy(exact, make());
     return total / rounds;
   };
-  const line = (name: string, form: 'histogram' | 'cumulative', base: (e: number) => Rational, dashed = false): Series => ({
+  const line = (name: string, form: 'histogram' | 'cumulative', base: (e: number) => Rational, dashed = false): LineSeries => ({
     name,
     dashed,
     points: epsilons.map((e) => ({ x: e, y: mean(() => drawDegrees(exact, form, effect, base(e))) })),

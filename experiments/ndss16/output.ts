@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { csvOf } from '../../src/app/report/csv.js';
-import { lineChart, type Series } from '../../src/app/report/line-chart.js';
+import { type LineSeries, lineChart } from '../../src/app/report/line-chart.js';
 import { type Drawing, standalone } from '../../src/app/report/svg.js';
 
 export type Cell = string | number;
@@ -32,7 +32,7 @@ export class Book {
   /** Lines over one axis, with their numbers as a CSV in long form. */
   lines(
     name: string,
-    series: readonly Series[],
+    series: readonly LineSeries[],
     axes: { x: string; y: string; label: string; logY?: boolean; percent?: boolean },
   ): void {
     const drawing = lineChart({

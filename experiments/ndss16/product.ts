@@ -5,11 +5,14 @@ import { releaseKmeans } from '../../src/analysis/learn/kmeans/kmeans.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { readPolicy } from '../../src/data/terms/read.js';
 import { openLedger } from '../../src/release/ledger/open.js';
-import { createSession, type Session } from '../../src/release/session/session.js';
+import { createSession, type PrivacySession } from '../../src/release/session/session.js';
 import type { Vectors } from './cluster.js';
 
 /** A folder with a policy, opened as the product opens it, and removed afterwards. */
-export async function inWorkshop<T>(files: Readonly<Record<string, string>>, work: (session: Session) => Promise<T>): Promise<T> {
+export async function inWorkshop<T>(
+  files: Readonly<Record<string, string>>,
+  work: (session: PrivacySession) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-ndss16-'));
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);

@@ -32,7 +32,7 @@ export function publishedLines(population: Population): (epsilon: number) => Pub
   const common = {
     people,
     mostTies: mostTies(population),
-    effect: 1,
+    assumedSensitivity: 1,
     grid: { side: space.side, step: 1 / space.side },
     law: { b: backstrom.b / box, c: backstrom.c },
     correlatedDegree: correlatedDegree(population.vector, 2 * population.ranks, threshold),

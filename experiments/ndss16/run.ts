@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { progress } from '../../src/app/cli/output.js';
+import { progressBar } from '../../src/app/cli/output.js';
 import { independentPrior } from '../../src/evaluate/attack/inference/attacker.js';
 import { infer } from '../../src/evaluate/attack/inference/infer.js';
 import { type AttackSetting, figure5, figure7, figure10, shifts, threeCities } from './attack-figures.js';
@@ -59,7 +59,7 @@ export async function run(out: string): Promise<void> {
     oddsRatio,
     published,
     epsilons: quick ? [0.9] : [0.1, 0.3, 0.5, 0.7, 0.9, 1.5],
-    progress,
+    progress: progressBar,
   };
   const before = performance.now();
   infer(population, centroidsTarget('lpm', population, clustering, 1 / 0.9), { name: 'timed', prior: independentPrior });

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { releaseClassify } from '../../src/analysis/learn/classify/classify.js';
-import { predict } from '../../src/analysis/learn/classify/predict.js';
+import { predictRow } from '../../src/analysis/learn/classify/predict.js';
 import { csvOf } from '../../src/app/report/csv.js';
-import type { Series } from '../../src/app/report/line-chart.js';
+import type { LineSeries } from '../../src/app/report/line-chart.js';
 import { parseRational, toNumber } from '../../src/base/exact/rational.js';
 import type { Cell as DataCell } from '../../src/data/engine/engine.js';
 import { readStructure } from '../../src/data/engine/structure.js';
 import { openEngine } from '../../src/data/terms/open.js';
-import { simulated } from '../../src/evaluate/attack/inference/attacker.js';
+import { seededRandom } from '../../src/evaluate/attack/inference/attacker.js';
 import { fromPairs } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { largestBase } from '../../src/privacy/dependence/leakage.js';
 import { aboveMajority } from '../above-majority.js';
@@ -40,7 +40,7 @@ async function readAdult(folder: URL): Promise<{ train: Row[]; test: Row[] }> {
   const names = ['part', ...Object.keys(numbers), ...categories, 'income'];
   const [train, test]: [Row[], Row[]] = [[], []];
   try {
-    for await (const cells of readStructure(await engine.pin(), {
+    for await (const cells of readStructure(await engine.snapshot(), {
       sql: `SELECT ${names.join(', ')} FROM fugu_data`,
       values: [],
     })) {
@@ -63,7 +63,7 @@ function affinityDegrees(rows: readonly Row[], sample: number): { most: number; 
     ]),
   );
   const width = coded[0]!.length;
-  const draw = simulated(31);
+  const draw = seededRandom(31);
   let [most, total] = [0, 0];
   for (let k = 0; k < sample; k++) {
     const own = coded[Math.floor(draw() * rows.length)]!;
@@ -121,12 +121,12 @@ export async function figure9b(
       { 'people.csv': people, 'policy.yaml': policy(text) },
       async (session) => (await releaseClassify(session, ask(method), { all: true })).result,
     );
-    return test.filter((r) => predict(result, r).positive === (r.income === '>50K')).length / test.length;
+    return test.filter((r) => predictRow(result, r).positive === (r.income === '>50K')).length / test.length;
   };
   const truth = test.map((r) => r.income === '>50K');
   const best = aboveMajority(await judge(1000), truth, 'Figure 9b');
   aboveMajority(await judge(1000, 'output'), truth, 'Figure 9b, published form');
-  const line = async (name: string, at: (e: number) => number, method?: 'output', dashed = false): Promise<Series> => {
+  const line = async (name: string, at: (e: number) => number, method?: 'output', dashed = false): Promise<LineSeries> => {
     const points = [];
     for (const e of epsilons) {
       const found: number[] = [];

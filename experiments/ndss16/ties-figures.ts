@@ -1,5 +1,5 @@
-import { type Drawing, element, line, series as palette, words } from '../../src/app/report/svg.js';
-import { simulated } from '../../src/evaluate/attack/inference/attacker.js';
+import { type Drawing, element, line, series as palette, textElement } from '../../src/app/report/svg.js';
+import { seededRandom } from '../../src/evaluate/attack/inference/attacker.js';
 import { type Population, patternDistance } from '../../src/evaluate/attack/inference/patterns.js';
 import { haversine } from '../../src/evaluate/attack/inference/space.js';
 import type { Gowalla } from './data.js';
@@ -32,9 +32,11 @@ export function figure2(book: Book, population: Population, part: Uint16Array, c
     width: size,
     height: size + 24,
     label: 'Figure 2: friendships between people at their top place, coloured by cluster',
-    body: [...edges, ...dots, words(20, size + 14, `${all} friendships; ${short((100 * inside) / all)} % inside a cluster`)].join(
-      '',
-    ),
+    body: [
+      ...edges,
+      ...dots,
+      textElement(20, size + 14, `${all} friendships; ${short((100 * inside) / all)} % inside a cluster`),
+    ].join(''),
   };
   book.say('## Figure 2: friendships and clusters');
   book.figure('figure-2', drawing, [
@@ -49,7 +51,7 @@ export function figure2(book: Book, population: Population, part: Uint16Array, c
 /** Figure 3: distance between patterns (Eq. 5), by social distance. */
 export function figure3(book: Book, population: Population): void {
   const { people, friendStart, friends } = population;
-  const draw = simulated(16);
+  const draw = seededRandom(16);
   const pick = (n: number) => Math.floor(draw() * n);
   const far = (i: number, j: number) => patternDistance(population, i, j, haversine);
   const direct: number[] = [];

@@ -1,6 +1,6 @@
-import type { Series } from '../../src/app/report/line-chart.js';
+import type { LineSeries } from '../../src/app/report/line-chart.js';
 import { toNumber } from '../../src/base/exact/rational.js';
-import { simulated } from '../../src/evaluate/attack/inference/attacker.js';
+import { seededRandom } from '../../src/evaluate/attack/inference/attacker.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 import { perturb } from '../../src/evaluate/papers/dependent-tuples/perturbed-centroids.js';
 import type { FactorGraph } from '../../src/privacy/dependence/graph/factor-graph.js';
@@ -31,7 +31,9 @@ export function figure8(
   book.lines(
     'figure-8a',
     [
-      ...lines.map(([name, line]): Series => ({ name, points: epsilons.map((e) => ({ x: e, y: inside(scaleOf(line, e)) })) })),
+      ...lines.map(
+        ([name, line]): LineSeries => ({ name, points: epsilons.map((e) => ({ x: e, y: inside(scaleOf(line, e)) })) }),
+      ),
       { name: 'certified', points: epsilons.map((e) => ({ x: e, y: inside(ours(e)) })) },
     ],
     { x: 'epsilon', y: `P(error <= ${alpha})`, label: 'Figure 8a: probability of an error below alpha', percent: true },
@@ -44,7 +46,7 @@ export function figure8(
   book.lines(
     'figure-8b',
     [
-      ...lines.map(([name, line]): Series => ({ name, points: needed(scaleOf(line, 1)) })),
+      ...lines.map(([name, line]): LineSeries => ({ name, points: needed(scaleOf(line, 1)) })),
       { name: 'certified', points: needed(ours(1)) },
     ],
     {
@@ -79,7 +81,7 @@ interface Split {
 
 /** Four fifths for training, one fifth for testing, as in the paper. */
 function split(population: Population, points: Vectors, clusters: number, seed: number): Split {
-  const draw = simulated(seed);
+  const draw = seededRandom(seed);
   const order = Array.from({ length: population.people }, (_, i) => [draw(), i] as const)
     .sort((a, b) => a[0] - b[0])
     .map(([, i]) => i);
@@ -113,14 +115,17 @@ export async function figure9a(book: Book, setting: ClusterSetting, atEpsilon: n
   ] as const) {
     const splits = Array.from({ length: setting.splits }, (_, k) => split(setting.population, points, setting.clusters, 100 + k));
     const judge = (s: Split, centres: Float64Array) => clusteringAccuracy(s.test, s.exact, centres);
-    const perturbed = (line: keyof Published): Series['points'] =>
+    const perturbed = (line: keyof Published): LineSeries['points'] =>
       setting.epsilons.map((e) =>
         spread(
           e,
           splits.map((s) => judge(s, perturb(s.exact, setting.published(e)[line].scale))),
         ),
       );
-    const released = async (ties: (s: Split) => Ties, epsilon: (e: number, s: Split) => string): Promise<Series['points']> => {
+    const released = async (
+      ties: (s: Split) => Ties,
+      epsilon: (e: number, s: Split) => string,
+    ): Promise<LineSeries['points']> => {
       const out: { x: number; y: number; low: number; high: number }[] = [];
       for (const e of setting.epsilons) {
         const found: number[] = [];
@@ -139,7 +144,7 @@ export async function figure9a(book: Book, setting: ClusterSetting, atEpsilon: n
       0,
       splits.map((s) => judge(s, lloyd(s.train, publicStart(setting.clusters, points.width)).centres)),
     );
-    const series: Series[] = [
+    const series: LineSeries[] = [
       { name: 'exact', points: setting.epsilons.map((x) => ({ ...again, x })), dashed: true },
       { name: 'LPM', points: perturbed('lpm'), dashed: true },
       { name: 'DPM', points: perturbed('dpm'), dashed: true },

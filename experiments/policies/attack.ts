@@ -1,7 +1,7 @@
 import { one } from '../../src/base/exact/rational.js';
 import type { Cell } from '../../src/data/engine/engine.js';
-import { independentBut, mostGained } from '../../src/evaluate/attack/inference/few-records.js';
-import { telling } from '../../src/evaluate/attack/inference/told-numbers.js';
+import { independentGiven, largestGain } from '../../src/evaluate/attack/inference/few-records.js';
+import { releasedNumbers } from '../../src/evaluate/attack/inference/told-numbers.js';
 import type { Policy } from '../../src/policy/policy.js';
 import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
 import { bindBatch } from '../../src/query/bind.js';
@@ -67,13 +67,13 @@ export const totalOf = ({ adds }: Totals, state: readonly number[]): string => {
   return all[0]!.map((_, d) => all.reduce((sum, list) => sum + list[d]!, 0)).join();
 };
 
-export type Tell = ReturnType<typeof telling>;
+export type Tell = ReturnType<typeof releasedNumbers>;
 export const planned = (policy: Policy, batch: readonly object[]): readonly [readonly Measure[], readonly MechanismOf[]] => {
   const { measures } = bindBatch(parseBatch(batch), policy);
   return [measures, chooseNoise(measures, strangersOf(policy), one, nothingSpent)[0]!.mechanisms];
 };
 export const releasedBy = (policy: Policy, batch: readonly object[]): Tell =>
-  telling(policy, ...planned(policy, batch), smallRows);
+  releasedNumbers(policy, ...planned(policy, batch), smallRows);
 
 /**
  * Largest privacy loss about one row over optimised priors of an attacker who conditions on the totals;
@@ -86,8 +86,8 @@ export function gained(totals: Totals, tell: Tell, models: number, { records = 4
   let most = 0;
   const attack = (truth: readonly number[], beliefs: readonly (readonly number[])[]) => {
     const known = totalOf(totals, truth);
-    const few = independentBut(beliefs, (state) => totalOf(totals, state) === known);
-    return mostGained(few, tell(few), () => 1, { outcomes: 60, starts: 1, random: next });
+    const few = independentGiven(beliefs, (state) => totalOf(totals, state) === known);
+    return largestGain(few, tell(few), () => 1, { outcomes: 60, starts: 1, random: next });
   };
   for (let m = 0; m < models && most < enough; ) {
     // A ring: everybody may live in the next one's region with another value. Either all of them change, or none.

@@ -8,9 +8,9 @@ import type { Policy } from '../../src/policy/policy.js';
 import { untied } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../src/privacy/dependence/graph-amplifier.js';
 import { emptyBounds } from '../../src/privacy/dependence/kept-bounds.js';
-import type { Additive } from '../../src/privacy/mechanism/additive.js';
+import type { AdditiveMechanism } from '../../src/privacy/mechanism/additive.js';
 import { inDoubles } from '../../src/privacy/mechanism/law.js';
-import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { Payment } from '../../src/privacy/mechanism/paid.js';
 import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../../src/query/bind.js';
@@ -43,7 +43,7 @@ export const strangersOf = (policy: Policy): Account =>
         adversary: 'informed',
         reach: 'any',
         assumptions: [],
-        how: '',
+        method: '',
         name: 'independent',
         graph: untied(1),
       },
@@ -87,8 +87,8 @@ export class Bench {
   }
   released(): readonly AnswerTable[] {
     return this.#finish(
-      (k) => inDoubles((this.#mechanisms[k] as Additive).law),
-      (k, numbers) => (this.#mechanisms[k] as Additive).ready(new Paid(this.#mechanisms))(numbers),
+      (k) => inDoubles((this.#mechanisms[k] as AdditiveMechanism).distribution),
+      (k, numbers) => (this.#mechanisms[k] as AdditiveMechanism).prepare(new Payment(this.#mechanisms))(numbers),
     );
   }
 

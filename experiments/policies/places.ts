@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { chooseVariant } from '../../src/analysis/learn/kmeans/kmeans.js';
-import { nearIn } from '../../src/analysis/learn/kmeans/near.js';
-import { boxOf, type Points } from '../../src/analysis/learn/kmeans/points.js';
-import { nearest, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted.js';
+import { pairDistancesIn } from '../../src/analysis/learn/kmeans/near.js';
+import { type Points, pointBox } from '../../src/analysis/learn/kmeans/points.js';
+import { nearestCentroids, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted.js';
 import type { Cell } from '../../src/data/engine/engine.js';
 import { readStructure } from '../../src/data/engine/structure.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { positionOf } from '../../src/policy/grid.js';
 import { pure } from '../../src/privacy/mechanism/allotment.js';
-import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { Payment } from '../../src/privacy/mechanism/paid.js';
 import { publicData } from '../data.js';
 import { policyWith, sequence, strangersOf } from './bench.js';
 
@@ -23,7 +23,7 @@ async function cellsOf(folder: URL, file: string, sql: string): Promise<Cell[][]
   const engine = await openEngine({ source: fileURLToPath(new URL(file, folder)) });
   const rows: Cell[][] = [];
   try {
-    for await (const row of readStructure(await engine.pin(), { sql, values: [] })) rows.push([...row]);
+    for await (const row of readStructure(await engine.snapshot(), { sql, values: [] })) rows.push([...row]);
   } finally {
     await engine.close();
   }
@@ -106,7 +106,7 @@ export async function kmeansFigures(folder: URL, times: number): Promise<readonl
         runs.push({ within, ...(await centresOf(set, clusters, epsilon, within, times)) });
       const { scaled } = runs[0]!;
       const cloud = { dimensions: 2, points: scaled, weights: new Float64Array(set.rows.length).fill(1) };
-      const cost = (centres: readonly (readonly number[])[]) => mean([...nearest(centres, 2, scaled).gap]);
+      const cost = (centres: readonly (readonly number[])[]) => mean([...nearestCentroids(centres, 2, scaled).gap]);
       // Starts at rows far from earlier ones, and some of the answers refined with the rows themselves.
       const random = sequence(7 + clusters);
       const starts = [
@@ -134,9 +134,9 @@ async function centresOf(set: Places, clusters: number, epsilon: string, within:
   const columns = `lat: { type: number, bounds: [${set.lat}], step: 0.001 }, lon: { type: number, bounds: [${set.lon}], step: 0.001 }`;
   const pairs = within && `place: { columns: [lat, lon], within: ${within}, missing: apart }`;
   const policy = await policyWith(columns, pairs, epsilon);
-  const box = boxOf(policy, ['lat', 'lon']);
+  const box = pointBox(policy, ['lat', 'lon']);
   const [route] = strangersOf(policy).routes;
-  const near = nearIn(policy, box, { route: route! });
+  const near = pairDistancesIn(policy, box, { route: route! });
   const allowance = { pure: pure(policy.budget.epsilon) };
   const variant = chooseVariant({ columns: ['lat', 'lon'], clusters }, box, allowance, set.rows.length, 1, near);
   const points: Points = {
@@ -149,7 +149,7 @@ async function centresOf(set: Places, clusters: number, epsilon: string, within:
   return {
     variant: variant.name,
     scaled: Float64Array.from(points.coordinates, (v, at) => v / box.grids[at % 2]!.last),
-    found: Array.from({ length: times }, () => variant.ready(new Paid(variant.mechanisms))(points).centres),
+    found: Array.from({ length: times }, () => variant.prepare(new Payment(variant.mechanisms))(points).centres),
   };
 }
 

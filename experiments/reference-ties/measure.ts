@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { choosePairs } from '../../src/analysis/learn/odds/choose-pairs.js';
+import { boundPairs } from '../../src/analysis/learn/odds/choose-pairs.js';
 import { type LearnedOdds, learnOdds } from '../../src/app/api/odds.js';
 import { csvOf } from '../../src/app/report/csv.js';
 import { readStructure } from '../../src/data/engine/structure.js';
@@ -42,7 +42,7 @@ async function pairsOf(folder: URL, { data, sql, edges }: ReferenceTie, scratch:
   if (edges === undefined) return found;
   const ties = await read(fileURLToPath(new URL(edges, folder)), 'SELECT a, b FROM fugu_data ORDER BY a, b');
   const values = new Map(found);
-  return choosePairs(
+  return boundPairs(
     ties.map(([a, b]) => [`${a}`, `${b}`]),
     1,
     'reference ties',
@@ -54,7 +54,7 @@ async function read(source: string, sql: string): Promise<Pair[]> {
   try {
     const rows: Pair[] = [];
     const text = (cell: unknown) => (cell === null || cell === undefined ? null : `${cell}`);
-    for await (const [a, b] of readStructure(await engine.pin(), { sql, values: [] })) rows.push([text(a), text(b)]);
+    for await (const [a, b] of readStructure(await engine.snapshot(), { sql, values: [] })) rows.push([text(a), text(b)]);
     return rows;
   } finally {
     await engine.close();

@@ -1,4 +1,10 @@
-import { accuracy, cumulate, fromCumulative, personEffect, tieEffect } from '../../src/analysis/pattern/degrees/distribution.js';
+import {
+  accuracy,
+  cumulate,
+  fromCumulative,
+  personDegreeSensitivity,
+  tieDegreeSensitivity,
+} from '../../src/analysis/pattern/degrees/distribution.js';
 import { degreeCounts, projectedDegrees } from '../../src/analysis/pattern/degrees/projection.js';
 import { degreeOf } from '../../src/analysis/pattern/graph/csr.js';
 import { parseRational, type Rational } from '../../src/base/exact/rational.js';
@@ -42,17 +48,17 @@ export function degreeAccuracy(graphs: readonly NamedGraph[]): (string | number)
         for (let i = 0; i < rounds; i++) total += accuracy(exact, make());
         return Number((total / rounds).toFixed(3));
       };
-      const raw = () => drawDegrees(exact, 'histogram', tieEffect(true), epsilon);
+      const raw = () => drawDegrees(exact, 'histogram', tieDegreeSensitivity(true), epsilon);
       rows.push([
         name,
         text,
         mean(raw),
         mean(() => raw().map((x) => Math.max(0, x))),
         mean(() => fromCumulative(isotonic(cumulate(raw()).slice(0, -1)), graph.nodes)),
-        mean(() => drawDegrees(exact, 'sequence', tieEffect(true), epsilon)),
-        mean(() => drawDegrees(exact, 'cumulative', tieEffect(true), epsilon)),
-        mean(() => drawDegrees(projected, 'cumulative', personEffect(theta), epsilon)),
-        mean(() => drawDegrees(exact, 'cumulative', tieEffect(true), base)),
+        mean(() => drawDegrees(exact, 'sequence', tieDegreeSensitivity(true), epsilon)),
+        mean(() => drawDegrees(exact, 'cumulative', tieDegreeSensitivity(true), epsilon)),
+        mean(() => drawDegrees(projected, 'cumulative', personDegreeSensitivity(theta), epsilon)),
+        mean(() => drawDegrees(exact, 'cumulative', tieDegreeSensitivity(true), base)),
       ]);
     }
   }

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { patternCandidates } from '../../src/analysis/pattern/candidates.js';
 import { countShape, exactAnswer } from '../../src/analysis/pattern/exact-answer.js';
 import { degreeOf } from '../../src/analysis/pattern/graph/csr.js';
-import { hasKnownLadder, residualLadderOf, shapeLadder } from '../../src/analysis/pattern/pattern-ladder.js';
-import { analysePattern, type PatternAnalysis, schemaFromText } from '../../src/analysis/pattern/query/analyse.js';
-import type { Ladder } from '../../src/analysis/pattern/query/ladders.js';
+import { hasShapeLadder, readResidualLadder, shapeLadder } from '../../src/analysis/pattern/pattern-ladder.js';
+import { analysePatternText, type PatternAnalysis, schemaFromText } from '../../src/analysis/pattern/query/analyse.js';
+import type { SensitivityLadder } from '../../src/analysis/pattern/query/ladders.js';
 import { coin } from '../../src/analysis/pattern/query/lambda.js';
-import { shapeOf } from '../../src/analysis/pattern/query/shape.js';
+import { subgraphShape } from '../../src/analysis/pattern/query/shape.js';
 import { adversarialGuarantee, approximateGuarantee, pureGuarantee } from '../../src/analysis/pattern/ways/way.js';
 import { divide, parseRational, type Rational, rational, toNumber } from '../../src/base/exact/rational.js';
-import type { Pinned } from '../../src/data/engine/engine.js';
+import type { Snapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
-import { smoothLaw, smoothScale } from '../../src/privacy/mechanism/smooth.js';
+import { smoothDistribution, smoothScale } from '../../src/privacy/mechanism/smooth.js';
 import { bernoulli } from '../../src/privacy/noise/bernoulli.js';
 import { laplaceSampler } from '../../src/privacy/noise/discrete-laplace.js';
 import { ladderSampler } from '../../src/privacy/noise/ladder.js';
@@ -62,42 +62,42 @@ export async function measureGraph(g: NamedGraph): Promise<readonly Measured[]> 
   try {
     const all: Measured[] = [];
     for (const query of ['triangles', '2-paths', '4-cycles', '4-cliques', '2-triangles'])
-      all.push(...(await shapeErrors(g, await engine.pin(), query)));
-    return [...all, ...(await walkErrors(g, await engine.pin()))];
+      all.push(...(await shapeErrors(g, await engine.snapshot(), query)));
+    return [...all, ...(await walkErrors(g, await engine.snapshot()))];
   } finally {
     await engine.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function shapeErrors(g: NamedGraph, engine: Pinned, query: string): Promise<Measured[]> {
+async function shapeErrors(g: NamedGraph, engine: Snapshot, query: string): Promise<Measured[]> {
   const n = g.graph.nodes;
-  const a = analysePattern(query, schemaFromText(query, n, { symmetric: true }));
-  const count = countShape(g.graph, shapeOf(a.pattern)!);
-  const own = hasKnownLadder(a) ? shapeLadder(g.graph, shapeOf(a.pattern)!, n) : undefined;
+  const a = analysePatternText(query, schemaFromText(query, n, { symmetric: true }));
+  const count = countShape(g.graph, subgraphShape(a.pattern)!);
+  const own = hasShapeLadder(a) ? shapeLadder(g.graph, subgraphShape(a.pattern)!, n) : undefined;
   const residual =
     light.has(query) || (query === '4-cycles' && g.graph.edges < fewEdges)
-      ? (await residualLadderOf(engine, a)).open()
+      ? (await readResidualLadder(engine, a)).open()
       : undefined;
-  const directed = analysePattern(query, schemaFromText(query, n), { log: 'natural' });
+  const directed = analysePatternText(query, schemaFromText(query, n), { log: 'natural' });
   return errors(g, query, a, count, { own, residual, directed });
 }
 
 /** Distinct nodes two steps from the first node: the paper's d_{2,v}, each undirected tie read as two tuples. */
-async function walkErrors(g: NamedGraph, engine: Pinned): Promise<Measured[]> {
+async function walkErrors(g: NamedGraph, engine: Snapshot): Promise<Measured[]> {
   const text = "q(y) :- R('n0', x), R(x, y)";
-  const a = analysePattern(text, schemaFromText(text, g.graph.nodes), { log: 'natural' });
+  const a = analysePatternText(text, schemaFromText(text, g.graph.nodes), { log: 'natural' });
   const count = (await exactAnswer(engine, a)).open();
   return errors(g, '2 steps from v', a, count, {
     own: undefined,
-    residual: (await residualLadderOf(engine, a)).open(),
+    residual: (await readResidualLadder(engine, a)).open(),
     directed: a,
   });
 }
 
 interface Known {
-  readonly own: Ladder | undefined;
-  readonly residual: Ladder | undefined;
+  readonly own: SensitivityLadder | undefined;
+  readonly residual: SensitivityLadder | undefined;
   /** The same query in the paper's directed reading. */
   readonly directed: PatternAnalysis;
 }
@@ -119,7 +119,7 @@ function errors(g: NamedGraph, query: string, a: PatternAnalysis, count: bigint,
     ] as const) {
       if (!ladder) continue;
       add(names[0], pureGuarantee, off(ladderSampler(ladder, divide(epsilon, rational(2)))));
-      add(names[1], pureGuarantee, off(quarticSampler((digits) => smoothScale(smoothLaw(epsilon), ladder, digits))));
+      add(names[1], pureGuarantee, off(quarticSampler((digits) => smoothScale(smoothDistribution(epsilon), ladder, digits))));
     }
     const busiest = degreeOf(g.graph, g.graph.nodes - 1);
     const elastic = patternCandidates(a, { epsilon, delta: rational(1, 1_000_000), degree: busiest }).find(

@@ -1,12 +1,12 @@
-import { fit as modelOf } from '../../src/analysis/graphical/fit.js';
-import { cellsOf, countsOf } from '../../src/analysis/synth/counts.js';
-import { type Setting, totalOf } from '../../src/analysis/synth/method.js';
-import { type Candidate, inRounds, type Schedule, usual } from '../../src/analysis/synth/rounds.js';
+import { fitModel as modelOf } from '../../src/analysis/graphical/fit.js';
+import { codedTableSize, countMarginal } from '../../src/analysis/synth/counts.js';
+import { estimatedTotal, type SynthSetting } from '../../src/analysis/synth/method.js';
+import { defaultSchedules, type MarginalCandidate, type RoundSchedule, roundsMethod } from '../../src/analysis/synth/rounds.js';
 import { drawCodes } from '../../src/analysis/synth/rows.js';
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
 import { zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { Payment } from '../../src/privacy/mechanism/paid.js';
 import type { Coded } from '../workloads/measured.js';
 
 /** Result of one synthesis: distance of its tables from the truth, and its duration. */
@@ -27,19 +27,19 @@ export interface Made {
 export function roundsOn(
   coded: Coded,
   rho: number,
-  change: Setting['change'],
+  change: SynthSetting['change'],
   cells: number,
-  schedule: Partial<Schedule> = {},
+  schedule: Partial<RoundSchedule> = {},
 ): Made {
   const { sizes } = coded;
   const all = subsetsUpTo([...sizes.keys()], 3).filter(({ length }) => length > 0);
   // Equal weights, as in candidates.ts if none is named.
   const candidates = all
-    .filter((columns) => columns.length > 1 && cellsOf(sizes, columns) <= cells)
-    .map((columns): Candidate => ({ columns, weight: 1 }));
+    .filter((columns) => columns.length > 1 && codedTableSize(sizes, columns) <= cells)
+    .map((columns): MarginalCandidate => ({ columns, weight: 1 }));
   const start = performance.now();
   const began = process.cpuUsage();
-  const setting: Setting = {
+  const setting: SynthSetting = {
     sizes,
     change,
     ...(change === 'replaced' && { records: coded.rows }),
@@ -47,11 +47,11 @@ export function roundsOn(
     impossible: [],
     mostCells: cells,
   };
-  const method = inRounds(setting, zcdp(fromNumber(rho)), candidates, { ...usual.zcdp, ...schedule });
+  const method = roundsMethod(setting, zcdp(fromNumber(rho)), candidates, { ...defaultSchedules.zcdp, ...schedule });
   const columns = coded.columns.map((own) => Uint16Array.from(own));
   const table = { rows: coded.rows, columns, names: sizes.map((_, c) => `c${c}`), levels: sizes };
-  const measured = method.run(table, new Paid(method.mechanisms));
-  const model = modelOf({ sizes, measured, total: totalOf(setting, measured) });
+  const measured = method.run(table, new Payment(method.mechanisms));
+  const model = modelOf({ sizes, measured, total: estimatedTotal(setting, measured) });
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(began);
   const made = { ...table, columns: drawCodes(model, coded.rows) };
@@ -61,7 +61,7 @@ export function roundsOn(
     const tables = all.filter(({ length }) => length === order);
     let [sum, modelled] = [0, 0];
     for (const columns of tables) {
-      const [truth, told, known] = [countsOf(table, columns), countsOf(made, columns), model.table(columns)];
+      const [truth, told, known] = [countMarginal(table, columns), countMarginal(made, columns), model.table(columns)];
       for (let cell = 0; cell < truth.length; cell++) {
         sum += Math.abs(told[cell]! - truth[cell]!) / 2 / coded.rows;
         modelled += Math.abs(known[cell]! - truth[cell]!) / 2 / coded.rows;

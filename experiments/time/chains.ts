@@ -17,7 +17,7 @@ async function rowsOf(folder: URL, file: string, sql: string): Promise<(string |
   const engine = await openEngine({ source: fileURLToPath(new URL(file, folder)) });
   try {
     const rows = [];
-    for await (const row of readStructure(await engine.pin(), { sql, values: [] })) rows.push([...row]);
+    for await (const row of readStructure(await engine.snapshot(), { sql, values: [] })) rows.push([...row]);
     return rows;
   } finally {
     await engine.close();

@@ -1,9 +1,9 @@
 import { logUp } from '../../src/base/exact/outward.js';
 import { toNumber } from '../../src/base/exact/rational.js';
-import { alike } from '../../src/privacy/dependence/alike/alike.js';
+import { attractiveBound } from '../../src/privacy/dependence/alike/alike.js';
 import { fromFactors } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { largestBelow } from '../../src/privacy/dependence/largest-below.js';
-import { leakage } from '../../src/privacy/dependence/leakage.js';
+import { leakageBounds } from '../../src/privacy/dependence/leakage.js';
 
 export interface Panel {
   readonly people: number;
@@ -44,11 +44,11 @@ export function panelNoise(panel: Panel, epsilon = 1): PanelNoise {
     }
   const graph = fromFactors(records, ties);
   const each = (base: number) => new Float64Array(records).fill(base);
-  const either = (base: number) => leakage(graph, each(base), 'informed').worst.leakage;
+  const either = (base: number) => leakageBounds(graph, each(base), 'informed').worst.leakage;
   return {
     ...panel,
     group: records,
     either: epsilon / toNumber(largestBelow(either, epsilon, epsilon, 1e-6)),
-    alike: Math.max(...alike(graph, each(1))),
+    alike: Math.max(...attractiveBound(graph, each(1))),
   };
 }

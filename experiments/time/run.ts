@@ -1,14 +1,14 @@
 import { lineChart } from '../../src/app/report/line-chart.js';
 import { rational } from '../../src/base/exact/rational.js';
-import { beliefsAlong, beliefsBefore, reversed, stationary } from '../../src/evaluate/attack/stream/trajectory.js';
+import { beliefsBefore, reversed, smoothedBeliefs, stationaryBelief } from '../../src/evaluate/attack/stream/trajectory.js';
 import { prepareAudit } from '../../src/evaluate/audit/audit.js';
 import { exactLoss } from '../../src/evaluate/audit/exact-loss.js';
 import { readModel } from '../../src/privacy/dependence/model/model-file.js';
-import { carriedBy, temporalBudgets, temporalLeakage } from '../../src/privacy/dependence/temporal/temporal.js';
+import { lossFunction, temporalBudgets, temporalLeakage } from '../../src/privacy/dependence/temporal/temporal.js';
 import { pure, zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { effectOn } from '../../src/privacy/mechanism/effect.js';
+import { sensitivityOn } from '../../src/privacy/mechanism/effect.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
-import { by, runningTotals } from '../../src/privacy/mechanism/running/running-totals.js';
+import { runningTotals, totalsWith } from '../../src/privacy/mechanism/running/running-totals.js';
 import { treesOver } from '../../src/privacy/mechanism/running/tree.js';
 import { Book, short } from '../ndss16/output.js';
 import { activity, careers, power, sequencesFolder } from './chains.js';
@@ -17,7 +17,7 @@ import { panelNoise, panels } from './panels.js';
 import { notes, tableFour, tableFourPrinted, tableOne, tableTwo } from './paper.js';
 
 type Matrix = readonly (readonly number[])[];
-const bothWays = (matrix: Matrix) => ({ forward: carriedBy(matrix), backward: carriedBy(matrix) });
+const bothWays = (matrix: Matrix) => ({ forward: lossFunction(matrix), backward: lossFunction(matrix) });
 const days = (n: number): number[] => Array.from({ length: n }, (_, t) => t + 1);
 
 /**
@@ -69,8 +69,8 @@ function tables(book: Book): void {
   ]);
   const sums = tableFourPrinted.map((row) => short(row.reduce((a, b) => a + b, 0)));
   const told = temporalLeakage(new Float64Array(4).fill(0.1), {
-    forward: carriedBy(tableFour),
-    backward: carriedBy(reversed(tableFour, stationary(tableFour))),
+    forward: lossFunction(tableFour),
+    backward: lossFunction(reversed(tableFour, stationaryBelief(tableFour))),
   });
   book.say(
     '## Table 4',
@@ -138,8 +138,8 @@ function year(book: Book): void {
     [0.9, 0.1],
     [0.1 / 9, 1 - 0.1 / 9],
   ];
-  const rest = stationary(ill);
-  const over = { forward: carriedBy(ill), backward: carriedBy(reversed(ill, rest)) };
+  const rest = stationaryBelief(ill);
+  const over = { forward: lossFunction(ill), backward: lossFunction(reversed(ill, rest)) };
   const target = Math.log((0.3 / 0.7) * (0.9 / 0.1));
   const budgets = temporalBudgets(target, 365, over)!;
   const { leakage } = temporalLeakage(budgets, over);
@@ -147,7 +147,7 @@ function year(book: Book): void {
   const before = beliefsBefore({ start: rest, transition: ill }, 365);
   const worst = (epsilon: (day: number) => number) =>
     Math.max(
-      ...beliefsAlong(
+      ...smoothedBeliefs(
         { start: rest, transition: ill },
         days(365).map((day) => [epsilon(day), 0]),
       ).map(([p]) => p!),
@@ -155,7 +155,7 @@ function year(book: Book): void {
   // One year like any other: ill from day 100 to 114 and from day 240 to 247.
   const noise = madeNoise(7);
   const seen = (epsilon: (day: number) => number) =>
-    beliefsAlong(
+    smoothedBeliefs(
       { start: rest, transition: ill },
       days(365).map((day) => {
         const scale = 1 / epsilon(day);
@@ -220,16 +220,16 @@ function madeNoise(seed: number): () => number {
 }
 
 function totals(book: Book): void {
-  const effects = effectOn([everyRecord], { l1: 1n, l2squared: 1n });
+  const sensitivity = sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n });
   const horizons = [10, 30, 100, 365, 1000, 3000, 10_000];
-  const counted = (horizon: number) => ({ name: 'n', cells: 1, horizon, effects, moves: 'within a step' as const });
+  const counted = (horizon: number) => ({ name: 'n', cells: 1, horizon, sensitivity, moves: 'within a step' as const });
   const epsilon = pure(rational(1));
   // (1, 1e-6) by zCDP: rho + 2 sqrt(rho ln 1e6) = 1.
   const root = Math.sqrt(Math.log(1e6) + 1) - Math.sqrt(Math.log(1e6));
   const rho = zcdp(rational(Math.floor(root ** 2 * 1e9), 1_000_000_000));
   const errors: Record<string, (horizon: number) => number> = {
-    'a noise for each step': (T) => by(treesOver(T)[0]!, counted(T), epsilon).meanVariance,
-    'binary tree': (T) => by(treesOver(T).at(-1)!, counted(T), epsilon).meanVariance,
+    'a noise for each step': (T) => totalsWith(treesOver(T)[0]!, counted(T), epsilon).meanVariance,
+    'binary tree': (T) => totalsWith(treesOver(T).at(-1)!, counted(T), epsilon).meanVariance,
     chosen: (T) => runningTotals(counted(T), epsilon).meanVariance,
     'chosen, with delta': (T) =>
       Math.min(runningTotals(counted(T), rho).meanVariance, runningTotals(counted(T), epsilon).meanVariance),

@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { closureOf, subsetsUpTo } from '../../src/analysis/workload/closure.js';
-import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
+import { downwardClosure, subsetsUpTo } from '../../src/analysis/workload/closure.js';
+import { combineParts, tableFrom } from '../../src/analysis/workload/estimate.js';
 import { nonNegative } from '../../src/analysis/workload/non-negative.js';
 import { residualLayout } from '../../src/analysis/workload/ways.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
 import { zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { Payment } from '../../src/privacy/mechanism/paid.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { type Coded, countsOf } from './measured.js';
@@ -29,14 +29,14 @@ export interface Distance {
 export function oursOn(coded: Coded, order: number, rho: number, change: 'removed' | 'replaced'): readonly Distance[] {
   const { sizes } = coded;
   const axes = subsetsUpTo([...sizes.keys()], order).filter((set) => set.length === order);
-  const exact = new Map(closureOf(axes).map((set) => [set.join(), countsOf(coded, set)]));
+  const exact = new Map(downwardClosure(axes).map((set) => [set.join(), countsOf(coded, set)]));
   const start = performance.now();
   const layout = residualLayout({ sizes, tables: axes.map((set) => ({ axes: set, weight: 1 })) }, change);
   const noised = noisedTables('tables', layout, [{ of: everyRecord, change, rows: 1 }], zcdp(fromNumber(rho)));
-  const told = noised.mechanism.ready(new Paid([noised.mechanism]))(
+  const told = noised.mechanism.prepare(new Payment([noised.mechanism]))(
     noised.vector(layout.parts.map((part) => Array.from(exact.get(part.axes.join())!, BigInt))),
   );
-  const estimate = estimateFrom(layout, noised.apart(told.map(Number)), noised.variance);
+  const estimate = combineParts(layout, noised.split(told.map(Number)), noised.variance);
   const drawn = (performance.now() - start) / 1000;
   const tidied = nonNegative(estimate, axes, Math.max(0, estimate.by.get('')!.values[0]!));
   const after = (performance.now() - start) / 1000;

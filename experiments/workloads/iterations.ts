@@ -1,14 +1,14 @@
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
-import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
+import { combineParts, tableFrom } from '../../src/analysis/workload/estimate.js';
 import { plainLayout, residualLayout } from '../../src/analysis/workload/ways.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
 import { cimRounds } from '../../src/evaluate/papers/correlated-sensitivity/cim.js';
 import { pmwRounds } from '../../src/evaluate/papers/multiplicative-weights/pmw.js';
-import { type Rounds, toldBy } from '../../src/evaluate/papers/multiplicative-weights/rounds.js';
-import { additive } from '../../src/privacy/mechanism/additive.js';
+import { releasedAnswers, type WeightRounds } from '../../src/evaluate/papers/multiplicative-weights/rounds.js';
+import { additiveMechanism } from '../../src/privacy/mechanism/additive.js';
 import { pure, zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { effectOn } from '../../src/privacy/mechanism/effect.js';
-import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { sensitivityOn } from '../../src/privacy/mechanism/effect.js';
+import { Payment } from '../../src/privacy/mechanism/paid.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { type Coded, countsOf, rhoOf } from './measured.js';
@@ -30,19 +30,19 @@ export function iterationErrors(coded: Coded, epsilon: number): Readonly<Record<
   );
   const off = (told: readonly (number | undefined)[]) =>
     Math.sqrt(told.reduce<number>((sum, x, k) => sum + ((x ?? 0) - truth[k]!) ** 2, 0) / truth.length);
-  const iterated = (rounds: Rounds) => off(toldBy(rounds, noisy(truth, rounds.scale)));
+  const iterated = (rounds: WeightRounds) => off(releasedAnswers(rounds, noisy(truth, rounds.scale)));
   const asked = { sizes, tables: tables.map((axes) => ({ axes, weight: 1 })) };
   const workload = (way: 'pure' | 'zcdp') => {
     const layout = way === 'pure' ? plainLayout(asked, 'pure') : residualLayout(asked, 'replaced');
     const allotment = way === 'pure' ? pure(fromNumber(epsilon)) : zcdp(fromNumber(rhoOf(epsilon, 1e-6)));
     const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
     const vector = noised.vector(layout.parts.map(({ axes }) => Array.from(countsOf(coded, axes), BigInt)));
-    const told = noised.apart(
+    const told = noised.split(
       noised.mechanism
-        .ready(new Paid([noised.mechanism]))(vector)
+        .prepare(new Payment([noised.mechanism]))(vector)
         .map(Number),
     );
-    const estimate = estimateFrom(layout, told, noised.variance);
+    const estimate = combineParts(layout, told, noised.variance);
     return off(tables.flatMap((axes) => [...tableFrom(estimate, axes)]));
   };
   return {
@@ -59,15 +59,15 @@ const combinations = (sizes: readonly number[]): readonly (readonly number[])[] 
 /** Laplace noise of a scale on every number, in thousandths. */
 function noisy(numbers: readonly number[], scale: number): readonly number[] {
   const unit = 1000;
-  const noise = additive(
+  const noise = additiveMechanism(
     {
       name: 'answers',
       cells: numbers.length,
-      effects: effectOn([everyRecord], { l1: BigInt(unit), l2squared: BigInt(unit ** 2) }),
+      sensitivity: sensitivityOn([everyRecord], { l1: BigInt(unit), l2squared: BigInt(unit ** 2) }),
     },
     pure(fromNumber(1 / scale)),
   );
   return noise
-    .ready(new Paid([noise]))(numbers.map((x) => BigInt(Math.round(x * unit))))
+    .prepare(new Payment([noise]))(numbers.map((x) => BigInt(Math.round(x * unit))))
     .map((x) => Number(x) / unit);
 }

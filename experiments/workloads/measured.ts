@@ -1,14 +1,14 @@
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
-import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
+import { combineParts, tableFrom } from '../../src/analysis/workload/estimate.js';
 import { nonNegative } from '../../src/analysis/workload/non-negative.js';
 import { residualLayout } from '../../src/analysis/workload/ways.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
-import { additive } from '../../src/privacy/mechanism/additive.js';
+import { additiveMechanism } from '../../src/privacy/mechanism/additive.js';
 import { zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { effectOn } from '../../src/privacy/mechanism/effect.js';
-import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { sensitivityOn } from '../../src/privacy/mechanism/effect.js';
+import { Payment } from '../../src/privacy/mechanism/paid.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
-import { cellsOf } from '../../src/privacy/mechanism/residual/part.js';
+import { partCells } from '../../src/privacy/mechanism/residual/part.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { nearestCounts } from '../../src/query/nearest-counts.js';
 
@@ -33,26 +33,26 @@ export function measuredErrors({ sizes, rows, columns }: Coded, rho: number): re
   const allotment = zcdp(fromNumber(rho));
   const layout = residualLayout({ sizes, tables: tables.map((axes) => ({ axes, weight: 1 })) }, 'replaced');
   const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
-  const told = noised.mechanism.ready(new Paid([noised.mechanism]))(
+  const told = noised.mechanism.prepare(new Payment([noised.mechanism]))(
     noised.vector(layout.parts.map(({ axes }) => Array.from(exact.get(axes.join())!, BigInt))),
   );
-  const estimate = estimateFrom(layout, noised.apart(told.map(Number)), noised.variance);
+  const estimate = combineParts(layout, noised.split(told.map(Number)), noised.variance);
   const tidied = nonNegative(estimate, tables);
-  const each = additive(
+  const each = additiveMechanism(
     {
       name: 'table',
-      cells: Math.max(...tables.map((axes) => cellsOf(sizes, { axes }))),
+      cells: Math.max(...tables.map((axes) => partCells(sizes, { axes }))),
       times: tables.length,
-      effects: effectOn([everyRecord], { l1: 2n, l2squared: 2n }),
+      sensitivity: sensitivityOn([everyRecord], { l1: 2n, l2squared: 2n }),
     },
     allotment,
   );
-  const paid = new Paid([each]);
+  const paid = new Payment([each]);
   const squares = [0, 0, 0, 0];
   let cells = 0;
   for (const axes of tables) {
     const truth = exact.get(axes.join())!;
-    const alone = each.ready(paid, truth.length)(Array.from(truth, BigInt)).map(Number);
+    const alone = each.prepare(paid, truth.length)(Array.from(truth, BigInt)).map(Number);
     const readings = [alone, nearestCounts(alone, rows), tableFrom(estimate, axes), tableFrom(tidied, axes)];
     for (const [k, reading] of readings.entries())
       for (let i = 0; i < truth.length; i++) squares[k]! += (reading[i]! - truth[i]!) ** 2;
@@ -62,7 +62,7 @@ export function measuredErrors({ sizes, rows, columns }: Coded, rho: number): re
 }
 
 export function countsOf({ sizes, rows, columns }: Coded, axes: readonly number[]): Float64Array {
-  const counts = new Float64Array(cellsOf(sizes, { axes }));
+  const counts = new Float64Array(partCells(sizes, { axes }));
   for (let r = 0; r < rows; r++) counts[axes.reduce((cell, axis) => cell * sizes[axis]! + columns[axis]![r]!, 0)]!++;
   return counts;
 }

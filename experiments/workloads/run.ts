@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
-import { errorOf, plainLayout, residualLayout } from '../../src/analysis/workload/ways.js';
+import { plainLayout, residualLayout, weightedVariance } from '../../src/analysis/workload/ways.js';
 import { csvOf } from '../../src/app/report/csv.js';
-import { effectOf } from '../../src/privacy/mechanism/residual/move.js';
-import { cellsOf, type Layout } from '../../src/privacy/mechanism/residual/part.js';
+import { layoutSensitivity } from '../../src/privacy/mechanism/residual/move.js';
+import { partCells, type ResidualLayout } from '../../src/privacy/mechanism/residual/part.js';
 import { anesFolder, readAnes } from '../tabular/anes.js';
 import { besideIterations, besidePeers } from './beside.js';
 import { measuredErrors, rhoOf } from './measured.js';
@@ -27,12 +27,12 @@ function line({ data, order, sizes, change }: Asked): readonly (string | number)
   const tables = subsetsUpTo([...sizes.keys()], order)
     .filter((axes) => axes.length === order)
     .map((axes) => ({ axes, weight: 1 }));
-  const cells = tables.reduce((n, table) => n + cellsOf(sizes, table), 0);
-  const by = (layout: Layout) =>
-    Math.sqrt((errorOf({ sizes, tables }, layout) * Number(effectOf(layout, change).l2squared)) / cells);
+  const cells = tables.reduce((n, table) => n + partCells(sizes, table), 0);
+  const by = (layout: ResidualLayout) =>
+    Math.sqrt((weightedVariance({ sizes, tables }, layout) * Number(layoutSensitivity(layout, change).l2squared)) / cells);
   const independent = Math.sqrt((change === 'replaced' ? 2 : 1) * tables.length);
   // Separately, but with the share of the budget that suits its cells.
-  const roots = tables.reduce((sum, table) => sum + Math.sqrt(cellsOf(sizes, table)), 0);
+  const roots = tables.reduce((sum, table) => sum + Math.sqrt(partCells(sizes, table)), 0);
   const split = Math.sqrt(((change === 'replaced' ? 2 : 1) * roots ** 2) / cells);
   const least = Math.sqrt(((change === 'replaced' ? 2 : 1) * leastRoots(sizes, tables, change) ** 2) / cells);
   const [residual, plain] = [by(residualLayout({ sizes, tables }, change)), by(plainLayout({ sizes, tables }, 'zcdp'))];

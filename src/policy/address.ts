@@ -23,12 +23,12 @@ const modes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof modes)[number];
 
 const scheme = /^([a-z][a-z0-9+.-]+):\/\//i;
-export const schemeOf = (source: string): string | undefined => scheme.exec(source)?.[1]?.toLowerCase();
+export const urlScheme = (source: string): string | undefined => scheme.exec(source)?.[1]?.toLowerCase();
 const databases = { postgres: 'postgres', postgresql: 'postgres', trino: 'trino' } as const;
 export type DatabaseScheme = (typeof databases)[keyof typeof databases];
 /** Kind of the database at an address; undefined for a file. */
 export const databaseOf = (source: string): DatabaseScheme | undefined =>
-  Object.entries(databases).find(([own]) => own === schemeOf(source))?.[1];
+  Object.entries(databases).find(([own]) => own === urlScheme(source))?.[1];
 export const isDatabase = (source: string): boolean => databaseOf(source) !== undefined;
 export const isCluster = (source: string): boolean => databaseOf(source) === 'trino';
 
@@ -49,25 +49,25 @@ const local = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
 
 export function readAddress(source: string): DatabaseAddress {
   const { form } = forms.database;
-  const { url, said } = readUrl(source, forms.database);
-  const socket = said.get('host')?.startsWith('/') === true;
-  const host = said.get('host') ?? url.hostname;
+  const { url, said: parameters } = readUrl(source, forms.database);
+  const socket = parameters.get('host')?.startsWith('/') === true;
+  const host = parameters.get('host') ?? url.hostname;
   const database = decodeURIComponent(url.pathname.slice(1));
   if (host === '' || database === '' || database.includes('/')) throw wrong('The address names no host or no database.', form);
-  return { ...readServer(url, said, host, socket), port: url.port === '' ? 5432 : Number(url.port), database };
+  return { ...readServer(url, parameters, host, socket), port: url.port === '' ? 5432 : Number(url.port), database };
 }
 
 /** Names of catalogs, schemas and tables have no case. */
 export function readCluster(source: string): ClusterAddress {
   const { form } = forms.cluster;
-  const { url, said } = readUrl(source, forms.cluster);
+  const { url, said: parameters } = readUrl(source, forms.cluster);
   const [catalog = '', schema = '', table, ...more] = url.pathname
     .slice(1)
     .split('/')
     .map((part) => decodeURIComponent(part).toLowerCase());
   if (url.hostname === '' || catalog === '' || schema === '' || table === '' || more.length > 0)
     throw wrong('The address names no host, no catalog or no schema.', form);
-  const server = readServer(url, said, url.hostname);
+  const server = readServer(url, parameters, url.hostname);
   const usual = server.tls === 'disable' ? 8080 : 443;
   return { ...server, port: url.port === '' ? usual : Number(url.port), catalog, schema, ...(table !== undefined && { table }) };
 }
@@ -79,24 +79,24 @@ function readUrl(source: string, { form, secret, known }: (typeof forms)[keyof t
   } catch {
     throw wrong('The address of the database cannot be read.', form);
   }
-  const said = new Map(url.searchParams);
-  if (url.password !== '' || said.has('password'))
+  const parameters = new Map(url.searchParams);
+  if (url.password !== '' || parameters.has('password'))
     throw wrong('The address of the database holds a password.', `Take it out: a policy is no place for it. ${secret}`);
-  const unknown = [...said.keys()].find((key) => !(known as readonly string[]).includes(key));
+  const unknown = [...parameters.keys()].find((key) => !(known as readonly string[]).includes(key));
   if (unknown !== undefined)
     throw wrong(`The address of the database says "${unknown}", which is not known.`, `Known: ${known.join(', ')}.`);
-  return { url, said };
+  return { url, said: parameters };
 }
 
-function readServer(url: URL, said: ReadonlyMap<string, string>, named: string, socket = false): Omit<Server, 'port'> {
+function readServer(url: URL, parameters: ReadonlyMap<string, string>, named: string, socket = false): Omit<Server, 'port'> {
   const host = socket ? named : decodeURIComponent(named).toLowerCase();
-  const tls = said.get('sslmode') ?? (socket || local.has(host) ? 'disable' : 'verify-full');
+  const tls = parameters.get('sslmode') ?? (socket || local.has(host) ? 'disable' : 'verify-full');
   if (!modes.includes(tls as TlsMode))
     throw wrong(
       `The sslmode "${tls}" is not known, or may fall back to no encryption.`,
       'Use verify-full (what holds when nothing is said), verify-ca, require or disable.',
     );
-  const root = said.get('sslrootcert');
+  const root = parameters.get('sslrootcert');
   return {
     host: host.replace(/^\[(.*)\]$/, '$1'),
     ...(url.username !== '' && { user: decodeURIComponent(url.username) }),

@@ -1,5 +1,5 @@
 import { toNumber } from '../base/exact/rational.js';
-import { dateText } from './date-text.js';
+import { isoDay } from './date-text.js';
 import { isCoded } from './domain.js';
 import { firstAt, gridOf } from './grid.js';
 import type { Column, NumberColumn, Policy, WeightColumn } from './policy.js';
@@ -11,10 +11,10 @@ const isDate = (column: Numeric): boolean => 'date' in column && column.date ===
 export const isReadAsIs = ({ type, step }: Numeric): boolean => type === 'integer' && step.num === step.den;
 
 /** Text that describes the reading of a column's numbers. Values of public columns have no upper bound (docs/decisions/0095). */
-export function readingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bounded'): string {
-  const [low, high] = column.bounds.map((x) => (isDate(column) ? dateText(toNumber(x)) : `${toNumber(x)}`));
-  const how = isDate(column) ? 'as a day' : isReadAsIs(column) ? 'as a whole number' : `in steps of ${toNumber(column.step)}`;
-  return `${column.name} ${how} from ${low} ${end === 'bounded' ? `to ${high}` : 'on, not clamped from above'}`;
+export function numberReadingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bounded'): string {
+  const [low, high] = column.bounds.map((x) => (isDate(column) ? isoDay(toNumber(x)) : `${toNumber(x)}`));
+  const reading = isDate(column) ? 'as a day' : isReadAsIs(column) ? 'as a whole number' : `in steps of ${toNumber(column.step)}`;
+  return `${column.name} ${reading} from ${low} ${end === 'bounded' ? `to ${high}` : 'on, not clamped from above'}`;
 }
 
 const few = 4;
@@ -27,14 +27,14 @@ export const roundingText =
  * Sentence about the numbers that determine which data sets are compared, part of the promise (docs/decisions/0088); undefined if
  * there are none. `agreed`: public columns, equal in neighbouring data sets.
  */
-export function asReadSentence(
+export function readingSentence(
   policy: Pick<Policy, 'columns' | 'protect' | 'known'>,
   agreed: Iterable<string>,
 ): string | undefined {
   const unbounded = new Set(agreed);
   const numbers = [...new Set([...comparedColumns(policy), ...unbounded])].flatMap((name) => {
     const column = policy.columns.get(name);
-    return column && !isCoded(column) ? [readingText(column, unbounded.has(name) ? 'unbounded' : 'bounded')] : [];
+    return column && !isCoded(column) ? [numberReadingText(column, unbounded.has(name) ? 'unbounded' : 'bounded')] : [];
   });
   if (numbers.length === 0) return undefined;
   const more = numbers.length > few ? ` and ${numbers.length - few} more columns` : '';
@@ -51,7 +51,7 @@ const comparedColumns = ({ protect, known }: Pick<Policy, 'protect' | 'known'>):
 ];
 
 /** Cells that are rounded across an edge: from `low`, below `high`. */
-export interface CellsAcross {
+export interface RoundedCells {
   readonly low: number;
   readonly high: number;
   /** True if the numbers lie below the edge and are rounded to a position above it. */
@@ -62,11 +62,11 @@ export interface CellsAcross {
  * Cells that are read on the other side of an edge than they lie on, for the edge that starts at this position; undefined if
  * there are none.
  */
-export function cellsAcross(
+export function roundedCells(
   column: Exclude<Column, { readonly type: 'category' | 'multi' }>,
   edge: number,
   start: number,
-): CellsAcross | undefined {
+): RoundedCells | undefined {
   const grid = gridOf(column);
   if (start < 1 || start > grid.last) return undefined;
   const read = firstAt(grid, start);

@@ -36,14 +36,14 @@ export function posteriorRange(prior: number, epsilon: number): readonly [number
 }
 
 /** Largest logarithm of an odds factor that is shown as a number; a larger factor means that anything may become certain. */
-const mostTold = Math.log(1e9);
+const largestShown = Math.log(1e9);
 
 /** e to the power of epsilon, readable however large. */
 export const oddsFactorText = (epsilon: number, figure: (x: number) => string, exponent = figure): string =>
-  epsilon <= mostTold ? figure(Math.exp(epsilon)) : `e^${exponent(epsilon)}`;
+  epsilon <= largestShown ? figure(Math.exp(epsilon)) : `e^${exponent(epsilon)}`;
 
 /** Text for the largest change of odds under privacy loss `epsilon`, to follow "odds" or "the odds of …". */
 export const oddsMove = (epsilon: number, figure: (x: number) => string): string =>
-  epsilon <= mostTold
+  epsilon <= largestShown
     ? `change at most ${oddsFactorText(epsilon, figure)} times`
     : `may change so far that anything is certain (${oddsFactorText(epsilon, figure)} times)`;

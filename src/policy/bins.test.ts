@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../test/sample-policy.js';
 import { add, divide, floor, multiply, type Rational, rational, subtract, toNumber } from '../base/exact/rational.js';
-import { keyOf } from '../query/keys.js';
-import { evenEdges, usualEdges } from './bins.js';
+import { groupKeyOf } from '../query/keys.js';
+import { defaultEdges, evenEdges } from './bins.js';
 import { gridOf, positionsWhere } from './grid.js';
 import type { NumberColumn } from './policy.js';
 
@@ -43,16 +43,16 @@ describe('default bins of integers', () => {
   });
 
   it('about ten bins are made by default, all equal if a number near ten divides the values', () => {
-    expect(sizes(0, 95, usualEdges(column(0, 95)))).toEqual(new Array(8).fill(12));
-    expect(sizes(0, 98, usualEdges(column(0, 98)))).toEqual(new Array(9).fill(11));
+    expect(sizes(0, 95, defaultEdges(column(0, 95)))).toEqual(new Array(8).fill(12));
+    expect(sizes(0, 98, defaultEdges(column(0, 98)))).toEqual(new Array(9).fill(11));
     // Without such a width, bins hold a round number of values.
-    expect(sizes(0, 100, usualEdges(column(0, 100)))).toEqual([...new Array(10).fill(10), 1]);
-    expect(sizes(17, 90, usualEdges(column(17, 90)))).toEqual([...new Array(7).fill(10), 4]);
-    expect(sizes(0, 102, usualEdges(column(0, 102)))).toEqual([...new Array(10).fill(10), 3]);
-    expect(sizes(1, 12, usualEdges(column(1, 12)))).toEqual(new Array(12).fill(1));
+    expect(sizes(0, 100, defaultEdges(column(0, 100)))).toEqual([...new Array(10).fill(10), 1]);
+    expect(sizes(17, 90, defaultEdges(column(17, 90)))).toEqual([...new Array(7).fill(10), 4]);
+    expect(sizes(0, 102, defaultEdges(column(0, 102)))).toEqual([...new Array(10).fill(10), 3]);
+    expect(sizes(1, 12, defaultEdges(column(1, 12)))).toEqual(new Array(12).fill(1));
     fc.assert(
       fc.property(fc.integer({ min: -50, max: 50 }), fc.integer({ min: 1, max: 300 }), (low, more) => {
-        const found = sizes(low, low + more, usualEdges(column(low, low + more)));
+        const found = sizes(low, low + more, defaultEdges(column(low, low + more)));
         expect(isEven(found)).toBe(true);
         expect(found.length).toBeLessThanOrEqual(12);
       }),
@@ -62,7 +62,7 @@ describe('default bins of integers', () => {
   it('bins of integers are labelled with the values they hold', () => {
     for (const more of [{}, { bins: evenEdges(column(17, 90), 7) }, { bins: [rational(30), rational(61, 2)] }]) {
       const age = column(17, 90, '1', more);
-      const { key, labels } = keyOf(samplePolicy([age]), 'x');
+      const { key, labels } = groupKeyOf(samplePolicy([age]), 'x');
       if (key.kind !== 'bin') throw new Error('no bins');
       for (let value = 17; value <= 90; value++) {
         const { from } = positionsWhere(gridOf(age), '=', rational(value));
@@ -77,13 +77,13 @@ describe('default bins of integers', () => {
 
 describe('default bins of other numbers', () => {
   it('bins of other numbers have equal width, and the last includes both its ends', () => {
-    expect(usualEdges(column(0, 100, '0.01')).map(toNumber)).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90]);
-    expect(usualEdges(column(-2.5, 7.25, '0.05')).map(toNumber)).toEqual([-1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]);
-    expect(keyOf(samplePolicy([column(0, 100, '0.01')]), 'x').labels.slice(-3)).toEqual([
+    expect(defaultEdges(column(0, 100, '0.01')).map(toNumber)).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    expect(defaultEdges(column(-2.5, 7.25, '0.05')).map(toNumber)).toEqual([-1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]);
+    expect(groupKeyOf(samplePolicy([column(0, 100, '0.01')]), 'x').labels.slice(-3)).toEqual([
       '80 to 89.99',
       '90 to 100',
       '(missing)',
     ]);
-    expect(usualEdges(column(1, 3, '0.5')).map(toNumber)).toEqual([1.5, 2, 2.5, 3]);
+    expect(defaultEdges(column(1, 3, '0.5')).map(toNumber)).toEqual([1.5, 2, 2.5, 3]);
   });
 });

@@ -1,6 +1,6 @@
 import { compare, isPositive, type Rational, rational, zero } from '../base/exact/rational.js';
 import { epsilonFromOdds, oddsFactor } from './belief.js';
-import type { Belief, Budget } from './policy.js';
+import type { BeliefStatement, Budget } from './policy.js';
 import { invalid } from './problems.js';
 import type { BudgetEntry } from './schema.js';
 import type { Path, YamlFile } from './yaml-file.js';
@@ -49,7 +49,7 @@ function declareWhole(entry: BudgetEntry, yaml: YamlFile): Budget {
   const statements = many
     ? (entry.belief as Exclude<typeof entry.belief, unknown[]>[])
     : [entry.belief as Exclude<typeof entry.belief, unknown[]>];
-  const beliefs: Belief[] = statements.map(({ prior, posterior, floor, about }) => ({
+  const beliefs: BeliefStatement[] = statements.map(({ prior, posterior, floor, about }) => ({
     prior,
     ...(posterior && { posterior }),
     ...(floor && { floor }),
@@ -66,7 +66,7 @@ function declareWhole(entry: BudgetEntry, yaml: YamlFile): Budget {
 }
 
 /** Limits on epsilon from one belief: one from its posterior (increase), one from its floor (decrease). */
-function limits(belief: Belief, path: Path, yaml: YamlFile): { epsilon: Rational; belief: Belief }[] {
+function limits(belief: BeliefStatement, path: Path, yaml: YamlFile): { epsilon: Rational; belief: BeliefStatement }[] {
   const { prior, posterior, floor } = belief;
   if (!posterior && !floor)
     throw invalid(

@@ -38,16 +38,16 @@ export const isTimeName = (name: string): boolean => time.test(name);
 const group =
   /^home$|home_?id|^h(id|nr)$|^id_?h|hous|^hh|_hh|hhid|^fam|famil|serialno|pedigree|ward$|ward_|school|class_?(id|nr|no)$|couple|dwelling|compound|kinship|^haushalt|(^|[_.\s-])(m(e\u0301?|é)nage|foyer)([_.\s-]|id|n[ro]|$)|^(schul)?klasse([_.\s-]?(id|nr|no|code))?$/i;
 /** Names of columns about a household, such as its size or income: answers, not keys of a group. */
-const aboutGroup =
+const groupAttribute =
   /size|inc|income|type|status|rent|number|num_|_num|count|members|persons|adults|children|kids|share|weight|wt|gr(ö|o\u0308|oe)(ß|ss)e|einkommen|netto|brutto|typ|anzahl|zahl|mitglieder|kinder|miete|taille|revenu|nombre|loyer|enfants|gewicht|poids/i;
 
 /** People who share a value of such a column are likely to live or learn together. */
-export const isGroupName = (name: string): boolean => group.test(name) && !aboutGroup.test(name);
+export const isGroupName = (name: string): boolean => group.test(name) && !groupAttribute.test(name);
 
 /** Names of groups, and of other things: a class of pupils, and of society. How its values repeat decides. */
 const perhapsGroup =
   /(^|[_.\s-])(class(room)?|classe|clase|klasse|team|squad|crew|[ée]quipe|equipo|mannschaft|village|aldea|pueblo|dorf|hamlet|parish|commune|gemeinde|neighbou?rhood|community|course|kurs|lab(or)?|clinic|practice|praxis|station|unit|litter|herd|farm|nest|gruppe|group|groupe|grupo)([_.\s-]?(id|nr|no|num(ber)?|code))?\d?$/i;
-export const isPerhapsGroupName = (name: string): boolean => perhapsGroup.test(name) && !aboutGroup.test(name);
+export const isPerhapsGroupName = (name: string): boolean => perhapsGroup.test(name) && !groupAttribute.test(name);
 
 /** Labels have words where names have letters. A weight in kilograms is an answer. */
 const key = String.raw`[\s_-]*(id|key|code|nr\.?|no\.?|num(ber)?|nummer|identif\w+( number| code)?)$`;

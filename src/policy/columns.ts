@@ -31,7 +31,7 @@ export function declareColumns(
   return columns;
 }
 
-export type Told<T extends ColumnEntry['type']> = Extract<ColumnEntry, { type: T }>;
+export type ColumnEntryOf<T extends ColumnEntry['type']> = Extract<ColumnEntry, { type: T }>;
 
 function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefined, yaml: YamlFile, decimal?: ','): Column {
   const label = entry.label ?? book?.label;
@@ -102,7 +102,7 @@ function declare(name: string, entry: ColumnEntry, book: CodebookEntry | undefin
 
 function codesOf(
   name: string,
-  entry: Told<'category'> | Told<'multi'>,
+  entry: ColumnEntryOf<'category'> | ColumnEntryOf<'multi'>,
   book: CodebookEntry | undefined,
   missing: readonly string[],
   yaml: YamlFile,
@@ -140,7 +140,11 @@ function refuseRepeats(codes: readonly string[], what: string, path: readonly st
 /** At most 2^31 steps between the bounds, so that sums of squares times weights over 2^33 rows stay inside 128 bits. */
 const mostSteps = rational(1n << 31n);
 
-function range(name: string, entry: Told<'integer'> | Told<'number'> | Told<'weight'> | Told<'date'>, yaml: YamlFile) {
+function range(
+  name: string,
+  entry: ColumnEntryOf<'integer'> | ColumnEntryOf<'number'> | ColumnEntryOf<'weight'> | ColumnEntryOf<'date'>,
+  yaml: YamlFile,
+) {
   const [low, high] = entry.bounds;
   const path = ['columns', name, 'bounds'];
   if (compare(low, high) >= 0)
@@ -153,9 +157,9 @@ function range(name: string, entry: Told<'integer'> | Told<'number'> | Told<'wei
   const whole = entry.type === 'integer' || entry.type === 'date';
   if (whole && (low.den !== 1n || high.den !== 1n))
     throw invalid(yaml, path, `The bounds of the integer "${name}" are not whole numbers.`, 'Use type: number for fractions.');
-  const said = 'step' in entry ? entry.step : undefined;
-  const step = said ?? (whole ? one : defaultStep(low, high));
-  const stepPath = said ? ['columns', name, 'step'] : path;
+  const written = 'step' in entry ? entry.step : undefined;
+  const step = written ?? (whole ? one : defaultStep(low, high));
+  const stepPath = written ? ['columns', name, 'step'] : path;
   if (step.num <= 0n)
     throw invalid(yaml, stepPath, `The step of "${name}" must be above 0.`, 'Values are rounded to multiples of it.');
   if (whole && step.den !== 1n)
@@ -192,7 +196,7 @@ function defaultStep(low: Rational, high: Rational): Rational {
 
 function binEdges(
   name: string,
-  entry: Told<'integer'> | Told<'number'> | Told<'date'>,
+  entry: ColumnEntryOf<'integer'> | ColumnEntryOf<'number'> | ColumnEntryOf<'date'>,
   { bounds: [low, high], step }: { readonly bounds: readonly [Rational, Rational]; readonly step: Rational },
   yaml: YamlFile,
 ): readonly Rational[] {

@@ -58,7 +58,7 @@ it('tables of one database have separate identities, for any user and any spelli
 
 it('only a population named after one file with one table has a single source', async () => {
   const at = folder();
-  const one = async (how: Parameters<typeof policyAt>[1]) => hasOneSource(await policyAt(at, how));
+  const one = async (given: Parameters<typeof policyAt>[1]) => hasOneSource(await policyAt(at, given));
   expect(await one({})).toBe(true);
   expect(await one({ more: 'population: town\n' })).toBe(false);
   expect(await one({ more: `population: "data:${join(at, 'town', 'others.csv')}"\n` })).toBe(false);

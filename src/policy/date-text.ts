@@ -13,7 +13,7 @@ export function daysOf(text: string): number | undefined {
   const found = whole.exec(text.trim());
   if (!found) return undefined;
   const date = dayAt(Number(found[1]), Number(found[2]), Number(found[3]));
-  return dateText(date) === text.trim().slice(0, 10) ? date : undefined;
+  return isoDay(date) === text.trim().slice(0, 10) ? date : undefined;
 }
 
 /** Day at a number of months and days after the beginning of a year, possibly beyond its end. */
@@ -23,7 +23,7 @@ export function dayAt(year: number, month = 1, day = 1): number {
   return date.getTime() / oneDay;
 }
 
-export const dateText = (days: number): string => {
+export const isoDay = (days: number): string => {
   const { year, month, day } = calendarOf(days);
   return `${`${year}`.padStart(4, '0')}-${two(month)}-${two(day)}`;
 };

@@ -8,7 +8,7 @@ export const isCoded = (column: Column): column is CategoryColumn | MultiColumn 
 export const isNumber = (column: Column): column is NumberColumn => column.type === 'integer' || column.type === 'number';
 export const isWeight = (column: Column): column is WeightColumn => column.type === 'weight';
 
-export function columnNamed(policy: Policy, name: string): Column {
+export function declaredColumn(policy: Policy, name: string): Column {
   const column = policy.columns.get(name);
   if (column) return column;
   throw new Fault(
@@ -29,23 +29,23 @@ const wrongType = (column: Column, wanted: string): Fault =>
       : 'Change the query, or the type of the column in the policy.',
   );
 
-export function numberNamed(policy: Policy, name: string): NumberColumn {
-  const column = columnNamed(policy, name);
+export function declaredNumber(policy: Policy, name: string): NumberColumn {
+  const column = declaredColumn(policy, name);
   if (!isNumber(column)) throw wrongType(column, 'a number (type integer or number)');
   return column;
 }
-export function codedNamed(policy: Policy, name: string): CategoryColumn | MultiColumn {
-  const column = columnNamed(policy, name);
+export function declaredCoded(policy: Policy, name: string): CategoryColumn | MultiColumn {
+  const column = declaredColumn(policy, name);
   if (!isCoded(column)) throw wrongType(column, 'codes (type category or multi)');
   return column;
 }
-export function categoryNamed(policy: Policy, name: string): CategoryColumn {
-  const column = columnNamed(policy, name);
+export function declaredCategory(policy: Policy, name: string): CategoryColumn {
+  const column = declaredColumn(policy, name);
   if (column.type !== 'category') throw wrongType(column, 'fixed answers (type category)');
   return column;
 }
-export function weightNamed(policy: Policy, name: string): WeightColumn {
-  const column = columnNamed(policy, name);
+export function declaredWeight(policy: Policy, name: string): WeightColumn {
+  const column = declaredColumn(policy, name);
   if (!isWeight(column)) throw wrongType(column, 'a weight (type weight)');
   return column;
 }
@@ -55,11 +55,13 @@ export function declaredCode(column: CategoryColumn | MultiColumn, literal: stri
   const code = codeText(String(literal));
   const codes = codesOf(column);
   if (codes.includes(code)) return code;
-  const said = codes.find((known) => column.labels.get(known)?.toLowerCase() === code.toLowerCase());
+  const labelled = codes.find((known) => column.labels.get(known)?.toLowerCase() === code.toLowerCase());
   throw new Fault(
     'VALUE_UNKNOWN',
     `The value "${code}" is not in the declared domain of column "${column.name}".`,
-    said === undefined ? didYouMean(code, codes, 'Declared codes') : `"${code}" is what the code ${said} means: write ${said}.`,
+    labelled === undefined
+      ? didYouMean(code, codes, 'Declared codes')
+      : `"${code}" is what the code ${labelled} means: write ${labelled}.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { atMost, figure, percent, thousands } from './figures.js';
+import { figureText, percentFigure, thousands, upperFigure } from './figures.js';
 
 it('a whole number of any size is written with thousands separators', () => {
   for (const x of [0, 7, 999, 1000, -1000, -999_999, 12_345_678, 2 ** 53, 1e23, Number.POSITIVE_INFINITY])
@@ -9,11 +9,13 @@ it('a whole number of any size is written with thousands separators', () => {
 });
 
 it('a limit is rounded up to three digits, and a number of three digits is unchanged', () => {
-  expect([figure(Math.exp(0.2)), atMost(Math.exp(0.2))]).toEqual(['1.22', '1.23']);
-  expect([percent(0.8585, Math.ceil), percent(0.3, Math.ceil), percent(0.07, Math.floor), percent(0)]).toEqual(['85.9 %', '30 %', '7 %', '0 %']); // biome-ignore format: one line
+  expect([figureText(Math.exp(0.2)), upperFigure(Math.exp(0.2))]).toEqual(['1.22', '1.23']);
+  expect([percentFigure(0.8585, Math.ceil), percentFigure(0.3, Math.ceil), percentFigure(0.07, Math.floor), percentFigure(0)]).toEqual(['85.9 %', '30 %', '7 %', '0 %']); // biome-ignore format: one line
   fc.assert(
     fc.property(fc.double({ min: 1e-9, max: 1, noNaN: true }), (x) => {
-      const [low, high] = [percent(x, Math.floor), percent(x, Math.ceil)].map((text) => Number.parseFloat(text) / 100);
+      const [low, high] = [percentFigure(x, Math.floor), percentFigure(x, Math.ceil)].map(
+        (text) => Number.parseFloat(text) / 100,
+      );
       return low! <= x * (1 + 1e-8) && x <= high! * (1 + 1e-8) && high! - low! <= 0.0101 * x;
     }),
   );

@@ -7,10 +7,10 @@ function threeDigits(x: number, round: Rounding): number {
   const whole = Math.round(x * unit);
   return Number(((Math.abs(x * unit - whole) < 1e-6 ? whole : round(x * unit)) / unit).toPrecision(3));
 }
-export const percent = (x: number, round: Rounding = Math.round): string => `${threeDigits(100 * x, round)} %`;
-export const figure = (x: number): string => (x >= 1e6 ? x.toExponential(1) : `${threeDigits(x, Math.round)}`);
+export const percentFigure = (x: number, round: Rounding = Math.round): string => `${threeDigits(100 * x, round)} %`;
+export const figureText = (x: number): string => (x >= 1e6 ? x.toExponential(1) : `${threeDigits(x, Math.round)}`);
 /** A number that something is at most. */
-export const atMost = (x: number): string => (x >= 1e6 ? x.toExponential(1) : `${threeDigits(x, Math.ceil)}`);
+export const upperFigure = (x: number): string => (x >= 1e6 ? x.toExponential(1) : `${threeDigits(x, Math.ceil)}`);
 /**
  * Whole number with thousands separators. Loads the locale's formatter only for unsafe integers, because that takes longer than a
  * plan.

@@ -20,7 +20,7 @@ import type { NumberColumn, WeightColumn } from './policy.js';
  * Public grid through which a number is read: position p = 0..last stands for low + p x step, in integer units `lowUnits + p x
  * stride` times `unit`. Only positions are used, so all sums are sums of integers.
  */
-export interface Grid {
+export interface NumberGrid {
   readonly column: string;
   readonly low: Rational;
   readonly step: Rational;
@@ -37,7 +37,7 @@ export interface Grid {
 }
 
 /** Part of a grid that determines the position of a number. */
-export type Places = Pick<Grid, 'from' | 'top' | 'rate' | 'last' | 'missing'>;
+export type GridPlaces = Pick<NumberGrid, 'from' | 'top' | 'rate' | 'last' | 'missing'>;
 
 /** Below this many positions, the roundings in (x - low) x rate stay far under half a step, so the top of the grid is at `last`. */
 const mostPositions = 2n ** 40n;
@@ -56,7 +56,7 @@ const missingNumber = (code: string, decimal: ',' | undefined): number => {
   return Number.isFinite(x) ? x : numberFromText(code);
 };
 
-export function gridOf(column: NumberColumn | WeightColumn): Grid {
+export function gridOf(column: NumberColumn | WeightColumn): NumberGrid {
   const [low, high] = column.bounds;
   const { step } = column;
   const last = step.num > 0n ? floor(divide(subtract(high, low), step)) : -1n;
@@ -94,7 +94,7 @@ export function gridOf(column: NumberColumn | WeightColumn): Grid {
  * Grid of a public column of whole numbers: clamped to its lower bound, without an upper end (docs/decisions/0095). Moving the
  * upper bound changes no value. Undefined for other columns.
  */
-export function unboundedGrid(column: NumberColumn | WeightColumn): Grid | undefined {
+export function unboundedGrid(column: NumberColumn | WeightColumn): NumberGrid | undefined {
   if (column.type !== 'integer' || column.bounds[0].den !== 1n || compare(column.step, one) !== 0) return undefined;
   const grid = gridOf(column);
   // Above every declared upper bound, which lies fewer positions from the lower one.
@@ -102,15 +102,15 @@ export function unboundedGrid(column: NumberColumn | WeightColumn): Grid | undef
   return { ...grid, last, top: grid.from + last };
 }
 
-export const unitsAt = (grid: Grid, position: number): bigint => grid.lowUnits + BigInt(position) * grid.stride;
-export const numberAt = (grid: Grid, position: number): Rational =>
+export const unitsAt = (grid: NumberGrid, position: number): bigint => grid.lowUnits + BigInt(position) * grid.stride;
+export const gridNumber = (grid: NumberGrid, position: number): Rational =>
   add(grid.low, multiply(grid.step, rational(BigInt(position))));
 
 /**
  * Position of a number on the grid; -1 is missing. The value of a cell is this and nothing else (docs/decisions/0088);
  * read-column.ts writes the same expression in SQL.
  */
-export function positionOf(grid: Places, x: number): number {
+export function positionOf(grid: GridPlaces, x: number): number {
   if (!(x > Number.NEGATIVE_INFINITY && x < Number.POSITIVE_INFINITY)) return -1;
   if (grid.missing.length > 0 && grid.missing.includes(x)) return -1;
   if (x < grid.from) return 0;
@@ -125,7 +125,7 @@ function nearest(x: number): number {
 }
 
 /** The smallest double at position p or above (p >= 1). positionOf never falls as x grows, since each of its roundings is monotone. */
-export function firstAt(grid: Places, p: number): number {
+export function firstAt(grid: GridPlaces, p: number): number {
   const bare = { ...grid, missing: [] };
   let below = grid.from;
   let at = grid.top;
@@ -136,7 +136,7 @@ export function firstAt(grid: Places, p: number): number {
 }
 
 /** The smallest double for which (x - from) x rate is at least `most`, beyond what the top of the grid has; infinity where no other has. */
-export function firstBeyond({ from, rate, top }: Places, most: number): number {
+export function firstBeyond({ from, rate, top }: GridPlaces, most: number): number {
   let below = top;
   let at = Number.MAX_VALUE;
   if ((at - from) * rate < most) return Number.POSITIVE_INFINITY;
@@ -150,14 +150,21 @@ export function firstBeyond({ from, rate, top }: Places, most: number): number {
  * Cut of the grid at a number from a policy or query: the first position at or above it, and the first above it. Not clamped.
  * Used for bins, blocks, conditions and known totals (docs/decisions/0088).
  */
-export function cutAt({ low, step }: Pick<Grid, 'low' | 'step'>, x: Rational): { readonly from: bigint; readonly above: bigint } {
+export function cutAt(
+  { low, step }: Pick<NumberGrid, 'low' | 'step'>,
+  x: Rational,
+): { readonly from: bigint; readonly above: bigint } {
   const at = divide(subtract(x, low), step);
   return { from: ceiling(at), above: floor(at) + 1n };
 }
 
-export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
+export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 /** Range of positions whose number satisfies the comparison with x; `from > to` if there is none. */
-export function positionsWhere(grid: Grid, op: Comparison, x: Rational): { from: number; to: number; negate: boolean } {
+export function positionsWhere(
+  grid: NumberGrid,
+  op: ComparisonOperator,
+  x: Rational,
+): { from: number; to: number; negate: boolean } {
   const cut = cutAt(grid, x);
   const clip = (p: bigint): number => Number(p < -1n ? -1n : p > BigInt(grid.last) + 1n ? BigInt(grid.last) + 1n : p);
   const range = (from: bigint, to: bigint, negate = false) => ({
@@ -166,7 +173,7 @@ export function positionsWhere(grid: Grid, op: Comparison, x: Rational): { from:
     negate,
   });
   const end = BigInt(grid.last);
-  const bounds: Record<Comparison, () => { from: number; to: number; negate: boolean }> = {
+  const bounds: Record<ComparisonOperator, () => { from: number; to: number; negate: boolean }> = {
     '=': () => range(cut.from, cut.above - 1n),
     '!=': () => range(cut.from, cut.above - 1n, true),
     '<': () => range(0n, cut.from - 1n),

@@ -2,7 +2,7 @@ import { Fault } from '../base/errors.js';
 import { didYouMean } from './suggest.js';
 
 /** Column selection by names and patterns (`*` any letters, `?` one letter), with exceptions. */
-export interface Choice {
+export interface ColumnSelection {
   readonly columns?: readonly string[];
   readonly except?: readonly string[];
 }
@@ -17,16 +17,16 @@ export const splitNames = (text: string): readonly string[] =>
 export const isPattern = (name: string): boolean => /[*?]/.test(name);
 
 /** Selected names in the order requested; all names if no columns are given. A name or pattern without a match is a fault. */
-export function chooseNames(names: readonly string[], { columns, except }: Choice, what = 'Columns'): readonly string[] {
+export function chooseNames(names: readonly string[], { columns, except }: ColumnSelection, what = 'Columns'): readonly string[] {
   const wanted = columns ? [...meant(columns, names, what)] : names;
   const unwanted = meant(except ?? [], names, what);
   return wanted.filter((name) => !unwanted.has(name));
 }
 
-function meant(asked: readonly string[], names: readonly string[], what: string): ReadonlySet<string> {
+function meant(patterns: readonly string[], names: readonly string[], what: string): ReadonlySet<string> {
   const known = new Set(names);
   return new Set(
-    asked.flatMap((one) => {
+    patterns.flatMap((one) => {
       // A name may hold a star itself.
       if (known.has(one)) return [one];
       const form = isPattern(one) ? formOf(one) : undefined;

@@ -8,7 +8,7 @@ import type { Policy } from './policy.js';
 export type Neighbours = 'replace' | 'add-remove';
 
 export const neighboursOf = ({ protect }: Pick<Policy, 'protect'>): Neighbours => protect.neighbours ?? 'replace';
-export const addsRemoves = (policy: Pick<Policy, 'protect'>): boolean => neighboursOf(policy) === 'add-remove';
+export const isAddRemove = (policy: Pick<Policy, 'protect'>): boolean => neighboursOf(policy) === 'add-remove';
 
 /**
  * Privacy loss between two values of one record if neighbours differ by epsilon; twice as much for add-remove, through the absent

@@ -1,6 +1,6 @@
 import type { FaultPlace } from '../base/errors.js';
 import type { Rational } from '../base/exact/rational.js';
-import type { Known } from './known/known.js';
+import type { KnownTotals } from './known/known.js';
 import type { Pairs } from './pairs/pairs.js';
 
 /** Policy as parsed and checked. All other code uses this and never the YAML. */
@@ -21,7 +21,7 @@ export interface Policy {
   readonly columns: ReadonlyMap<string, Column>;
   readonly relations: ReadonlyMap<string, Relation>;
   /** Further tables; the table of the data defines the persons. */
-  readonly tables?: ReadonlyMap<string, Table>;
+  readonly tables?: ReadonlyMap<string, LinkedTable>;
   /**
    * Set if this is a view over the tables of a file, with the known properties of its rows (src/query/view), which are already
    * truncated.
@@ -32,9 +32,9 @@ export interface Policy {
   /** `dependence: undecided`: dependence between records is not declared yet, so no promise is possible. */
   readonly undecided?: true;
   /** Exact totals that everybody knows already. */
-  readonly known?: Known;
+  readonly known?: KnownTotals;
   /** Columns tied by skip logic, which a survey may release as one joint histogram. */
-  readonly merge?: readonly Cluster[];
+  readonly merge?: readonly MergedColumns[];
   /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */
   readonly unconfirmed: readonly string[];
   /** Digest of the terms of the guarantee: protect, budget, dependence. Policies of one population must agree on it. */
@@ -64,7 +64,7 @@ export interface DataSource {
 }
 
 /** Further table: rows of the same persons, or public rows. */
-export interface Table {
+export interface LinkedTable {
   readonly name: string;
   /** The file it is read from; the data's own source when absent. */
   readonly source?: string;
@@ -136,7 +136,7 @@ export interface Budget {
    */
   readonly per?: 'step';
   /** All belief statements of the steward; epsilon is the least that satisfies all of them. */
-  readonly beliefs?: readonly Belief[];
+  readonly beliefs?: readonly BeliefStatement[];
   /** Cost per record of releases by others about the same people, counted as spent. */
   readonly others?: { readonly epsilon?: Rational; readonly rho?: Rational };
   /** Division of the budget among analysts; not part of the terms. */
@@ -153,7 +153,7 @@ export interface Quotas {
  * Statement: an attacker with prior probability `prior` for `about` has a posterior of at most `posterior` and at least `floor`
  * after all releases.
  */
-export interface Belief {
+export interface BeliefStatement {
   readonly prior: Rational;
   readonly posterior?: Rational;
   readonly floor?: Rational;
@@ -208,7 +208,7 @@ export interface WeightColumn extends ColumnBase {
 }
 
 /** Category columns and the combinations of their answers that the questionnaire allows (null: no answer), each once. */
-export interface Cluster {
+export interface MergedColumns {
   readonly columns: readonly string[];
   readonly support: readonly (readonly (string | null)[])[];
 }

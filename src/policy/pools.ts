@@ -1,4 +1,4 @@
-import type { Told } from './columns.js';
+import type { ColumnEntryOf } from './columns.js';
 import { invalid } from './problems.js';
 import { didYouMean } from './suggest.js';
 import type { YamlFile } from './yaml-file.js';
@@ -8,7 +8,7 @@ import type { YamlFile } from './yaml-file.js';
  */
 export function declarePools(
   name: string,
-  entry: Told<'category'>,
+  entry: ColumnEntryOf<'category'>,
   values: readonly string[],
   pool: number | undefined,
   shares: ReadonlyMap<string, number> | undefined,

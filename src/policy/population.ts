@@ -35,18 +35,19 @@ function linkAt(path: string): string | undefined {
 /** Canonical name of the place where data lies. */
 const placeOf = (source: string): string => (isDatabase(source) ? canonicalAddress(source) : canonicalPath(source));
 
-type Kept = Pick<Policy, 'data' | 'protect' | 'relations' | 'tables'>;
+type PopulationSource = Pick<Policy, 'data' | 'protect' | 'relations' | 'tables'>;
 
 /** Private relations: each is a record class of its own, by its name. */
-export const edgeRelations = ({ protect, relations }: Pick<Kept, 'protect' | 'relations'>): readonly Relation[] =>
+export const edgeRelations = ({ protect, relations }: Pick<PopulationSource, 'protect' | 'relations'>): readonly Relation[] =>
   protect.secret === 'edge' ? privateOf(relations) : [];
-const privateOf = (relations: Kept['relations']): readonly Relation[] => [...relations.values()].filter((r) => r.private);
+const privateOf = (relations: PopulationSource['relations']): readonly Relation[] =>
+  [...relations.values()].filter((r) => r.private);
 
 /** The real file a relation is read from; a table without a file lies in the data's own database. */
-const fileOf = ({ table }: Relation, { source }: Kept['data']): string => placeOf(isAbsolute(table) ? table : source);
+const fileOf = ({ table }: Relation, { source }: PopulationSource['data']): string => placeOf(isAbsolute(table) ? table : source);
 
 /** The real table of a relation: `t` and `main.t` are one. */
-export const realTable = (relation: Relation, data: Kept['data']): string => {
+export const realTable = (relation: Relation, data: PopulationSource['data']): string => {
   const file = fileOf(relation, data);
   if (isAbsolute(relation.table)) return file;
   return `${file}#${isDatabase(data.source) ? tableIn(data.source, relation.table) : relation.table.replace(/^main\./, '')}`;
@@ -58,15 +59,15 @@ const distinct = (files: readonly string[]): readonly string[] => [...new Set(fi
  * Real paths of the protected files: the tables of the private relations for the secret `edge`, otherwise the data and the tables
  * of the same persons.
  */
-export const secretFiles = (kept: Kept): readonly string[] => {
+export const secretFiles = (kept: PopulationSource): readonly string[] => {
   const edges = edgeRelations(kept);
   return edges.length > 0 ? distinct(edges.map((r) => fileOf(r, kept.data))) : personFiles(kept);
 };
-const personFiles = (kept: Kept): readonly string[] =>
+const personFiles = (kept: PopulationSource): readonly string[] =>
   distinct([kept.data.source, ...ownTables(kept).map((t) => t.source ?? kept.data.source)].map(placeOf));
 
 /** All files that a policy of this data could protect, for any secret. */
-const allFiles = (kept: Kept): readonly string[] =>
+const allFiles = (kept: PopulationSource): readonly string[] =>
   distinct([...personFiles(kept), ...privateOf(kept.relations).map((r) => fileOf(r, kept.data))]);
 
 /**
@@ -146,7 +147,7 @@ function likeliest(population: string, known: readonly string[]): readonly strin
  * Accounts that a new account named after files might duplicate: those of vanished files (probably moved or renamed) and of some
  * of these files. An empty account would be a fresh budget.
  */
-export function openingOf(policy: Policy): (others: readonly string[]) => void {
+export function accountOpening(policy: Policy): (others: readonly string[]) => void {
   const { population } = policy;
   const usual = populationOf(undefined, secretFiles(policy));
   const mine = new Set(allFiles(policy).map((file) => file.normalize('NFC')));
@@ -174,7 +175,7 @@ export function openingOf(policy: Policy): (others: readonly string[]) => void {
 /**
  * Warnings about ways in which the same people could unnoticed get a second budget, one sentence each; empty if there are none.
  */
-export function accountDoubts(policy: Policy): readonly string[] {
+export function accountWarnings(policy: Policy): readonly string[] {
   const { population, ledger } = policy;
   const files = secretFiles(policy);
   const folders = distinct(allFiles(policy).flatMap((file) => defaultLedger([file]) ?? []));

@@ -16,7 +16,7 @@ const complain = (ctx: z.RefinementCtx, message: string, hint: string, details?:
   return z.NEVER;
 };
 /** A limit is refused by its own fault, at the place of the section. */
-export const atMost =
+export const limitedTo =
   (limit: LimitName, sizeOf: (value: never) => number = (value: { readonly length: number }) => value.length) =>
   (value: unknown, ctx: z.RefinementCtx): void => {
     const size = sizeOf(value as never);
@@ -24,7 +24,7 @@ export const atMost =
     const { message, hint, details } = exceeded(limit, size);
     complain(ctx, message, hint, details);
   };
-export const sizeOf = (value: object): number => Object.keys(value).length;
+export const keyCount = (value: object): number => Object.keys(value).length;
 /** A section with a fixed set of keys; messages are "sentence\nhint". */
 export const section = <T extends z.ZodRawShape>(shape: T, usage: string) =>
   z
@@ -63,7 +63,7 @@ const probability = (what: string) =>
     'It is a probability: write 0.1 for ten percent.',
   );
 
-export const whole = (what: string, least: number) =>
+export const wholeShape = (what: string, least: number) =>
   typed(what, 'one whole number').transform((value, ctx) => {
     const text = String(value).trim();
     const n = /^\+?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -82,11 +82,13 @@ export const word = (what: string) =>
     .string({ error: `The ${what} must be a name.` })
     .trim()
     .min(1, { error: `The ${what} is empty.` })
-    .superRefine(atMost('nameLength'));
+    .superRefine(limitedTo('nameLength'));
 const code = z
   .union([z.string(), z.number(), z.boolean()], { error: 'A code must be one word or number.' })
   .transform((v) => codeText(String(v)));
-export const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' }).superRefine(atMost('categories'));
+export const codes = z
+  .array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' })
+  .superRefine(limitedTo('categories'));
 
 /** Strength of a tie as an odds ratio: at least one, or inf for copies. */
 export const oddsRatio = z
@@ -125,12 +127,12 @@ const bounds = z.tuple([decimal('lower bound'), decimal('upper bound')], {
   error: 'The bounds must be a list of two numbers, such as [0, 100].',
 });
 const options = z
-  .union([codes, z.record(z.string(), z.string()).superRefine(atMost('categories', sizeOf))], {
+  .union([codes, z.record(z.string(), z.string()).superRefine(limitedTo('categories', keyCount))], {
     error: 'The values must be a list of codes, or codes with their labels: {1: Yes, 2: No}.',
   })
   .describe('The codes this column may hold, as a list or with labels: {1: Yes, 2: No}. Anything else counts as missing.');
 const bins = z
-  .union([z.array(decimal('bin edge')).superRefine(atMost('bins')), z.union([z.number(), z.string()])], {
+  .union([z.array(decimal('bin edge')).superRefine(limitedTo('bins')), z.union([z.number(), z.string()])], {
     error: 'The bins must be a list of edges or a number of bins.',
   })
   .describe('Inner edges of the bins, or how many at most: all of one width, only the last may be narrower.');
@@ -163,7 +165,7 @@ export const columnShape = z.discriminatedUnion(
           error: 'The bounds must be two days, such as [2020-01-01, 2024-12-31].',
         }),
         bins: z
-          .union([z.array(date('bin edge')).superRefine(atMost('bins')), z.union([z.number(), z.string()])], {
+          .union([z.array(date('bin edge')).superRefine(limitedTo('bins')), z.union([z.number(), z.string()])], {
             error: 'The bins must be a list of days or a number of bins.',
           })
           .optional(),
@@ -209,7 +211,7 @@ export const budgetShape = section(
       'Leave it out for a pure guarantee, or write something far below one in the number of rows, such as 1e-6.',
     ).optional(),
     belief: z
-      .union([belief, z.array(belief).min(1).superRefine(atMost('beliefs'))], {
+      .union([belief, z.array(belief).min(1).superRefine(limitedTo('beliefs'))], {
         error: 'A belief is {prior: 0.1, posterior: 0.3}, or a list of those.',
       })
       .optional(),
@@ -344,15 +346,15 @@ export const tableShape = section(
       .optional()
       .describe('Columns in which no two rows of one person agree; in a public table no two rows.'),
     links: linksShape.optional(),
-    maxRows: whole('maxRows', 1).optional().describe('Most rows of one person that are used.'),
-    period: section({ column: word('column'), maxRows: whole('maxRows', 1) }, 'Write period: {column: month, maxRows: 2}.')
+    maxRows: wholeShape('maxRows', 1).optional().describe('Most rows of one person that are used.'),
+    period: section({ column: word('column'), maxRows: wholeShape('maxRows', 1) }, 'Write period: {column: month, maxRows: 2}.')
       .optional()
       .describe('Most rows of one person that are used with one value of a column.'),
     learned,
     public: flag('public').optional().describe('Everybody knows this table: it costs nothing and hides nothing.'),
     columns: z
       .record(z.string(), columnShape, { error: 'Write one line per column: cost: {type: number, bounds: [0, 1000]}.' })
-      .superRefine(atMost('columns', sizeOf))
+      .superRefine(limitedTo('columns', keyCount))
       .optional(),
   },
   'Write {source: visits.csv, unit: person, maxRows: 20, columns: {…}} or {source: clinics.csv, key: clinic, public: true, columns: {…}}.',

@@ -1,11 +1,11 @@
 /** The known name a misspelt one was probably meant to be, if any is close. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
-  const asked = word.toLowerCase();
+  const wanted = word.toLowerCase();
   let best: string | undefined;
   // A word of one letter is one edit from every other.
   let least = Math.min(Math.max(1, Math.floor(word.length / 3)) + 1, Math.max(1, word.length));
   for (const name of known) {
-    const d = distance(asked, name.toLowerCase(), least);
+    const d = distance(wanted, name.toLowerCase(), least);
     if (d < least) {
       least = d;
       best = name;

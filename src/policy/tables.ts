@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isDatabase } from './address.js';
 import { declareColumns } from './columns.js';
-import type { DataSource, Policy, Protect, Table } from './policy.js';
+import type { DataSource, LinkedTable, Policy, Protect } from './policy.js';
 import { invalid } from './problems.js';
 import type { TableEntry } from './schema.js';
 import type { YamlFile } from './yaml-file.js';
@@ -17,7 +17,10 @@ interface Declared {
 /**
  * Further tables: rows of the protected persons, or public ones. Joining other tables would need a promise about other people.
  */
-export function declareTables(entries: Readonly<Record<string, TableEntry>>, declared: Declared): ReadonlyMap<string, Table> {
+export function declareTables(
+  entries: Readonly<Record<string, TableEntry>>,
+  declared: Declared,
+): ReadonlyMap<string, LinkedTable> {
   const { protect, known, yaml } = declared;
   const first = Object.keys(entries)[0];
   if (first === undefined) return new Map();
@@ -35,7 +38,7 @@ export function declareTables(entries: Readonly<Record<string, TableEntry>>, dec
   return new Map(Object.entries(entries).map(([name, entry]) => [name, declareTable(name, entry, declared)]));
 }
 
-function declareTable(name: string, entry: TableEntry, { directory, data, yaml }: Declared): Table {
+function declareTable(name: string, entry: TableEntry, { directory, data, yaml }: Declared): LinkedTable {
   const wrong = (key: string, message: string, hint: string) => invalid(yaml, ['tables', name, key], message, hint);
   if (name.toLowerCase() === 'data')
     throw wrong('', 'A table may not be called "data": that is the table which says who there is.', 'Give it another name.');
@@ -93,7 +96,7 @@ function sourceOf(
   name: string,
   { source, table }: TableEntry,
   { directory, data, yaml }: Pick<Declared, 'directory' | 'data' | 'yaml'>,
-): Pick<Table, 'source' | 'table'> {
+): Pick<LinkedTable, 'source' | 'table'> {
   const wrong = (message: string, hint: string) => invalid(yaml, ['tables', name], message, hint);
   const file = source === undefined ? undefined : resolve(directory, source);
   if (file !== undefined && isDatabase(data.source))
@@ -119,5 +122,5 @@ const under = (yaml: YamlFile, path: readonly (string | number)[]): YamlFile => 
 });
 
 /** Tables whose rows are persons'. */
-export const ownTables = ({ tables }: Pick<Policy, 'tables'>): readonly Table[] =>
+export const ownTables = ({ tables }: Pick<Policy, 'tables'>): readonly LinkedTable[] =>
   [...(tables?.values() ?? [])].filter((t) => !t.public);

@@ -1,29 +1,29 @@
 import { add, multiply, type Rational, rational, toNumber, zero } from '../base/exact/rational.js';
-import type { AdditiveLaw, Law } from '../privacy/mechanism/law.js';
-import { type Part, type Spread, spreadOf } from '../privacy/mechanism/law-sum.js';
-import type { AnswerRow, AnswerTable, ErrorKind, Foreseen, NoisyCounts, NoisyMeasure } from './bound.js';
+import type { AdditiveDistribution, NoiseDistribution } from '../privacy/mechanism/law.js';
+import { type NoiseSpread, noiseSpread, type ScaledNoise } from '../privacy/mechanism/law-sum.js';
+import type { AnswerRow, AnswerTable, ErrorKind, ExpectedError, NoisyCounts, NoisyMeasure } from './bound.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';
 
 /** A number that is known up to noise. */
-export interface Noisy extends Spread {
+export interface NoisyNumber extends NoiseSpread {
   readonly value: Rational;
 }
 
 /** `factor` times the cells of a measure that make up answer cell i. */
-export interface Term {
+export interface LinearTerm {
   readonly measure: number;
   readonly factor: Rational;
   readonly cells: (i: number) => readonly number[];
 }
 export const sameCell = (i: number): readonly number[] => [i];
 
-const counts = (noisy: readonly NoisyMeasure[], index: number): NoisyCounts => {
+const noisyCounts = (noisy: readonly NoisyMeasure[], index: number): NoisyCounts => {
   const found = noisy[index];
   if (!found || !('values' in found)) throw new RangeError(`measure ${index} has no counts`);
   return found;
 };
-export const additive = (noise: readonly Law<number>[], index: number): AdditiveLaw<number> => {
+export const additiveNoise = (noise: readonly NoiseDistribution<number>[], index: number): AdditiveDistribution<number> => {
   const found = noise[index];
   if (found?.kind !== 'laplace' && found?.kind !== 'gaussian' && found?.kind !== 'none')
     throw new RangeError(`measure ${index} has no additive noise`);
@@ -31,44 +31,44 @@ export const additive = (noise: readonly Law<number>[], index: number): Additive
 };
 
 /** The noise that every cell of a term brings. */
-export const partOf = ({ measure, factor }: Term, noise: readonly Law<number>[]): Part => ({
+export const termNoise = ({ measure, factor }: LinearTerm, noise: readonly NoiseDistribution<number>[]): ScaledNoise => ({
   factor: Math.abs(toNumber(factor)),
-  noise: additive(noise, measure),
+  noise: additiveNoise(noise, measure),
 });
 /** Noise of the terms in answer cell i, before any value is known. */
-export const noiseOf = (terms: readonly Term[], noise: readonly Law<number>[], i = 0): Spread =>
-  spreadOf(
+export const noiseOfTerms = (terms: readonly LinearTerm[], noise: readonly NoiseDistribution<number>[], i = 0): NoiseSpread =>
+  noiseSpread(
     terms.flatMap((term) => {
-      const part = partOf(term, noise);
+      const part = termNoise(term, noise);
       return term.cells(i).map(() => part);
     }),
   );
 
-function sumOfCells(terms: readonly Term[], noisy: readonly NoisyMeasure[], i: number): Rational {
+function sumOfCells(terms: readonly LinearTerm[], noisy: readonly NoisyMeasure[], i: number): Rational {
   let value = zero;
   for (const { measure, factor, cells } of terms) {
-    const { values } = counts(noisy, measure);
+    const { values } = noisyCounts(noisy, measure);
     for (const cell of cells(i)) value = add(value, multiply(factor, rational(values[cell]!)));
   }
   return value;
 }
 /** Noise distributions of a batch's measures: one list shared by all of its answers, of which there may be as many. */
-export function lawsOf(noisy: readonly NoisyMeasure[]): readonly Law<number>[] {
-  const known = lists.get(noisy) ?? noisy.map(({ noise }) => noise);
-  lists.set(noisy, known);
+export function distributionsOf(noisy: readonly NoisyMeasure[]): readonly NoiseDistribution<number>[] {
+  const known = distributionLists.get(noisy) ?? noisy.map(({ noise }) => noise);
+  distributionLists.set(noisy, known);
   return known;
 }
-const lists = new WeakMap<readonly NoisyMeasure[], readonly Law<number>[]>();
+const distributionLists = new WeakMap<readonly NoisyMeasure[], readonly NoiseDistribution<number>[]>();
 
 /** The noisy sum of the terms in answer cell i. */
-export const noisySum = (terms: readonly Term[], noisy: readonly NoisyMeasure[], i: number): Noisy => ({
+export const noisySum = (terms: readonly LinearTerm[], noisy: readonly NoisyMeasure[], i: number): NoisyNumber => ({
   value: sumOfCells(terms, noisy, i),
-  ...noiseOf(terms, lawsOf(noisy), i),
+  ...noiseOfTerms(terms, distributionsOf(noisy), i),
 });
 
-export const miss = 0.05;
+export const defaultAlpha = 0.05;
 
-export interface Layout {
+export interface AnswerLayout {
   readonly query: Query;
   /** Short description of the query. */
   readonly label: string;
@@ -77,10 +77,14 @@ export interface Layout {
 }
 
 /** The name an answer carries. */
-const answerName = ({ query, label }: Layout): string =>
+const answerName = ({ query, label }: AnswerLayout): string =>
   query.name ?? `${label}${query.by && query.by.length > 0 ? ` by ${query.by.join(', ')}` : ''}`;
 
-export const table = (layout: Layout, error: ErrorKind, row: (i: number) => Omit<AnswerRow, 'keys'>): AnswerTable => ({
+export const answerTable = (
+  layout: AnswerLayout,
+  error: ErrorKind,
+  row: (i: number) => Omit<AnswerRow, 'keys'>,
+): AnswerTable => ({
   name: answerName(layout),
   query: layout.query,
   columns: layout.columns,
@@ -88,7 +92,13 @@ export const table = (layout: Layout, error: ErrorKind, row: (i: number) => Omit
   error,
 });
 
-export const foreseen = (layout: Layout, error: ErrorKind, standardError: number, half: number, perRow: boolean): Foreseen => ({
+export const expectedAnswerError = (
+  layout: AnswerLayout,
+  error: ErrorKind,
+  standardError: number,
+  half: number,
+  perRow: boolean,
+): ExpectedError => ({
   name: answerName(layout),
   query: layout.query,
   cells: layout.cells.length,
@@ -99,7 +109,7 @@ export const foreseen = (layout: Layout, error: ErrorKind, standardError: number
 });
 
 /** An answer that is a sum of noisy integers. */
-export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery {
+export function linearAnswer(layout: AnswerLayout, terms: readonly LinearTerm[]): BoundQuery {
   // The expected error is that of the answer cell that adds the most numbers.
   const numbers = (i: number): number => terms.reduce((sum, { cells }) => sum + cells(i).length, 0);
   const alike = terms.every(({ cells }) => cells === sameCell);
@@ -107,13 +117,13 @@ export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery
   const error: ErrorKind = numbers(widest) === 1 ? 'exact' : 'combined';
   return {
     finish: (noisy) => {
-      const laws = lawsOf(noisy);
+      const distributions = distributionsOf(noisy);
       const errorOf = (i: number) => {
-        const { deviation, half } = noiseOf(terms, laws, i);
-        return { deviation, half: half(miss) };
+        const { deviation, half } = noiseOfTerms(terms, distributions, i);
+        return { deviation, half: half(defaultAlpha) };
       };
       const each = alike ? errorOf(0) : undefined;
-      return table(layout, error, (i) => {
+      return answerTable(layout, error, (i) => {
         const value = toNumber(sumOfCells(terms, noisy, i));
         const { deviation, half } = each ?? errorOf(i);
         // Outward by more than the last digits can be off: an end may be a number the noise reaches exactly. Whole numbers are not off.
@@ -122,9 +132,9 @@ export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery
         return { value, standardError: deviation, low: value - ends, high: value + ends };
       });
     },
-    foresee: (noise) => {
-      const known = noiseOf(terms, noise, widest);
-      return foreseen(layout, error, known.deviation, known.half(miss), false);
+    expectedError: (noise) => {
+      const known = noiseOfTerms(terms, noise, widest);
+      return expectedAnswerError(layout, error, known.deviation, known.half(defaultAlpha), false);
     },
   };
 }

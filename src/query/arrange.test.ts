@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
 import type { Fault } from '../base/errors.js';
-import { type Arrangement, arranged } from './arrange.js';
+import { type Arrangement, applyArrangements } from './arrange.js';
 import { bindBatch } from './bind.js';
 import type { AnswerTable } from './bound.js';
 import { parseBatch } from './parse.js';
@@ -14,7 +14,7 @@ const table = (values: readonly (number | null)[]): AnswerTable => ({
   error: 'exact',
 });
 const shown = (own: Omit<Arrangement, 'tables'>) =>
-  arranged([table([5, 1, null, 3]), table([10, 20, 30, 40])], [{ tables: [0, 1], ...own }]).map(({ rows }) =>
+  applyArrangements([table([5, 1, null, 3]), table([10, 20, 30, 40])], [{ tables: [0, 1], ...own }]).map(({ rows }) =>
     rows.map(({ keys }) => keys[0]).join(''),
   );
 
@@ -51,9 +51,9 @@ describe('arranged tables', () => {
   });
 
   it('arranged tables carry a note that they were arranged', () => {
-    const [told, other] = arranged([table([1, 2]), table([1, 2])], [{ tables: [0], limit: 1 }]);
-    expect(told!.arranged).toBe('Rows cut by their names, of 2.');
-    const [noisy] = arranged([table([1, 2])], [{ tables: [0], order: [{ table: 0 }], limit: 1 }]);
+    const [arrangedTable, other] = applyArrangements([table([1, 2]), table([1, 2])], [{ tables: [0], limit: 1 }]);
+    expect(arrangedTable!.arranged).toBe('Rows cut by their names, of 2.');
+    const [noisy] = applyArrangements([table([1, 2])], [{ tables: [0], order: [{ table: 0 }], limit: 1 }]);
     expect(noisy!.arranged).toContain('ordered, cut by noisy numbers, of 2');
     expect(other!.arranged).toBeUndefined();
   });

@@ -2,35 +2,35 @@ import * as z from 'zod';
 import { Fault } from '../base/errors.js';
 import { didYouMean } from '../policy/suggest.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
-import { code, columnName, list } from './form.js';
+import { boundedList, codeForm, columnNameForm } from './form.js';
 import type { Query } from './query.js';
 
 const comparison = z.enum(['=', '!=', '<', '<=', '>', '>=']);
 /** Condition on the shown rows: on a number of one of the batch's tables, or on the label of a key. */
-export type Choice =
+export type HavingCondition =
   | { readonly table: number; readonly op: z.output<typeof comparison>; readonly value: number }
   | { readonly key: string; readonly op: 'in' | 'not in'; readonly values: readonly string[] }
-  | { readonly any: readonly Choice[] }
-  | { readonly all: readonly Choice[] }
-  | { readonly not: Choice };
-const choice: z.ZodType<Choice> = z.lazy(() =>
+  | { readonly any: readonly HavingCondition[] }
+  | { readonly all: readonly HavingCondition[] }
+  | { readonly not: HavingCondition };
+const havingCondition: z.ZodType<HavingCondition> = z.lazy(() =>
   z.union([
     z.strictObject({ table: z.int().min(0), op: comparison, value: z.number() }),
-    z.strictObject({ key: columnName, op: z.enum(['in', 'not in']), values: list(code, 'literals') }),
-    z.strictObject({ any: list(choice, 'conditions') }),
-    z.strictObject({ all: list(choice, 'conditions') }),
-    z.strictObject({ not: choice }),
+    z.strictObject({ key: columnNameForm, op: z.enum(['in', 'not in']), values: boundedList(codeForm, 'literals') }),
+    z.strictObject({ any: boundedList(havingCondition, 'conditions') }),
+    z.strictObject({ all: boundedList(havingCondition, 'conditions') }),
+    z.strictObject({ not: havingCondition }),
   ]),
 );
 /** Arrangement of tables with the same groups: applied after the noise, at no cost. */
 export const arrangement = z.strictObject({
   /** Of the batch, by number; all of them have the same groups. */
-  tables: list(z.int().min(0), 'queries'),
-  having: choice.optional(),
-  order: list(
+  tables: boundedList(z.int().min(0), 'queries'),
+  having: havingCondition.optional(),
+  order: boundedList(
     z.union([
       z.strictObject({ table: z.int().min(0), descending: z.boolean().optional() }),
-      z.strictObject({ key: columnName, descending: z.boolean().optional() }),
+      z.strictObject({ key: columnNameForm, descending: z.boolean().optional() }),
     ]),
     'keys',
   ).optional(),
@@ -39,7 +39,7 @@ export const arrangement = z.strictObject({
 });
 export type Arrangement = z.output<typeof arrangement>;
 
-const compared: Record<z.output<typeof comparison>, (a: number, b: number) => boolean> = {
+const comparators: Record<z.output<typeof comparison>, (a: number, b: number) => boolean> = {
   '=': (a, b) => a === b,
   '!=': (a, b) => a !== b,
   '<': (a, b) => a < b,
@@ -49,7 +49,7 @@ const compared: Record<z.output<typeof comparison>, (a: number, b: number) => bo
 };
 
 /** Checks an arrangement before anything is paid. `labelsOf`: labels of a key's groups in the tables of a query. */
-export function checkArranged(
+export function checkArrangement(
   arrange: readonly Arrangement[],
   queries: readonly Query[],
   labelsOf: (table: number, key: string) => readonly string[],
@@ -59,9 +59,11 @@ export function checkArranged(
     const groups = named.map((index) => keysOf(queries[index]));
     const keys = groups[0];
     const alike = keys !== undefined && groups.every((other) => JSON.stringify(other) === JSON.stringify(keys));
-    const lost = [...order.flatMap((by) => ('key' in by ? [by.key] : [])), ...keysIn(having)].find((key) => !keys?.includes(key));
-    if (alike && lost === undefined) {
-      for (const { key, values } of choicesByKey(having)) refuseNoGroup(key, values, labelsOf(own[0]!, key));
+    const unmatched = [...order.flatMap((by) => ('key' in by ? [by.key] : [])), ...keysIn(having)].find(
+      (key) => !keys?.includes(key),
+    );
+    if (alike && unmatched === undefined) {
+      for (const { key, values } of keyConditions(having)) refuseUnknownGroup(key, values, labelsOf(own[0]!, key));
       continue;
     }
     const several = named.map((index) => queries[index]).find((query) => query !== undefined && keysOf(query) === undefined);
@@ -73,13 +75,13 @@ export function checkArranged(
       );
     throw new Fault(
       'QUERY_INVALID',
-      alike ? `The tables have no key "${lost}".` : 'Tables that are shown together have not the same groups.',
+      alike ? `The tables have no key "${unmatched}".` : 'Tables that are shown together have not the same groups.',
       'Name tables of the batch by number, from 0, that have the same "by" and one number for each group, and their keys.',
     );
   }
 }
 /** Kinds with at most one row per group; tables of other kinds cannot be matched with the others row by row. */
-const oneEach: ReadonlySet<Query['kind']> = new Set([
+const oneRowKinds: ReadonlySet<Query['kind']> = new Set([
   'count',
   'sum',
   'mean',
@@ -91,28 +93,29 @@ const oneEach: ReadonlySet<Query['kind']> = new Set([
 ]);
 /** The keys of a table that has one row for each group. */
 const keysOf = (query: Query | undefined): readonly string[] | undefined =>
-  query === undefined || !oneEach.has(query.kind) || ('at' in query && query.at!.length > 1) ? undefined : (query.by ?? []);
-const partsOf = (of: Choice): readonly Choice[] => ('any' in of ? of.any : 'all' in of ? of.all : 'not' in of ? [of.not] : []);
-const tablesIn = (of: Choice | undefined): readonly number[] =>
-  of === undefined ? [] : 'table' in of ? [of.table] : partsOf(of).flatMap(tablesIn);
-type ByKey = Extract<Choice, { readonly key: string }>;
-const choicesByKey = (of: Choice | undefined): readonly ByKey[] =>
-  of === undefined ? [] : 'key' in of ? [of] : partsOf(of).flatMap(choicesByKey);
-const keysIn = (of: Choice | undefined): readonly string[] => choicesByKey(of).map(({ key }) => key);
+  query === undefined || !oneRowKinds.has(query.kind) || ('at' in query && query.at!.length > 1) ? undefined : (query.by ?? []);
+const operandsOf = (of: HavingCondition): readonly HavingCondition[] =>
+  'any' in of ? of.any : 'all' in of ? of.all : 'not' in of ? [of.not] : [];
+const tablesIn = (of: HavingCondition | undefined): readonly number[] =>
+  of === undefined ? [] : 'table' in of ? [of.table] : operandsOf(of).flatMap(tablesIn);
+type KeyCondition = Extract<HavingCondition, { readonly key: string }>;
+const keyConditions = (of: HavingCondition | undefined): readonly KeyCondition[] =>
+  of === undefined ? [] : 'key' in of ? [of] : operandsOf(of).flatMap(keyConditions);
+const keysIn = (of: HavingCondition | undefined): readonly string[] => keyConditions(of).map(({ key }) => key);
 
 /** An undeclared group would select no rows, which looks like an answer. */
-function refuseNoGroup(key: string, values: readonly string[], labels: readonly string[]): void {
-  const lost = values.find((value) => !labels.includes(value));
-  if (lost !== undefined)
+function refuseUnknownGroup(key: string, values: readonly string[], labels: readonly string[]): void {
+  const unmatched = values.find((value) => !labels.includes(value));
+  if (unmatched !== undefined)
     throw new Fault(
       'VALUE_UNKNOWN',
-      `"${key}" has no group "${lost.slice(0, 80)}".`,
-      didYouMean(lost, labels, `Groups of "${key}"`),
+      `"${key}" has no group "${unmatched.slice(0, 80)}".`,
+      didYouMean(unmatched, labels, `Groups of "${key}"`),
     );
 }
 
 /** Applies arrangements by noisy numbers, so a group close to a threshold, or to another group, may be on either side of it. */
-export function arranged(tables: readonly AnswerTable[], arrange: readonly Arrangement[]): readonly AnswerTable[] {
+export function applyArrangements(tables: readonly AnswerTable[], arrange: readonly Arrangement[]): readonly AnswerTable[] {
   const out = [...tables];
   for (const own of arrange) {
     const first = tables[own.tables[0]!]!;
@@ -120,13 +123,13 @@ export function arranged(tables: readonly AnswerTable[], arrange: readonly Arran
     const valueAt = (table: number, i: number) => tables[table]!.rows[i]?.value ?? null;
     const labels = first.columns.slice(0, -1).map((_, k) => [...new Set(first.rows.map(({ keys }) => keys[k]!))]);
     /** A condition on a missing number is unknown. */
-    const holds = (of: Choice, i: number): boolean | undefined => {
+    const holds = (of: HavingCondition, i: number): boolean | undefined => {
       if ('table' in of) {
         const value = valueAt(of.table, i);
-        return value === null ? undefined : compared[of.op](value, of.value);
+        return value === null ? undefined : comparators[of.op](value, of.value);
       }
       if ('key' in of) return of.values.includes(first.rows[i]!.keys[keyAt(of.key)]!) === (of.op === 'in');
-      const parts = partsOf(of).map((part) => holds(part, i));
+      const parts = operandsOf(of).map((part) => holds(part, i));
       if ('not' in of) return parts[0] === undefined ? undefined : !parts[0];
       const decides = 'any' in of;
       if (parts.includes(decides)) return decides;
@@ -149,20 +152,20 @@ export function arranged(tables: readonly AnswerTable[], arrange: readonly Arran
     const rows = shown.sort(before).slice(from, own.limit === undefined ? undefined : from + own.limit);
     for (const index of own.tables) {
       const { rows: all, ...table } = tables[index]!;
-      out[index] = { ...table, rows: rows.map((i): AnswerRow => all[i]!), arranged: wordsOf(own, all.length) };
+      out[index] = { ...table, rows: rows.map((i): AnswerRow => all[i]!), arranged: arrangementText(own, all.length) };
     }
   }
   return out;
 }
 
-function wordsOf({ having, order, limit, offset }: Arrangement, groups: number): string {
-  const said = [
+function arrangementText({ having, order, limit, offset }: Arrangement, groups: number): string {
+  const steps = [
     ...(having ? ['chosen'] : []),
     ...(order ? ['ordered'] : []),
     ...(limit !== undefined || offset !== undefined ? ['cut'] : []),
   ];
   const noisy = tablesIn(having).length > 0 || (order ?? []).some((by) => 'table' in by);
-  const shown = `Rows ${said.join(', ')}`;
+  const shown = `Rows ${steps.join(', ')}`;
   return noisy
     ? `${shown} by noisy numbers, of ${groups}: groups near the line may be on either side of it.`
     : `${shown} by their names, of ${groups}.`;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { category, number, samplePolicy, surveyColumns } from '../../test/sample-policy.js';
+import { category, number, sampleColumns, samplePolicy } from '../../test/sample-policy.js';
 import { surveyBatch } from '../analysis/survey/query.js';
 import { Fault } from '../base/errors.js';
 import type { Cell } from '../data/engine/engine.js';
 import type { Policy } from '../policy/policy.js';
-import type { AdditiveLaw } from '../privacy/mechanism/law.js';
-import { widthOf } from '../privacy/mechanism/law-width.js';
+import type { AdditiveDistribution } from '../privacy/mechanism/law.js';
+import { noiseScale } from '../privacy/mechanism/law-width.js';
 import { bindBatch } from './bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from './bound.js';
 import { numbersToNoise } from './count/noisy-cells.js';
@@ -13,7 +13,7 @@ import { rowCounter } from './count/rows.js';
 import { parseBatch } from './parse.js';
 import { parseSql } from './sql/sql.js';
 
-const policy = samplePolicy(surveyColumns);
+const policy = samplePolicy(sampleColumns);
 const bind = (query: unknown, p: Policy = policy) => bindBatch(parseBatch(query), p);
 const fault = (query: unknown): Fault => {
   try {
@@ -32,7 +32,7 @@ function exactCounts(bound: BoundBatch, rows: readonly Row[], p: Policy = policy
   counter.add({ columns: names.map((name) => rows.map((row) => row[name] ?? null)), rows: rows.length });
   return counter.totals();
 }
-const quiet: AdditiveLaw<number> = { kind: 'none' };
+const quiet: AdditiveDistribution<number> = { kind: 'none' };
 /** The answers without any noise. */
 function plainAnswers(query: unknown, rows: readonly Row[], p: Policy = policy): readonly AnswerTable[] {
   const bound = bind(query, p);
@@ -122,8 +122,8 @@ describe('measures of a batch', () => {
     expect(measures.map((m) => m.name).sort()).toEqual(['count', 'sum of age', 'sum of age squared']);
     const two = bindBatch(parseSql('SELECT party, COUNT(*), AVG(age) FROM data GROUP BY party', policy), policy).measures;
     expect(two).toHaveLength(2);
-    const apart = bindBatch(parseSql('SELECT COUNT(*), AVG(age) FROM data', policy), policy).measures;
-    expect(apart).toHaveLength(3);
+    const separate = bindBatch(parseSql('SELECT COUNT(*), AVG(age) FROM data', policy), policy).measures;
+    expect(separate).toHaveLength(3);
     const compared = bindBatch(
       parseSql('SELECT party, COUNT(*), AVG(age), COUNT(age) FROM data WHERE age > 30 GROUP BY party', policy),
       policy,
@@ -154,8 +154,8 @@ describe('the quantile query', () => {
   it('a quantile of public columns needs no noise and has no rank error', () => {
     const open = samplePolicy([number('age', '0', '9', '1', { public: true })], { secret: 'answer' });
     const bound = bind({ kind: 'quantile', column: 'age', at: [0.5] }, open);
-    expect(bound.measures[0]!.effects.size).toBe(0);
-    expect(bound.foresee([quiet])[0]).toMatchObject({ error: 'rank', halfWidth: 0 });
+    expect(bound.measures[0]!.sensitivity.size).toBe(0);
+    expect(bound.expectedErrors([quiet])[0]).toMatchObject({ error: 'rank', halfWidth: 0 });
     const [table] = bound.finish([{ noise: quiet, chosen: [4] }]);
     expect(table!.rows[0]).toMatchObject({ value: 4, rankError: 0 });
   });
@@ -263,30 +263,30 @@ describe('error bars', () => {
     const truth = plainAnswers(query, rows)[0]!.rows[0]!.value!;
     const laplace = sampler(99);
     const noise = bound.measures.map(
-      (m): AdditiveLaw<number> => ({ kind: 'laplace', scale: Number([...m.effects.values()][0]!.l1) * 4 }),
+      (m): AdditiveDistribution<number> => ({ kind: 'laplace', scale: Number([...m.sensitivity.values()][0]!.l1) * 4 }),
     );
     const draws = 2000;
     let covered = 0;
     let squared = 0;
-    let told = 0;
+    let answered = 0;
     for (let d = 0; d < draws; d++) {
       const noisy = bound.measures.map(
-        (_m, i): NoisyMeasure => ({ noise: noise[i]!, values: counts[i]!.map((x) => x + laplace(widthOf(noise[i]!))) }),
+        (_m, i): NoisyMeasure => ({ noise: noise[i]!, values: counts[i]!.map((x) => x + laplace(noiseScale(noise[i]!))) }),
       );
       const [table] = bound.finish(noisy);
       expect(table!.error).toBe(error);
       const row = table!.rows[0]!;
       if (row.low! <= truth && truth <= row.high!) covered += 1;
       squared += (row.value! - truth) ** 2;
-      told += row.standardError! ** 2;
+      answered += row.standardError! ** 2;
     }
     expect(covered / draws).toBeGreaterThan(0.935);
     expect(covered / draws).toBeLessThan(0.965);
-    expect(Math.sqrt(squared / told)).toBeGreaterThan(0.85);
-    expect(Math.sqrt(squared / told)).toBeLessThan(1.15);
-    const [foreseen] = bound.foresee(noise);
-    const per = foreseen!.perRow ? rows.length : 1;
-    expect(foreseen!.standardError / per).toBeGreaterThanOrEqual(Math.sqrt(told / draws) * 0.95);
+    expect(Math.sqrt(squared / answered)).toBeGreaterThan(0.85);
+    expect(Math.sqrt(squared / answered)).toBeLessThan(1.15);
+    const [expected] = bound.expectedErrors(noise);
+    const per = expected!.perRow ? rows.length : 1;
+    expect(expected!.standardError / per).toBeGreaterThanOrEqual(Math.sqrt(answered / draws) * 0.95);
   });
 
   it('error bars of whole numbers end at whole numbers', () => {
@@ -302,7 +302,7 @@ describe('error bars', () => {
 
   it('error bars stay within the public bounds when the noise is larger than the count', () => {
     const bound = bind({ kind: 'mean', column: 'age' });
-    const wide: AdditiveLaw<number> = { kind: 'laplace', scale: 1e6 };
+    const wide: AdditiveDistribution<number> = { kind: 'laplace', scale: 1e6 };
     const [table] = bound.finish(bound.measures.map(() => ({ noise: wide, values: [-5n] })));
     expect(table!.rows[0]).toEqual({ keys: [], value: null, standardError: null, low: 17, high: 90 });
   });

@@ -1,32 +1,32 @@
 import type * as z from 'zod';
 import { Fault } from '../base/errors.js';
 import type { Policy } from '../policy/policy.js';
-import { arranged, checkArranged } from './arrange.js';
+import { applyArrangements, checkArrangement } from './arrange.js';
 import type { AnswerTable, BoundBatch } from './bound.js';
 import { countedText, type Measure } from './count/measure.js';
 import { viewOf } from './from.js';
-import { keyOf } from './keys.js';
+import { groupKeyOf } from './keys.js';
 import type { QueryKind } from './kind.js';
 import { queryKinds } from './kinds.js';
 import { canonical } from './parse.js';
 import type { Batch, Query } from './query.js';
-import { type BoundQuery, openScope, type Scope } from './scope.js';
-import { withDates } from './told-dates.js';
+import { type BindingScope, type BoundQuery, openBindingScope } from './scope.js';
+import { withDateNote } from './told-dates.js';
 import type { View } from './view/view.js';
-import { seenThrough } from './view/view-pin.js';
+import { countedViewOf } from './view/view-pin.js';
 
 /** Binds queries to the policy: the integer measures they need, each once, with proven sensitivities. Reads no data. */
 export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBatch {
   // Queries over one table, or one view, meet in one scope.
   const about = queries.map(({ from }) => (from === undefined ? undefined : viewOf(policy, from)));
   const texts = about.map((view) => JSON.stringify(view ?? null));
-  const scopes = new Map<string, ReturnType<typeof openScope>>();
+  const scopes = new Map<string, ReturnType<typeof openBindingScope>>();
   const bound = queries.map((query, i) => {
     const text = texts[i]!;
     const view = about[i];
-    const seen = view && seenThrough(policy, view);
+    const countedView = view && countedViewOf(policy, view);
     const own = () => queries.filter((_, j) => texts[j] === text);
-    const scope = scopes.get(text) ?? openScope(seen?.policy ?? policy, own(), seen);
+    const scope = scopes.get(text) ?? openBindingScope(countedView?.policy ?? policy, own(), countedView);
     scopes.set(text, scope);
     return { text, query: bindQuery(query, scope) };
   });
@@ -41,15 +41,17 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
   }
   const ofScope = <T>(all: readonly T[], text: string): readonly T[] =>
     all.slice(starts.get(text)!, starts.get(text)! + scopes.get(text)!.measures.length);
-  if (arrange) checkArranged(arrange, queries, (table, key) => keyOf(scopes.get(texts[table]!)!.policy, key).labels);
+  if (arrange) checkArrangement(arrange, queries, (table, key) => groupKeyOf(scopes.get(texts[table]!)!.policy, key).labels);
   return {
     queries,
     arrange: (tables) =>
-      (arrange ? arranged(tables, arrange) : tables).map((table, i) => (bound[i]!.query.days ? withDates(table) : table)),
+      (arrange ? applyArrangements(tables, arrange) : tables).map((table, i) =>
+        bound[i]!.query.days ? withDateNote(table) : table,
+      ),
     measures,
     views,
     finish: (noisy) => bound.map(({ query, text }) => query.finish(ofScope(noisy, text))),
-    foresee: (noise) => bound.map(({ query, text }) => query.foresee(ofScope(noise, text))),
+    expectedErrors: (noise) => bound.map(({ query, text }) => query.expectedError(ofScope(noise, text))),
   };
 }
 
@@ -57,12 +59,12 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
  * Identity of a request: its text, and what it counts under this policy, since a recorded answer expires
  * when a domain, a missing code or a support changes.
  */
-export const identityOf = ({ queries, measures }: BoundBatch, policy: Policy): readonly [asked: string, counted: string] => [
+export const requestIdentity = ({ queries, measures }: BoundBatch, policy: Policy): readonly [asked: string, counted: string] => [
   canonical({ queries }),
   countedText(measures, policy),
 ];
 
-function bindQuery(query: Query, scope: Scope): BoundQuery {
+function bindQuery(query: Query, scope: BindingScope): BoundQuery {
   const bound = (queryKinds[query.kind] as QueryKind<z.ZodType<Query>>).bind(query, scope);
   const column = 'column' in query && query.column !== undefined ? scope.policy.columns.get(query.column) : undefined;
   if (!column || !('date' in column) || !column.date) return bound;

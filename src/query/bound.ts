@@ -1,4 +1,4 @@
-import type { AdditiveLaw, Law } from '../privacy/mechanism/law.js';
+import type { AdditiveDistribution, NoiseDistribution } from '../privacy/mechanism/law.js';
 import type { Measure } from './count/measure.js';
 import type { Query } from './query.js';
 import type { View } from './view/view.js';
@@ -15,17 +15,17 @@ export interface BoundBatch {
   /** Applies the requested arrangement to finished tables: rows chosen, ordered or cut, and days shown as dates. */
   arrange(tables: readonly AnswerTable[]): readonly AnswerTable[];
   /** Expected errors, known before any data is read; parallel to `queries`. */
-  foresee(noise: readonly Law<number>[]): readonly Foreseen[];
+  expectedErrors(noise: readonly NoiseDistribution<number>[]): readonly ExpectedError[];
 }
 
 export type NoisyMeasure = NoisyCounts | NoisySelection;
 export interface NoisyCounts {
-  readonly noise: AdditiveLaw<number>;
+  readonly noise: AdditiveDistribution<number>;
   /** One integer per cell of the measure. */
   readonly values: readonly bigint[];
 }
 export interface NoisySelection {
-  readonly noise: Law<number>;
+  readonly noise: NoiseDistribution<number>;
   /** Index of the chosen candidate, per group. */
   readonly chosen: readonly number[];
 }
@@ -76,7 +76,7 @@ export interface AnswerRow {
 }
 
 /** Errors known from policy and noise alone. */
-export interface Foreseen {
+export interface ExpectedError {
   readonly name: string;
   readonly query: Query;
   readonly cells: number;

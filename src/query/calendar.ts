@@ -1,17 +1,17 @@
 import { Fault } from '../base/errors.js';
 import { compare, floor, one, rational } from '../base/exact/rational.js';
-import { calendarOf, dateText, dayAt } from '../policy/date-text.js';
-import type { Whole } from './count/derived.js';
+import { calendarOf, dayAt, isoDay } from '../policy/date-text.js';
+import type { IntegerExpression } from './count/derived.js';
 import type { Quantity } from './quantity.js';
 import * as quantity from './quantity.js';
 
 export const dateParts = ['year', 'quarter', 'month', 'day', 'weekday', 'yearday'] as const;
 export type DatePart = (typeof dateParts)[number];
-export const dateStretches = ['year', 'quarter', 'month', 'week', 'day'] as const;
-export type DateStretch = (typeof dateStretches)[number];
+export const dateUnits = ['year', 'quarter', 'month', 'week', 'day'] as const;
+export type DateUnit = (typeof dateUnits)[number];
 
 /** First days of the unit that holds a day and of the next unit; weeks begin on Monday. */
-const begin: Readonly<Record<DateStretch, (day: number, later?: 0 | 1) => number>> = {
+const unitStart: Readonly<Record<DateUnit, (day: number, later?: 0 | 1) => number>> = {
   year: (day, later = 0) => dayAt(calendarOf(day).year + later),
   quarter: (day, later = 0) => {
     const { year, month } = calendarOf(day);
@@ -27,20 +27,20 @@ const begin: Readonly<Record<DateStretch, (day: number, later?: 0 | 1) => number
 const remainder = (x: number, by: number): number => ((x % by) + by) % by;
 
 /** Most date units in one expression; with more, the statement would be as long as the data. */
-const mostStretches = 5_000;
+const maxUnits = 5_000;
 
 /** Whole number of days, and the first days of all units in which it may lie. */
-function stretched(date: Quantity, by: DateStretch): { readonly firsts: readonly number[]; readonly offset: number } {
+function unitStarts(date: Quantity, by: DateUnit): { readonly firsts: readonly number[]; readonly offset: number } {
   const { offset, scale, low, high } = date;
   if (compare(scale, one) !== 0 || offset.den !== 1n)
     throw new Fault('QUERY_UNSUPPORTED', 'Parts of dates are asked of dates.', 'Name a column that is declared with type: date.');
   const at = (n: bigint) => Number(floor(offset) + n);
   const firsts: number[] = [];
-  for (let first = begin[by](at(low)); first <= at(high); first = begin[by](first, 1)) {
-    if (firsts.length === mostStretches)
+  for (let first = unitStart[by](at(low)); first <= at(high); first = unitStart[by](first, 1)) {
+    if (firsts.length === maxUnits)
       throw new Fault(
         'QUERY_UNSUPPORTED',
-        `The bounds of this date hold more than ${mostStretches} times a ${by}.`,
+        `The bounds of this date hold more than ${maxUnits} times a ${by}.`,
         `Declare narrower bounds, or ask for a longer stretch than a ${by}.`,
       );
     firsts.push(first);
@@ -49,70 +49,73 @@ function stretched(date: Quantity, by: DateStretch): { readonly firsts: readonly
 }
 
 /** Value for each day that depends on its date unit only. */
-function ofStretch(date: Quantity, by: DateStretch, value: (first: number, index: number) => number): Whole {
-  const { firsts, offset } = stretched(date, by);
+function valueByUnit(date: Quantity, by: DateUnit, value: (first: number, index: number) => number): IntegerExpression {
+  const { firsts, offset } = unitStarts(date, by);
   const values = firsts.map(value);
   if (values.length === 1)
-    return { kind: 'sum', of: [quantity.times(date, rational(0)).of, { kind: 'constant', value: values[0]! }] };
+    return { kind: 'sum', of: [quantity.scaleQuantity(date, rational(0)).of, { kind: 'constant', value: values[0]! }] };
   return { kind: 'pick', of: date.of, edges: firsts.slice(1).map((first) => first - offset), values };
 }
 
 /** A part of a date: a whole number whose bounds follow from those of the date (query/count/derived.proof.md). */
-export function partOf(date: Quantity, part: DatePart): Quantity {
-  const told = (of: Whole, low: number, high: number): Quantity => ({
+export function extractDatePart(date: Quantity, part: DatePart): Quantity {
+  const wholeNumber = (of: IntegerExpression, low: number, high: number): Quantity => ({
     of,
     offset: rational(0),
     scale: rational(1),
     low: BigInt(low),
     high: BigInt(high),
   });
-  const { firsts, offset } = stretched(date, part === 'quarter' || part === 'month' ? part : 'year');
+  const { firsts, offset } = unitStarts(date, part === 'quarter' || part === 'month' ? part : 'year');
   switch (part) {
     case 'year': {
       const years = firsts.map((first) => calendarOf(first).year);
-      return told(
-        ofStretch(date, 'year', (first) => calendarOf(first).year),
+      return wholeNumber(
+        valueByUnit(date, 'year', (first) => calendarOf(first).year),
         years[0]!,
         years.at(-1)!,
       );
     }
     case 'quarter':
-      return told(
-        ofStretch(date, 'quarter', (first) => Math.ceil(calendarOf(first).month / 3)),
+      return wholeNumber(
+        valueByUnit(date, 'quarter', (first) => Math.ceil(calendarOf(first).month / 3)),
         1,
         4,
       );
     case 'month':
-      return told(
-        ofStretch(date, 'month', (first) => calendarOf(first).month),
+      return wholeNumber(
+        valueByUnit(date, 'month', (first) => calendarOf(first).month),
         1,
         12,
       );
     case 'weekday': {
       // 1970-01-01 was a Thursday; Monday is 1.
-      const since = quantity.plus(date, quantity.constant(rational(3 - 7 * Math.floor((offset + Number(date.low) + 3) / 7))));
-      return quantity.plus(quantity.remainder(since, rational(7)), quantity.constant(rational(1)));
+      const since = quantity.addQuantities(
+        date,
+        quantity.constantQuantity(rational(3 - 7 * Math.floor((offset + Number(date.low) + 3) / 7))),
+      );
+      return quantity.addQuantities(quantity.remainderQuantity(since, rational(7)), quantity.constantQuantity(rational(1)));
     }
     default: {
       // Day 1 to 31 of its month, or 1 to 366 of its year, whatever interval arithmetic gives for the sum.
-      const before = ofStretch(date, part === 'day' ? 'month' : 'year', (first) => 1 - (first - offset));
-      return told({ kind: 'sum', of: [date.of, before] }, 1, part === 'day' ? 31 : 366);
+      const before = valueByUnit(date, part === 'day' ? 'month' : 'year', (first) => 1 - (first - offset));
+      return wholeNumber({ kind: 'sum', of: [date.of, before] }, 1, part === 'day' ? 31 : 366);
     }
   }
 }
 
 /** First day of the year, quarter, month or week of a date: one label each. */
-export function truncated(
+export function truncateDate(
   date: Quantity,
-  by: DateStretch,
+  by: DateUnit,
   most: number,
-): { readonly place: Whole; readonly labels: readonly string[] } {
-  const { firsts } = stretched(date, by);
+): { readonly place: IntegerExpression; readonly labels: readonly string[] } {
+  const { firsts } = unitStarts(date, by);
   if (firsts.length > most)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       `The bounds of this date hold ${firsts.length} times a ${by}: more groups than ${most}.`,
       `Declare narrower bounds, or ask for a longer stretch than a ${by}.`,
     );
-  return { place: ofStretch(date, by, (_, index) => index), labels: firsts.map(dateText) };
+  return { place: valueByUnit(date, by, (_, index) => index), labels: firsts.map(isoDay) };
 }

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generator } from '../../test/garbage-survey.js';
+import { surveyRandom } from '../../test/garbage-survey.js';
 import { openNow } from '../../test/now.js';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
 import { toNumber } from '../base/exact/rational.js';
-import type { Pinned } from '../data/engine/engine.js';
+import type { Snapshot } from '../data/engine/engine.js';
 import { bindBatch } from './bind.js';
 import type { NoisyMeasure } from './bound.js';
 import { countByDatabase, countStreaming } from './count/count.js';
@@ -26,13 +26,13 @@ const columns = [
 ];
 const policy = { ...samplePolicy(columns), data: { source: '/data/survey.csv' } };
 const folder = mkdtempSync(join(tmpdir(), 'fugu-expressions-'));
-let data: Pinned;
+let data: Snapshot;
 let raw: Awaited<ReturnType<DuckDBInstance['connect']>>;
 
 beforeAll(async () => {
   const instance = await DuckDBInstance.create(join(folder, 'data.duckdb'));
   const connection = await instance.connect();
-  const pick = generator(11);
+  const pick = surveyRandom(11);
   const list = Array.from({ length: rows }, () => {
     const x = pick(8) === 0 ? 'NULL' : `${pick(26) - 5}`;
     const y = ['NULL', "'NaN'::DOUBLE"][pick(12)] ?? `${pick(17) / 2}`;
@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 
 const random = (seed: number) => {
-  const pick = generator(seed);
+  const pick = surveyRandom(seed);
   const one = <T>(list: readonly T[]): T => list[pick(list.length)]!;
   const numeric = (depth: number): string => {
     if (depth === 0) return one(['x', 'y', `${pick(9) - 3}`, '0.5', 'x', 'y']);
@@ -98,7 +98,7 @@ const random = (seed: number) => {
 };
 
 /** The integers of a statement, by every way of counting, finished without noise. */
-async function told(sql: string): Promise<ReadonlyMap<string, number | null>> {
+async function answers(sql: string): Promise<ReadonlyMap<string, number | null>> {
   const bound = bindBatch(parseSql(sql, policy), policy);
   const counted = (await countByDatabase(data, policy, bound.measures)).map((cells) => [...cells.open()]);
   const streamed = (await countStreaming(data, policy, bound.measures)).map((cells) => [...cells.open()]);
@@ -132,7 +132,7 @@ describe('SQL expressions over rows', () => {
       for (const sql of statements) {
         let found: ReadonlyMap<string, number | null>;
         try {
-          found = await told(sql);
+          found = await answers(sql);
         } catch (error) {
           // Codes that an expression cannot have, a value in no row: refused, never counted wrongly.
           if (!/is not in the declared domain|has no value in any row/.test(`${error}`)) throw error;

@@ -2,13 +2,13 @@ import { Fault } from '../base/errors.js';
 import { parseRational, type Rational, rational } from '../base/exact/rational.js';
 import { codesOf } from '../policy/code.js';
 import { daysOf } from '../policy/date-text.js';
-import { columnNamed, declaredCode, isCoded } from '../policy/domain.js';
+import { declaredCode, declaredColumn, isCoded } from '../policy/domain.js';
 import { gridOf, positionsWhere } from '../policy/grid.js';
 import type { NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
 import { isLeaf, type LeafTest, type RowTest } from './count/row-test.js';
-import type { Condition, LeafCondition } from './form.js';
+import type { LeafCondition, RowCondition } from './form.js';
 
-function quantity(column: NumberColumn | WeightColumn, literal: string | number): Rational {
+function literalValue(column: NumberColumn | WeightColumn, literal: string | number): Rational {
   if ('date' in column && column.date) {
     const days = typeof literal === 'string' ? daysOf(literal) : undefined;
     if (days !== undefined) return rational(days);
@@ -33,7 +33,7 @@ const codeOps = { '=': false, '!=': true, in: false, 'not in': true } as const;
 
 /** A condition as SQL would take it: a missing cell passes none but "missing". Numbers are compared by grid position. */
 function leafTest(condition: LeafCondition, policy: Policy): RowTest {
-  const column = columnNamed(policy, condition.column);
+  const column = declaredColumn(policy, condition.column);
   if (!('value' in condition) && !('values' in condition))
     return { kind: 'missing', column: column.name, negate: condition.op === 'present' };
   if (isCoded(column)) {
@@ -54,16 +54,16 @@ function leafTest(condition: LeafCondition, policy: Policy): RowTest {
   const range = (op: '=' | '!=' | '<' | '<=' | '>' | '>=', literal: string | number): LeafTest => ({
     kind: 'range',
     column: column.name,
-    ...positionsWhere(grid, op, quantity(column, literal)),
+    ...positionsWhere(grid, op, literalValue(column, literal)),
   });
   if ('value' in condition) return range(condition.op, condition.value);
   return condition.op === 'in'
-    ? joined(
+    ? joinTests(
         'any',
         condition.values.map((value) => range('=', value)),
         policy,
       )
-    : joined(
+    : joinTests(
         'all',
         condition.values.map((value) => range('!=', value)),
         policy,
@@ -76,12 +76,12 @@ function leafTest(condition: LeafCondition, policy: Policy): RowTest {
  */
 function negated(test: RowTest, policy: Policy): RowTest {
   if (!isLeaf(test))
-    return joined(
+    return joinTests(
       test.kind === 'any' ? 'all' : 'any',
       test.tests.map((part) => negated(part, policy)),
       policy,
     );
-  const column = columnNamed(policy, test.column);
+  const column = declaredColumn(policy, test.column);
   if (test.kind === 'code' && column.type === 'category')
     return { ...test, codes: codesOf(column).filter((code) => !test.codes.includes(code)) };
   return { ...test, negate: !test.negate };
@@ -91,11 +91,11 @@ function negated(test: RowTest, policy: Policy): RowTest {
  * Condition with "not" moved to the leaves (de Morgan's laws hold in three-valued logic), before tests are combined:
  * a test implied by another may be dropped where it must pass, but not where it must fail.
  */
-export function testOf(condition: Condition, policy: Policy, denied = false): RowTest {
+export function testOf(condition: RowCondition, policy: Policy, denied = false): RowTest {
   if ('op' in condition) return denied ? negated(leafTest(condition, policy), policy) : leafTest(condition, policy);
   if ('not' in condition) return testOf(condition.not, policy, !denied);
   const [any, parts] = 'any' in condition ? ([true, condition.any] as const) : ([false, condition.all] as const);
-  return joined(
+  return joinTests(
     any === denied ? 'all' : 'any',
     parts.map((part) => testOf(part, policy, denied)),
     policy,
@@ -103,14 +103,14 @@ export function testOf(condition: Condition, policy: Policy, denied = false): Ro
 }
 
 /** Combines tests into one: parts of the same kind are flattened, tests of one column merged where possible, sorted and unique. */
-function joined(kind: 'any' | 'all', tests: readonly RowTest[], policy: Policy): RowTest {
+function joinTests(kind: 'any' | 'all', tests: readonly RowTest[], policy: Policy): RowTest {
   const flat = tests.flatMap((test) => (test.kind === kind ? test.tests : [test]));
-  const parts = kind === 'all' ? tidy(flat) : sorted(codesTogether(flat, policy));
+  const parts = kind === 'all' ? simplifyTests(flat) : sorted(mergeTests(flat, policy));
   return parts.length === 1 ? parts[0]! : { kind, tests: parts };
 }
 
 /** Alternatives on one column are merged: codes into one list, adjacent ranges into one range. */
-function codesTogether(tests: readonly RowTest[], policy: Policy): readonly RowTest[] {
+function mergeTests(tests: readonly RowTest[], policy: Policy): readonly RowTest[] {
   const out: RowTest[] = [];
   for (const test of tests) {
     const at = out.findIndex((other) => isLeaf(other) && isLeaf(test) && mergeable(other, test));
@@ -125,19 +125,19 @@ const mergeable = (a: LeafTest, b: LeafTest): boolean =>
     (a.kind === 'range' && b.kind === 'range' && !a.negate && !b.negate && a.from <= b.to + 1 && b.from <= a.to + 1));
 function merged(a: LeafTest, b: LeafTest, policy: Policy): LeafTest {
   if (a.kind === 'range' && b.kind === 'range') return { ...a, from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) };
-  const column = columnNamed(policy, a.column);
+  const column = declaredColumn(policy, a.column);
   if (a.kind === 'code' && b.kind === 'code' && isCoded(column))
     return { ...a, codes: codesOf(column).filter((code) => a.codes.includes(code) || b.codes.includes(code)) };
   throw new RangeError('not mergeable');
 }
 
-export const filterOf = (where: readonly Condition[] | undefined, policy: Policy): readonly RowTest[] => {
+export const filterOf = (where: readonly RowCondition[] | undefined, policy: Policy): readonly RowTest[] => {
   const tests = (where ?? []).map((condition) => testOf(condition, policy));
-  return tidy(tests.flatMap((test) => (test.kind === 'all' ? test.tests : [test])));
+  return simplifyTests(tests.flatMap((test) => (test.kind === 'all' ? test.tests : [test])));
 };
 
 /** Sorted, without repeats and implied tests, so that two queries with one meaning share one measure. */
-export function tidy(tests: readonly RowTest[]): readonly RowTest[] {
+export function simplifyTests(tests: readonly RowTest[]): readonly RowTest[] {
   const compared = new Set(tests.flatMap((test) => (isLeaf(test) && test.kind !== 'missing' ? [test.column] : [])));
   return sorted(tests).filter((test) => !(test.kind === 'missing' && test.negate && compared.has(test.column)));
 }
@@ -145,4 +145,4 @@ const sorted = (tests: readonly RowTest[]): readonly RowTest[] =>
   [...new Map(tests.map((test) => [JSON.stringify(test), test]))].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, test]) => test);
 
 /** Only rows in which the column has a usable value. */
-export const present = (column: string): LeafTest => ({ kind: 'missing', column, negate: true });
+export const presenceTest = (column: string): LeafTest => ({ kind: 'missing', column, negate: true });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type LimitName, within } from '../base/input/limits.js';
-import { type DatePart, type DateStretch, dateParts, dateStretches } from './calendar.js';
+import { type DatePart, type DateUnit, dateParts, dateUnits } from './calendar.js';
 
 const atMost =
   (limit: LimitName) =>
@@ -9,31 +9,32 @@ const atMost =
     return true;
   };
 /** The name of a declared column. */
-export const columnName = z.string().min(1).refine(atMost('nameLength'));
+export const columnNameForm = z.string().min(1).refine(atMost('nameLength'));
 /** The name of an answer is shown in terminals, files and reports. */
-const title = columnName.refine((text) => !/\p{Cc}/u.test(text), 'a name may not hold control characters');
-export const code = z.string().refine(atMost('literalLength'));
-const literal = z.union([code, z.number()]);
-export const list = <T extends z.ZodType>(item: T, limit: LimitName) => z.array(item).min(1).refine(atMost(limit)).readonly();
+const title = columnNameForm.refine((text) => !/\p{Cc}/u.test(text), 'a name may not hold control characters');
+export const codeForm = z.string().refine(atMost('literalLength'));
+const literal = z.union([codeForm, z.number()]);
+export const boundedList = <T extends z.ZodType>(item: T, limit: LimitName) =>
+  z.array(item).min(1).refine(atMost(limit)).readonly();
 
 const leaf = z.discriminatedUnion('op', [
-  z.strictObject({ column: columnName, op: z.enum(['=', '!=', '<', '<=', '>', '>=']), value: literal }),
-  z.strictObject({ column: columnName, op: z.enum(['in', 'not in']), values: list(literal, 'literals') }),
-  z.strictObject({ column: columnName, op: z.enum(['missing', 'present']) }),
+  z.strictObject({ column: columnNameForm, op: z.enum(['=', '!=', '<', '<=', '>', '>=']), value: literal }),
+  z.strictObject({ column: columnNameForm, op: z.enum(['in', 'not in']), values: boundedList(literal, 'literals') }),
+  z.strictObject({ column: columnNameForm, op: z.enum(['missing', 'present']) }),
 ]);
 export type LeafCondition = z.output<typeof leaf>;
 /** Conditions in a list are joined by AND. */
-export type Condition =
+export type RowCondition =
   | LeafCondition
-  | { readonly any: readonly Condition[] }
-  | { readonly all: readonly Condition[] }
-  | { readonly not: Condition };
-export const condition: z.ZodType<Condition> = z.lazy(() =>
+  | { readonly any: readonly RowCondition[] }
+  | { readonly all: readonly RowCondition[] }
+  | { readonly not: RowCondition };
+export const conditionForm: z.ZodType<RowCondition> = z.lazy(() =>
   z.union([
     leaf,
-    z.strictObject({ any: list(condition, 'conditions') }),
-    z.strictObject({ all: list(condition, 'conditions') }),
-    z.strictObject({ not: condition }),
+    z.strictObject({ any: boundedList(conditionForm, 'conditions') }),
+    z.strictObject({ all: boundedList(conditionForm, 'conditions') }),
+    z.strictObject({ not: conditionForm }),
   ]),
 );
 
@@ -48,17 +49,17 @@ export type Expression =
   /** A part of a date, as a whole number: Monday is weekday 1. */
   | { readonly op: DatePart; readonly of: readonly [Expression] }
   /** First day of the unit that a date is in. */
-  | { readonly op: 'trunc'; readonly to: DateStretch; readonly of: readonly [Expression] }
+  | { readonly op: 'trunc'; readonly to: DateUnit; readonly of: readonly [Expression] }
   | {
-      readonly cases: readonly { readonly when: Condition; readonly value: Expression }[];
+      readonly cases: readonly { readonly when: RowCondition; readonly value: Expression }[];
       readonly otherwise?: Expression | undefined;
     };
 const expression: z.ZodType<Expression> = z.lazy(() =>
   z.union([
-    columnName,
+    columnNameForm,
     z.number(),
     z.null(),
-    z.strictObject({ text: code }),
+    z.strictObject({ text: codeForm }),
     z.strictObject({ op: z.enum(['+', '-', '*', '/', '%']), of: z.tuple([expression, expression]).readonly() }),
     z.strictObject({
       op: z.enum(['floor', 'ceil', 'round']),
@@ -66,9 +67,9 @@ const expression: z.ZodType<Expression> = z.lazy(() =>
       digits: z.int().min(0).max(9).optional(),
     }),
     z.strictObject({ op: z.enum(dateParts), of: z.tuple([expression]).readonly() }),
-    z.strictObject({ op: z.literal('trunc'), to: z.enum(dateStretches), of: z.tuple([expression]).readonly() }),
+    z.strictObject({ op: z.literal('trunc'), to: z.enum(dateUnits), of: z.tuple([expression]).readonly() }),
     z.strictObject({
-      cases: list(z.strictObject({ when: condition, value: expression }), 'conditions'),
+      cases: boundedList(z.strictObject({ when: conditionForm, value: expression }), 'conditions'),
       otherwise: expression.optional(),
     }),
   ]),
@@ -77,8 +78,8 @@ const expression: z.ZodType<Expression> = z.lazy(() =>
 /** Feature of the rows of one person. */
 const feature = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('count') }),
-  z.strictObject({ kind: z.enum(['sum', 'mean', 'least', 'most', 'usual']), column: columnName }),
-  z.strictObject({ kind: z.enum(['first', 'last']), column: columnName, by: columnName }),
+  z.strictObject({ kind: z.enum(['sum', 'mean', 'least', 'most', 'usual']), column: columnNameForm }),
+  z.strictObject({ kind: z.enum(['first', 'last']), column: columnNameForm, by: columnNameForm }),
 ]);
 export type FeatureForm = z.output<typeof feature>;
 
@@ -91,7 +92,7 @@ export interface PartForm {
 }
 export interface PerPersonForm {
   readonly from: FromForm;
-  readonly where?: readonly Condition[] | undefined;
+  readonly where?: readonly RowCondition[] | undefined;
   readonly features: Readonly<Record<string, FeatureForm>>;
 }
 export interface JoinForm extends PartForm {
@@ -103,17 +104,17 @@ export interface JoinForm extends PartForm {
 export type FromForm = string | (PartForm & { readonly join?: readonly JoinForm[] | undefined });
 
 const part = {
-  table: columnName.optional(),
+  table: columnNameForm.optional(),
   perPerson: z.lazy(() => perPerson).optional(),
-  as: columnName.optional(),
+  as: columnNameForm.optional(),
 };
 const join = z.strictObject({
   ...part,
-  on: z.union([z.array(columnName).min(1).refine(atMost('keys')).readonly(), z.record(columnName, columnName)]),
+  on: z.union([z.array(columnNameForm).min(1).refine(atMost('keys')).readonly(), z.record(columnNameForm, columnNameForm)]),
   optional: z.boolean().optional(),
 });
 const from: z.ZodType<FromForm> = z.union([
-  columnName,
+  columnNameForm,
   z.strictObject({
     ...part,
     join: z
@@ -125,12 +126,12 @@ const from: z.ZodType<FromForm> = z.union([
 ]);
 const perPerson: z.ZodType<PerPersonForm> = z.strictObject({
   from,
-  where: z.array(condition).refine(atMost('conditions')).readonly().optional(),
+  where: z.array(conditionForm).refine(atMost('conditions')).readonly().optional(),
   features: z.record(title, feature),
 });
 
 /** Fields that every query may have in addition to its own. */
-export const asked = {
+export const commonFields = {
   /** Rows of the query: those of a table of the policy, joined to others; the data's own when absent. */
   from: from.optional(),
   /** Name the answer carries; made from the query when absent. */
@@ -140,9 +141,9 @@ export const asked = {
     .record(title, expression)
     .refine((columns) => atMost('conditions')(Object.keys(columns)))
     .optional(),
-  where: z.array(condition).refine(atMost('conditions')).readonly().optional(),
+  where: z.array(conditionForm).refine(atMost('conditions')).readonly().optional(),
   /** Group keys: declared category columns, or numbers with declared bins. */
-  by: z.array(columnName).refine(atMost('keys')).readonly().optional(),
+  by: z.array(columnNameForm).refine(atMost('keys')).readonly().optional(),
   /** A declared weight column. */
-  weight: columnName.optional(),
+  weight: columnNameForm.optional(),
 };

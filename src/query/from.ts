@@ -4,14 +4,14 @@ import { didYouMean } from '../policy/suggest.js';
 import { filterOf } from './filter.js';
 import type { FromForm, JoinForm, PartForm } from './form.js';
 import { columnsOfPart, policyOfView } from './view/declared.js';
-import type { Feature, Part, View } from './view/view.js';
+import type { PersonFeature, View, ViewPart } from './view/view.js';
 
 /** The data's own name in a query. */
 export const dataTable = 'data';
 
 /** View over which a query is computed; undefined where that is the data itself. Reads no data. */
 export function viewOf(policy: Policy, from: FromForm): View | undefined {
-  const view = composed(policy, from);
+  const view = composeView(policy, from);
   const [only, more] = view.parts;
   if (!more && only!.rows.form === 'table' && only!.rows.table === undefined) return undefined;
   if (policy.protect.secret === 'person') return view;
@@ -22,41 +22,41 @@ export function viewOf(policy: Policy, from: FromForm): View | undefined {
   );
 }
 
-interface Named extends Omit<Part, 'on'> {
+interface NamedPart extends Omit<ViewPart, 'on'> {
   readonly form: PartForm;
 }
 /** Equality of two columns in a join. */
-interface Same {
+interface ColumnEquality {
   readonly left: { readonly as: string; readonly column: string };
   readonly right: { readonly as: string; readonly column: string };
 }
 
 /** Policy for the rows of a query. */
-export function declaredFor(policy: Policy, { from }: { readonly from?: FromForm | undefined }): Policy {
+export function policyOfQuery(policy: Policy, { from }: { readonly from?: FromForm | undefined }): Policy {
   const view = from === undefined ? undefined : viewOf(policy, from);
   return view ? policyOfView(policy, view) : policy;
 }
 
 /** View of a FROM clause; also where that is the data itself. */
-export function composed(policy: Policy, from: FromForm): View {
+export function composeView(policy: Policy, from: FromForm): View {
   const { join: joins = [], ...first } = typeof from === 'string' ? { table: from } : from;
-  const parts = [first, ...joins].map((form, i) => named(policy, form, i > 0 && (form as JoinForm).optional === true));
+  const parts = [first, ...joins].map((form, i) => namedPart(policy, form, i > 0 && (form as JoinForm).optional === true));
   const twice = parts.find(({ as }, i) => parts.findIndex((other) => other.as.toLowerCase() === as.toLowerCase()) !== i);
   if (twice)
     throw new Fault('QUERY_INVALID', `Two parts are called "${twice.as}".`, 'Give one of them another name: "as": "other".');
-  const same = joins.flatMap((join, i) => samesOf(policy, join, parts, i + 1));
-  for (const { left, right } of same) refuseOthersRows(policy, parts, left, right);
-  refuseStrangers(policy, parts, same);
+  const same = joins.flatMap((join, i) => columnEqualities(policy, join, parts, i + 1));
+  for (const { left, right } of same) refuseMixedPersons(policy, parts, left, right);
+  refuseCrossPersonJoin(policy, parts, same);
   return {
-    parts: inOrder(
+    parts: joinOrder(
       policy,
-      parts.map((part) => besideOptional(policy, parts, same, part)),
-      same.filter((equal) => !isOwn(policy, parts, equal)),
+      parts.map((part) => withOptionalParts(policy, parts, same, part)),
+      same.filter((equal) => !isSamePerson(policy, parts, equal)),
     ),
   };
 }
 
-function named(policy: Policy, form: PartForm, optional: boolean): Named {
+function namedPart(policy: Policy, form: PartForm, optional: boolean): NamedPart {
   if ((form.table === undefined) === (form.perPerson === undefined))
     throw new Fault('QUERY_INVALID', 'A part of "from" is a table, or perPerson.', 'Write {"table": "visits"}.');
   if (form.table !== undefined) {
@@ -70,77 +70,89 @@ function named(policy: Policy, form: PartForm, optional: boolean): Named {
     return { as: form.as ?? form.table, rows: { form: 'table', ...(own !== undefined && { table: own }) }, optional, form };
   }
   const { from, where = [], features } = form.perPerson!;
-  const of = composed(policy, from);
-  const told = Object.entries(features).map(([name, { kind, ...rest }]): Feature => ({ name, how: kind, ...rest }) as Feature);
+  const of = composeView(policy, from);
+  const featureList = Object.entries(features).map(
+    ([name, { kind, ...rest }]): PersonFeature => ({ name, how: kind, ...rest }) as PersonFeature,
+  );
   return {
     as: form.as ?? 'person',
-    rows: { form: 'perPerson', of, filter: filterOf(where, policyOfView(policy, of)), features: told },
+    rows: { form: 'perPerson', of, filter: filterOf(where, policyOfView(policy, of)), features: featureList },
     optional,
     form,
   };
 }
 
-const isPublic = (policy: Policy, { rows }: Named): boolean =>
+const isPublic = (policy: Policy, { rows }: NamedPart): boolean =>
   rows.form === 'table' && rows.table !== undefined && policy.tables!.get(rows.table)!.public;
 
 /** Names of the person column in a part. */
-function unitsOf(policy: Policy, { rows }: Named): readonly string[] {
+function unitsOf(policy: Policy, { rows }: NamedPart): readonly string[] {
   if (rows.form === 'table')
     return [rows.table === undefined ? policy.protect.unit : policy.tables!.get(rows.table)!.unit].filter((u) => u !== undefined);
   return [...new Set([policy.protect.unit!, ...[...(policy.tables?.values() ?? [])].flatMap((t) => t.unit ?? [])])];
 }
 
 /** Columns of a part that others may be joined to. */
-function joinable(policy: Policy, part: Named): ReadonlySet<string> {
+function joinable(policy: Policy, part: NamedPart): ReadonlySet<string> {
   const { rows } = part;
   const table = rows.form === 'table' && rows.table !== undefined ? policy.tables!.get(rows.table)! : undefined;
-  const beside = rows.form === 'perPerson' ? [] : table ? [...(table.key ?? []), ...table.links] : (policy.data.links ?? []);
-  return new Set([...unitsOf(policy, part), ...beside, ...columnsOfPart(policy, { ...part, on: [] }).keys()]);
+  const names = rows.form === 'perPerson' ? [] : table ? [...(table.key ?? []), ...table.links] : (policy.data.links ?? []);
+  return new Set([...unitsOf(policy, part), ...names, ...columnsOfPart(policy, { ...part, on: [] }).keys()]);
 }
 
-function samesOf(policy: Policy, { on }: JoinForm, parts: readonly Named[], at: number): readonly Same[] {
+function columnEqualities(policy: Policy, { on }: JoinForm, parts: readonly NamedPart[], at: number): readonly ColumnEquality[] {
   const part = parts[at]!;
   const before = parts.slice(0, at);
-  const has = (of: Named, column: string) => joinable(policy, of).has(column);
-  const left = (text: string): Same['left'] => {
+  const has = (of: NamedPart, column: string) => joinable(policy, of).has(column);
+  const left = (text: string): ColumnEquality['left'] => {
     const split = before.map(({ as }) => as).find((as) => text.startsWith(`${as}.`));
     const column = split === undefined ? text : text.slice(split.length + 1);
     const found = before.filter((of) => (split === undefined || of.as === split) && has(of, column));
     if (found[0]) return { as: found[0].as, column };
-    throw unknown(
+    throw unknownJoinColumn(
       text,
       before.flatMap((of) => [...joinable(policy, of)]),
     );
   };
   const pairs = Array.isArray(on) ? on.map((column) => [column, column] as const) : Object.entries(on as Record<string, string>);
   return pairs.map(([text, column]) => {
-    if (!has(part, column)) throw unknown(`${part.as}.${column}`, [...joinable(policy, part)]);
+    if (!has(part, column)) throw unknownJoinColumn(`${part.as}.${column}`, [...joinable(policy, part)]);
     return { left: left(text), right: { as: part.as, column } };
   });
 }
-const unknown = (text: string, known: readonly string[]): Fault =>
+const unknownJoinColumn = (text: string, known: readonly string[]): Fault =>
   new Fault(
     'COLUMN_UNKNOWN',
     `Rows cannot be joined by "${text.slice(0, 80)}": the policy does not say that there is such a column.`,
     `Declare it under links of its table. ${didYouMean(text, [...new Set(known)], 'Columns to join by')}`,
   );
 
-const partNamed = (parts: readonly Named[], as: string): Named => parts.find((part) => part.as === as)!;
-const isUnit = (policy: Policy, parts: readonly Named[], { as, column }: Same['left']): boolean =>
+const partNamed = (parts: readonly NamedPart[], as: string): NamedPart => parts.find((part) => part.as === as)!;
+const isUnit = (policy: Policy, parts: readonly NamedPart[], { as, column }: ColumnEquality['left']): boolean =>
   unitsOf(policy, partNamed(parts, as)).includes(column);
 /** Both columns are the person: required of every two parts that have persons. */
-const isOwn = (policy: Policy, parts: readonly Named[], { left, right }: Same): boolean =>
+const isSamePerson = (policy: Policy, parts: readonly NamedPart[], { left, right }: ColumnEquality): boolean =>
   isUnit(policy, parts, left) && isUnit(policy, parts, right);
 
 /** A part compared with the person of an optional part finds no partner for rows in which that part is missing. */
-function besideOptional(policy: Policy, parts: readonly Named[], same: readonly Same[], part: Named): Named {
-  const own = same.filter((equal) => equal.right.as === part.as && isOwn(policy, parts, equal));
-  const beside = [...new Set(own.map(({ left }) => left.as))].filter((as) => partNamed(parts, as).optional);
-  return beside.length > 0 ? { ...part, beside } : part;
+function withOptionalParts(
+  policy: Policy,
+  parts: readonly NamedPart[],
+  same: readonly ColumnEquality[],
+  part: NamedPart,
+): NamedPart {
+  const own = same.filter((equal) => equal.right.as === part.as && isSamePerson(policy, parts, equal));
+  const names = [...new Set(own.map(({ left }) => left.as))].filter((as) => partNamed(parts, as).optional);
+  return names.length > 0 ? { ...part, beside: names } : part;
 }
 
 /** A joined row would be about two persons: a person's contribution would depend on how often others name them. */
-function refuseOthersRows(policy: Policy, parts: readonly Named[], left: Same['left'], right: Same['right']): void {
+function refuseMixedPersons(
+  policy: Policy,
+  parts: readonly NamedPart[],
+  left: ColumnEquality['left'],
+  right: ColumnEquality['right'],
+): void {
   const [a, b] = [left, right].map((end) => isUnit(policy, parts, end));
   const open = [left, right].some(({ as }) => isPublic(policy, partNamed(parts, as)));
   if (a !== b && !open)
@@ -152,16 +164,16 @@ function refuseOthersRows(policy: Policy, parts: readonly Named[], left: Same['l
 }
 
 /** Rows of persons are joined within one person only; any other join condition means something else in a database. */
-function refuseStrangers(policy: Policy, parts: readonly Named[], same: readonly Same[]): void {
+function refuseCrossPersonJoin(policy: Policy, parts: readonly NamedPart[], same: readonly ColumnEquality[]): void {
   const of = parts.filter((part) => !isPublic(policy, part));
-  const own = same.filter((equal) => isOwn(policy, parts, equal)).map(({ left, right }) => [left.as, right.as]);
+  const own = same.filter((equal) => isSamePerson(policy, parts, equal)).map(({ left, right }) => [left.as, right.as]);
   const found = of.slice(0, 1);
   for (const { as } of found)
     found.push(...of.filter((part) => !found.includes(part) && own.some((pair) => pair.includes(as) && pair.includes(part.as))));
   const [first] = of;
   const stranger = of.find((part) => !found.includes(part));
   if (!first || !stranger) return;
-  const person = (part: Named) => `${part.as}.${unitsOf(policy, part)[0]}`;
+  const person = (part: NamedPart) => `${part.as}.${unitsOf(policy, part)[0]}`;
   throw new Fault(
     'QUERY_UNSUPPORTED',
     `"${first.as}" and "${stranger.as}" would be joined across persons.`,
@@ -170,13 +182,13 @@ function refuseStrangers(policy: Policy, parts: readonly Named[], same: readonly
 }
 
 /** Join order: persons first, then public tables, each after the part that finds it; as written where a join is optional. */
-function inOrder(policy: Policy, parts: readonly Named[], same: readonly Same[]): readonly Part[] {
+function joinOrder(policy: Policy, parts: readonly NamedPart[], same: readonly ColumnEquality[]): readonly ViewPart[] {
   const waiting = [...parts];
-  const placed: Part[] = [];
+  const placed: ViewPart[] = [];
   const written = parts.some(({ optional }) => optional);
   while (waiting.length > 0) {
     const there = new Set(placed.map(({ as }) => as));
-    const onOf = (part: Named) =>
+    const onOf = (part: NamedPart) =>
       same.flatMap(({ left, right }) =>
         right.as === part.as && there.has(left.as)
           ? [{ left, column: right.column }]
@@ -184,12 +196,12 @@ function inOrder(policy: Policy, parts: readonly Named[], same: readonly Same[])
             ? [{ left: right, column: left.column }]
             : [],
       );
-    const ready = (part: Named) => !isPublic(policy, part) || (placed.length > 0 && onOf(part).length > 0);
+    const ready = (part: NamedPart) => !isPublic(policy, part) || (placed.length > 0 && onOf(part).length > 0);
     const next = written ? (ready(waiting[0]!) ? waiting[0] : undefined) : waiting.find(ready);
     if (!next) throw publicAlone(waiting[0]!.as);
     const { form: _, ...part } = next;
     const on = onOf(next);
-    refuseManyOfPublic(
+    refusePartialKey(
       policy,
       next,
       on.map(({ column }) => column),
@@ -207,7 +219,7 @@ const publicAlone = (as: string): Fault =>
     'Join it to a table of persons by its key; by itself it can be read without Fugu.',
   );
 
-function refuseManyOfPublic(policy: Policy, part: Named, met: readonly string[]): void {
+function refusePartialKey(policy: Policy, part: NamedPart, met: readonly string[]): void {
   if (!isPublic(policy, part) || part.rows.form !== 'table') return;
   const { key = [] } = policy.tables!.get(part.rows.table!)!;
   const rest = key.filter((column) => !met.includes(column));

@@ -1,16 +1,16 @@
 import { toText } from '../base/exact/rational.js';
-import { numberNamed } from '../policy/domain.js';
-import { gridOf, numberAt } from '../policy/grid.js';
+import { declaredNumber } from '../policy/domain.js';
+import { gridNumber, gridOf } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
-import type { ToldLevels } from '../privacy/dependence/model/told-levels.js';
-import type { RowKey } from './count/measure.js';
+import type { ValueLevels } from '../privacy/dependence/model/told-levels.js';
+import type { GroupKey } from './count/measure.js';
 
 /** Levels into which a key groups the values of its column, position by position: what a table by this key reveals. */
-export function levelsOfKey(policy: Policy, key: RowKey): ToldLevels {
+export function levelsOfKey(policy: Policy, key: GroupKey): ValueLevels {
   if (key.kind === 'code' && key.missing === 'cell') return [...key.groups.map((codes) => [...codes]), [null]];
   if (key.kind !== 'bin') throw new RangeError(`a ${key.kind} key does not place every answer`);
-  const grid = gridOf(numberNamed(policy, key.column));
-  const text = (p: number): string => toText(numberAt(grid, p));
+  const grid = gridOf(declaredNumber(policy, key.column));
+  const text = (p: number): string => toText(gridNumber(grid, p));
   const firsts = [0, ...key.edges];
   const runs = firsts.map((from, i) => {
     const to = (firsts[i + 1] ?? grid.last + 1) - 1;

@@ -1,35 +1,35 @@
 import { Fault } from '../base/errors.js';
 import { shownBins } from '../policy/bins.js';
 import { codesOf, missingLabel } from '../policy/code.js';
-import { categoryNamed, columnNamed, isNumber, isWeight, shownLevels } from '../policy/domain.js';
-import type { Cluster, Policy } from '../policy/policy.js';
-import { type CodeKey, type JointKey, otherLabel, type RowKey } from './count/measure.js';
+import { declaredCategory, declaredColumn, isNumber, isWeight, shownLevels } from '../policy/domain.js';
+import type { MergedColumns, Policy } from '../policy/policy.js';
+import { type CategoryKey, type GroupKey, type JointKey, otherLabel } from './count/measure.js';
 
 /** A key and the label of each of its positions. */
 export interface LabelledKey {
-  readonly key: RowKey;
+  readonly key: GroupKey;
   readonly labels: readonly string[];
 }
 
 /** More cells than this are a mistake: no budget fills them. */
-export const mostCells = 1_000_000;
+export const maxCells = 1_000_000;
 
 /** Most cells that the measures of one request have together; each is held several times while it is counted, noised and written. */
-export const mostCellsTogether = 2_000_000;
+export const maxBatchCells = 2_000_000;
 
 /** Bound on the size of an answer, from policy and query alone, checked before anything of that size is allocated. */
 export function refuseManyCells(size: number, who: string, what: string, limit: number): void {
   if (size <= limit) return;
   throw new Fault(
     'DOMAIN_EXCEEDED',
-    `${who} ${size} ${what}; at most ${limit} fit one ${limit === mostCells ? 'table' : 'request'}.`,
-    limit === mostCells ? 'Use fewer keys, coarser bins or a coarser step.' : 'Ask for fewer tables at once, or coarser ones.',
+    `${who} ${size} ${what}; at most ${limit} fit one ${limit === maxCells ? 'table' : 'request'}.`,
+    limit === maxCells ? 'Use fewer keys, coarser bins or a coarser step.' : 'Ask for fewer tables at once, or coarser ones.',
     { details: { size, limit } },
   );
 }
 
-export function keyOf(policy: Policy, name: string): LabelledKey {
-  const column = columnNamed(policy, name);
+export function groupKeyOf(policy: Policy, name: string): LabelledKey {
+  const column = declaredColumn(policy, name);
   if (isWeight(column))
     throw new Fault('QUERY_INVALID', `Column "${name}" is a weight and cannot be a key.`, 'Use it as "weight".');
   if (isNumber(column)) {
@@ -44,19 +44,19 @@ export function keyOf(policy: Policy, name: string): LabelledKey {
 
 /** One position per level, pooled answers together, then missing. */
 const categoryKey = (column: string, { groups, labels }: ReturnType<typeof shownLevels>) => ({
-  key: { kind: 'code', column, groups, missing: 'cell', size: labels.length } satisfies CodeKey,
+  key: { kind: 'code', column, groups, missing: 'cell', size: labels.length } satisfies CategoryKey,
   labels,
 });
 
 /** One position per allowed combination of a cluster's answers, and one for everything else. */
 export function jointKeyOf(
   policy: Policy,
-  { columns, support }: Cluster,
+  { columns, support }: MergedColumns,
 ): {
   readonly key: JointKey;
   readonly labels: readonly string[];
 } {
-  const parts = columns.map((name) => categoryKey(name, shownLevels(categoryNamed(policy, name))));
+  const parts = columns.map((name) => categoryKey(name, shownLevels(declaredCategory(policy, name))));
   const place = (code: string | null, c: number): number =>
     code === null ? parts[c]!.key.size - 1 : parts[c]!.key.groups.findIndex((level) => level.includes(code));
   const places = new Map<string, readonly number[]>();
@@ -70,16 +70,16 @@ export function jointKeyOf(
   return { key: { kind: 'joint', keys: parts.map(({ key }) => key), support: combinations, size: labels.length }, labels };
 }
 
-export function keysOf(policy: Policy, names: readonly string[]): readonly LabelledKey[] {
+export function groupKeysOf(policy: Policy, names: readonly string[]): readonly LabelledKey[] {
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw new Fault('QUERY_INVALID', `Column "${twice}" is used twice as a key.`, 'Name each key once.');
-  return names.map((name) => keyOf(policy, name));
+  return names.map((name) => groupKeyOf(policy, name));
 }
 
 /** Labels of the cells in mixed-radix order, last key fastest. */
-export function cellsOf(keys: readonly LabelledKey[]): readonly (readonly string[])[] {
+export function cellLabels(keys: readonly LabelledKey[]): readonly (readonly string[])[] {
   const total = keys.reduce((n, { labels }) => n * labels.length, 1);
-  refuseManyCells(total, 'The keys have', 'cells', mostCells);
+  refuseManyCells(total, 'The keys have', 'cells', maxCells);
   let cells: string[][] = [[]];
   for (const { labels } of keys) cells = cells.flatMap((cell) => labels.map((label) => [...cell, label]));
   return cells;

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { BoundQuery, Scope } from './scope.js';
+import type { BindingScope, BoundQuery } from './scope.js';
 
 /** One kind of query: its JSON form, its label, and the measures it needs. */
 export interface QueryKind<S extends z.ZodType> {
@@ -7,5 +7,5 @@ export interface QueryKind<S extends z.ZodType> {
   /** Short description of the query, from the query alone. */
   readonly label: (query: z.output<S>) => string;
   /** Binds the query to the policy; reads no data. */
-  readonly bind: (query: z.output<S>, scope: Scope) => BoundQuery;
+  readonly bind: (query: z.output<S>, scope: BindingScope) => BoundQuery;
 }

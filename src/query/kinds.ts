@@ -1,37 +1,37 @@
-import { cdf } from './kinds/cdf.js';
-import { compare } from './kinds/compare.js';
-import { correlation } from './kinds/correlation.js';
-import { count, crosstab, histogram } from './kinds/count.js';
-import { distinct } from './kinds/distinct.js';
-import { estimate } from './kinds/estimate.js';
-import { formula } from './kinds/formula.js';
-import { independence } from './kinds/independence.js';
-import { mean } from './kinds/mean.js';
-import { quantile } from './kinds/quantile.js';
-import { ranges } from './kinds/ranges.js';
-import { regression } from './kinds/regression.js';
-import { share } from './kinds/share.js';
-import { sum } from './kinds/sum.js';
-import { variance } from './kinds/variance.js';
+import { cdfKind } from './kinds/cdf.js';
+import { compareKind } from './kinds/compare.js';
+import { correlationKind } from './kinds/correlation.js';
+import { countKind, crosstabKind, histogramKind } from './kinds/count.js';
+import { distinctKind } from './kinds/distinct.js';
+import { estimateKind } from './kinds/estimate.js';
+import { formulaKind } from './kinds/formula.js';
+import { independenceKind } from './kinds/independence.js';
+import { meanKind } from './kinds/mean.js';
+import { quantileKind } from './kinds/quantile.js';
+import { rangesKind } from './kinds/ranges.js';
+import { regressionKind } from './kinds/regression.js';
+import { shareKind } from './kinds/share.js';
+import { sumKind } from './kinds/sum.js';
+import { varianceKind } from './kinds/variance.js';
 
 /** The registry: one line per kind of query. */
 // biome-ignore format: one line per kind
 export const queryKinds = {
-  count,
-  sum,
-  mean,
-  variance,
-  share,
-  histogram,
-  crosstab,
-  cdf,
-  ranges,
-  distinct,
-  formula,
-  quantile,
-  regression,
-  correlation,
-  independence,
-  compare,
-  estimate,
+  count: countKind,
+  sum: sumKind,
+  mean: meanKind,
+  variance: varianceKind,
+  share: shareKind,
+  histogram: histogramKind,
+  crosstab: crosstabKind,
+  cdf: cdfKind,
+  ranges: rangesKind,
+  distinct: distinctKind,
+  formula: formulaKind,
+  quantile: quantileKind,
+  regression: regressionKind,
+  correlation: correlationKind,
+  independence: independenceKind,
+  compare: compareKind,
+  estimate: estimateKind,
 } as const;

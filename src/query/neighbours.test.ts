@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
 import { trino } from '../data/engine/trino/dialect.js';
-import type { Policy, Table } from '../policy/policy.js';
+import type { LinkedTable, Policy } from '../policy/policy.js';
 import { everyRecord } from '../privacy/mechanism/record-class.js';
 import { meets } from '../release/accountant/reading.js';
 import { bindBatch } from './bind.js';
-import type { Whole } from './count/derived.js';
+import type { IntegerExpression } from './count/derived.js';
 import { compileMeasures } from './count/groups.js';
 import type { Measure } from './count/measure.js';
 import { rowCounter } from './count/rows.js';
@@ -31,7 +31,7 @@ describe('the sensitivity of sums of derived values', () => {
   it('a derived value keeps its own bounds when an earlier query used the same words with other bounds', () => {
     const policy = samplePolicy([number('x', '0', '3')]);
     one(policy, sumOf('+', 1000));
-    const { l1 } = one(policy, sumOf('+', 1)).effects.get(everyRecord)!;
+    const { l1 } = one(policy, sumOf('+', 1)).sensitivity.get(everyRecord)!;
     expect([null, 3].map((cell) => counted(policy, sumOf('+', 1), cell))).toEqual([0n, 4n]);
     expect(l1).toBe(4n);
   });
@@ -48,9 +48,13 @@ it('a person joined to several rows by more than the name counts in as many grou
     public: false,
     columns: new Map([['clinic', clinic]]),
   };
-  const policy = { ...base, data: { ...base.data, links: ['k'] }, tables: new Map([['visits', visits as unknown as Table]]) };
+  const policy = {
+    ...base,
+    data: { ...base.data, links: ['k'] },
+    tables: new Map([['visits', visits as unknown as LinkedTable]]),
+  };
   const from = { table: 'data', join: [{ table: 'visits', on: ['person', 'k'], optional: true }] };
-  const { l1 } = one(policy, { kind: 'distinct', column: 'person', by: ['clinic'], from }).effects.get(everyRecord)!;
+  const { l1 } = one(policy, { kind: 'distinct', column: 'person', by: ['clinic'], from }).sensitivity.get(everyRecord)!;
   expect(l1).toBeGreaterThanOrEqual(6n);
 });
 
@@ -64,7 +68,7 @@ it('a distinct count is not a sum of per-record contributions', () => {
 it('a derived place outside its domain is missing, row by row and in SQL', () => {
   const policy = samplePolicy([number('x', '0', '3')]);
   const { counting, ...measure } = one(policy, { kind: 'sum', column: 'd', derive: { d: { op: '+', of: ['x', 1] } } });
-  const beyond: Whole = {
+  const beyond: IntegerExpression = {
     kind: 'sum',
     of: [
       { kind: 'place', column: 'x' },

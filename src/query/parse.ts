@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import { Fault } from '../base/errors.js';
-import { pathText, problemIn } from '../base/input/problem.js';
+import { inputProblem, pathText } from '../base/input/problem.js';
 import { suggest } from '../policy/suggest.js';
 import { arrangement } from './arrange.js';
-import { list } from './form.js';
+import { boundedList } from './form.js';
 import { queryKinds } from './kinds.js';
 import type { Batch } from './query.js';
 
 const schemas = Object.values(queryKinds).map(({ schema }) => schema);
 type Schema = (typeof schemas)[number];
 const query = z.discriminatedUnion('kind', schemas as [Schema, ...Schema[]]);
-const batch = z.strictObject({ queries: list(query, 'queries'), arrange: list(arrangement, 'queries').optional() });
+const batch = z.strictObject({ queries: boundedList(query, 'queries'), arrange: boundedList(arrangement, 'queries').optional() });
 
 /** One query, a list of them, or a batch. */
 export const batchForms = z.union([query, z.array(query).readonly(), batch]);
@@ -27,7 +27,7 @@ export function parseBatch(input: unknown): Batch {
   const given = asBatch(input);
   const parsed = batch.safeParse(given);
   if (parsed.success) return parsed.data;
-  const { path, text, unknown } = problemIn(parsed.error);
+  const { path, text, unknown } = inputProblem(parsed.error);
   throw new Fault('QUERY_INVALID', `${pathText(path) || 'the query'}: ${text}`, hintFor(given, path, unknown));
 }
 

@@ -11,11 +11,11 @@ import {
   subtract,
   zero,
 } from '../base/exact/rational.js';
-import type { Whole } from './count/derived.js';
+import type { IntegerExpression } from './count/derived.js';
 
 /** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (count/derived.proof.md). */
 export interface Quantity {
-  readonly of: Whole;
+  readonly of: IntegerExpression;
   readonly offset: Rational;
   readonly scale: Rational;
   readonly low: bigint;
@@ -23,27 +23,27 @@ export interface Quantity {
 }
 
 /** Bounds within which databases and doubles hold integers exactly. */
-const most = 2n ** 52n;
-const mostPlaces = 2n ** 40n;
+const maxExact = 2n ** 52n;
+const maxPlaces = 2n ** 40n;
 const tooFine = () =>
   new Fault(
     'QUERY_UNSUPPORTED',
     'The expression has more possible values than can be told apart exactly.',
     'Use ROUND or FLOOR inside it, or declare narrower bounds or coarser steps for its columns.',
   );
-const small = (n: bigint): number => {
-  if (n > most || n < -most) throw tooFine();
+const isExact = (n: bigint): number => {
+  if (n > maxExact || n < -maxExact) throw tooFine();
   return Number(n);
 };
 function checked(quantity: Quantity): Quantity {
-  small(quantity.low);
-  small(quantity.high);
+  isExact(quantity.low);
+  isExact(quantity.high);
   return quantity;
 }
 
 const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b));
 /** The largest number that goes into both. */
-const shared = (a: Rational, b: Rational): Rational => rational(gcd(a.num * b.den, b.num * a.den), a.den * b.den);
+const commonUnit = (a: Rational, b: Rational): Rational => rational(gcd(a.num * b.den, b.num * a.den), a.den * b.den);
 const whole = (a: Rational, by: Rational): bigint => (by.num === 0n ? 0n : divide(a, by).num);
 const ordered = (...ends: bigint[]): { low: bigint; high: bigint } => {
   let [low, high] = [ends[0]!, ends[0]!];
@@ -56,51 +56,51 @@ const ordered = (...ends: bigint[]): { low: bigint; high: bigint } => {
 
 /** Ends of a multiple of a whole number, an intermediate value that fits by itself, whatever it is added to. */
 const scaled = ({ low, high }: Pick<Quantity, 'low' | 'high'>, by: bigint): readonly bigint[] =>
-  [low, high].map((n) => BigInt(small(n * by)));
+  [low, high].map((n) => BigInt(isExact(n * by)));
 
-const fixed = (value: bigint): Whole => ({ kind: 'constant', value: small(value) });
+const fixed = (value: bigint): IntegerExpression => ({ kind: 'constant', value: isExact(value) });
 /** a + b n. */
-function affine(a: bigint, b: bigint, of: Whole): Whole {
+function affine(a: bigint, b: bigint, of: IntegerExpression): IntegerExpression {
   if (of.kind === 'constant') return fixed(a + b * BigInt(of.value));
-  const scaled: Whole = b === 1n ? of : { kind: 'product', of: [fixed(b), of] };
+  const scaled: IntegerExpression = b === 1n ? of : { kind: 'product', of: [fixed(b), of] };
   return a === 0n ? scaled : { kind: 'sum', of: [fixed(a), scaled] };
 }
 
-export const constant = (value: Rational): Quantity => ({ of: fixed(0n), offset: value, scale: zero, low: 0n, high: 0n });
-export const constantOf = ({ of, offset, scale }: Quantity): Rational | undefined =>
+export const constantQuantity = (value: Rational): Quantity => ({ of: fixed(0n), offset: value, scale: zero, low: 0n, high: 0n });
+export const constantValue = ({ of, offset, scale }: Quantity): Rational | undefined =>
   of.kind === 'constant' ? add(offset, multiply(scale, rational(BigInt(of.value)))) : undefined;
 
 /**
  * Product with a constant. Times 0, the result is 0 wherever there is a number, and its integer expression is 0 as well,
  * so places stay within the bounds.
  */
-export const times = (a: Quantity, by: Rational): Quantity =>
+export const scaleQuantity = (a: Quantity, by: Rational): Quantity =>
   by.num === 0n
     ? { of: affine(0n, 0n, a.of), offset: zero, scale: zero, low: 0n, high: 0n }
     : { ...a, offset: multiply(a.offset, by), scale: multiply(a.scale, by) };
 
-export function plus(a: Quantity, b: Quantity): Quantity {
-  const scale = shared(a.scale, b.scale);
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  const scale = commonUnit(a.scale, b.scale);
   const [x, y] = [whole(a.scale, scale), whole(b.scale, scale)];
   const [own, other] = [scaled(a, x), scaled(b, y)];
   const ends = own.flatMap((p) => other.map((q) => p + q));
   const parts = [affine(0n, x, a.of), affine(0n, y, b.of)].filter((part) => part.kind !== 'constant' || part.value !== 0);
-  const of: Whole = parts.length === 0 ? fixed(0n) : parts.length === 1 ? parts[0]! : { kind: 'sum', of: parts };
+  const of: IntegerExpression = parts.length === 0 ? fixed(0n) : parts.length === 1 ? parts[0]! : { kind: 'sum', of: parts };
   return checked({ of, offset: add(a.offset, b.offset), scale, ...ordered(...ends) });
 }
 
 /** The same number as scale x (a + b n): no offset. */
 function inUnits({ of, offset, scale, low, high }: Quantity): Quantity {
-  const unit = shared(offset, scale);
+  const unit = commonUnit(offset, scale);
   const [a, b] = [whole(offset, unit), whole(scale, unit)];
   const ends = scaled({ low, high }, b).map((n) => a + n);
   return checked({ of: affine(a, b, of), offset: zero, scale: unit, ...ordered(...ends) });
 }
 
-export function product(a: Quantity, b: Quantity): Quantity {
-  const [x, y] = [constantOf(a), constantOf(b)];
-  if (x) return times(b, x);
-  if (y) return times(a, y);
+export function multiplyQuantities(a: Quantity, b: Quantity): Quantity {
+  const [x, y] = [constantValue(a), constantValue(b)];
+  if (x) return scaleQuantity(b, x);
+  if (y) return scaleQuantity(a, y);
   const [p, q] = [inUnits(a), inUnits(b)];
   const ends = [p.low * q.low, p.low * q.high, p.high * q.low, p.high * q.high];
   return checked({
@@ -111,14 +111,14 @@ export function product(a: Quantity, b: Quantity): Quantity {
   });
 }
 
-export function floor(a: Quantity): Quantity {
+export function floorQuantity(a: Quantity): Quantity {
   const { of, scale, low, high } = inUnits(a);
   if (scale.den === 1n) return a;
   const [from, to] = scaled({ low, high }, scale.num) as [bigint, bigint];
   const start = floorOf(rational(from, scale.den));
   const above = affine(-start * scale.den, scale.num, of);
   return checked({
-    of: of.kind === 'constant' ? fixed(0n) : { kind: 'quotient', of: above, by: small(scale.den) },
+    of: of.kind === 'constant' ? fixed(0n) : { kind: 'quotient', of: above, by: isExact(scale.den) },
     offset: rational(start),
     scale: rational(1),
     low: 0n,
@@ -132,14 +132,14 @@ const ends = ({ offset, scale, low, high }: Quantity): readonly [Rational, Ratio
 };
 
 /** To 1 / by, halves away from zero as in SQL. */
-export function round(a: Quantity, by: Rational): Quantity {
+export function roundQuantity(a: Quantity, by: Rational): Quantity {
   const [low, high] = ends(a);
-  const half = constant(rational(1, 2));
-  const up = (x: Quantity) => times(floor(plus(times(x, by), half)), divide(rational(1), by));
+  const half = constantQuantity(rational(1, 2));
+  const up = (x: Quantity) => scaleQuantity(floorQuantity(addQuantities(scaleQuantity(x, by), half)), divide(rational(1), by));
   if (compare(low, zero) >= 0) return up(a);
-  if (compare(high, zero) <= 0) return times(up(times(a, rational(-1))), rational(-1));
+  if (compare(high, zero) <= 0) return scaleQuantity(up(scaleQuantity(a, rational(-1))), rational(-1));
   // Halves below zero would be rounded the other way.
-  if (inUnits(times(a, by)).scale.den % 2n === 1n) return up(a);
+  if (inUnits(scaleQuantity(a, by)).scale.den % 2n === 1n) return up(a);
   throw new Fault(
     'QUERY_UNSUPPORTED',
     'ROUND of a number that may be above or below zero is not supported.',
@@ -148,11 +148,11 @@ export function round(a: Quantity, by: Rational): Quantity {
 }
 
 /** Remainder of the division by `by`. */
-export function remainder(a: Quantity, by: Rational): Quantity {
+export function remainderQuantity(a: Quantity, by: Rational): Quantity {
   const [least] = ends(a);
   if (compare(least, zero) < 0 || by.num < 0n)
     throw new Fault('QUERY_UNSUPPORTED', '% of numbers below zero is not supported.', 'Add a multiple of the divisor first.');
-  const left = plus(a, times(floor(times(a, divide(rational(1), by))), negate(by)));
+  const left = addQuantities(a, scaleQuantity(floorQuantity(scaleQuantity(a, divide(rational(1), by))), negate(by)));
   if (left.scale.num === 0n) return left;
   const at = (x: Rational) => divide(subtract(x, left.offset), left.scale);
   const [first, last] = [-floorOf(negate(at(zero))), -floorOf(negate(at(by))) - 1n];
@@ -160,32 +160,32 @@ export function remainder(a: Quantity, by: Rational): Quantity {
 }
 
 /** Several numbers in the same units. */
-export function together(list: readonly Quantity[]): {
+export function withCommonUnits(list: readonly Quantity[]): {
   readonly common: Omit<Quantity, 'of'>;
-  readonly values: readonly Whole[];
+  readonly values: readonly IntegerExpression[];
 } {
   const { offset } = list[0]!;
-  const unit = list.reduce((u, q) => shared(shared(u, q.scale), subtract(q.offset, offset)), zero);
+  const unit = list.reduce((u, q) => commonUnit(commonUnit(u, q.scale), subtract(q.offset, offset)), zero);
   const scale = unit.num === 0n ? rational(1) : unit;
   const moved = list.map((q) => [whole(subtract(q.offset, offset), scale), whole(q.scale, scale)] as const);
   const all = list.flatMap((q, i) => scaled(q, moved[i]![1]).map((n) => moved[i]![0] + n));
   const span = ordered(...all);
-  small(span.low);
-  small(span.high);
+  isExact(span.low);
+  isExact(span.high);
   return { common: { offset, scale, ...span }, values: list.map((q, i) => affine(...moved[i]!, q.of)) };
 }
 
 /** As places on a grid, from the least possible number on. */
-export function gridded(
+export function quantityOnGrid(
   name: string,
   quantity: Quantity,
-): { readonly low: Rational; readonly step: Rational; readonly last: bigint; readonly place: Whole } {
+): { readonly low: Rational; readonly step: Rational; readonly last: bigint; readonly place: IntegerExpression } {
   const [low] = ends(quantity);
   const last = quantity.high - quantity.low;
   const down = quantity.scale.num < 0n;
   const place = down ? affine(quantity.high, -1n, quantity.of) : affine(-quantity.low, 1n, quantity.of);
   const step = quantity.scale.num === 0n ? rational(1) : down ? negate(quantity.scale) : quantity.scale;
-  if (last >= mostPlaces)
+  if (last >= maxPlaces)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       `The derived column "${name}" has more possible values than can be told apart exactly.`,

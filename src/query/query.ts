@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Arrangement } from './arrange.js';
 import type { queryKinds } from './kinds.js';
 
-export type { Condition } from './form.js';
+export type { RowCondition } from './form.js';
 
 type Kinds = typeof queryKinds;
 /** Query of an analyst: one JSON form for library, command line and HTTP; SQL text is compiled to it. Parsed by query/parse.ts. */

@@ -97,8 +97,8 @@ describe('shares with sampling error', () => {
     const quiet = (table: ReturnType<typeof tableOf>, design: object) =>
       withSampling(table, { design: { effect: 1, ...design }, protect: policy.protect }).rows[0]!.share!.withSampling!;
     const plain = tableOf([200n, 200n, 100n, 0n]);
-    const told = quiet(weighted([200n, 200n, 100n, 0n]), { weights: { column: 'w', mean: 0.5, effect: 2 } });
-    expect(told).toEqual(quiet(plain, {}));
+    const unweighted = quiet(weighted([200n, 200n, 100n, 0n]), { weights: { column: 'w', mean: 0.5, effect: 2 } });
+    expect(unweighted).toEqual(quiet(plain, {}));
     expect(quiet(plain, { population: 500 }).high).toBeCloseTo(plain.rows[0]!.share!.high, 4);
     expect(quiet(plain, { population: 600 }).high).toBeLessThan(quiet(plain, {}).high);
   });
@@ -111,9 +111,9 @@ describe('shares with sampling error', () => {
     const draw = laplaceSampler(rational(8));
     let held = 0;
     for (let k = 0; k < 600; k++) {
-      let said = 0n;
-      for (let person = 0; person < 300; person++) if (random() < red) said += 4n;
-      const table = tableOf([said + draw(), 1200n - said + draw(), draw(), draw()]);
+      let answering = 0n;
+      for (let person = 0; person < 300; person++) if (random() < red) answering += 4n;
+      const table = tableOf([answering + draw(), 1200n - answering + draw(), draw(), draw()]);
       const { low, high } = withSampling(table, designed(1)).rows[0]!.share!.withSampling!;
       if (low <= red && red <= high) held++;
     }
@@ -126,19 +126,19 @@ describe('cluster designs', () => {
   const clustered = (mixed: readonly string[]) => ({ ...two, design: { effect: 3, clusters: { effect: 2, mixed } } });
   const simple = (effect: number) => ({ ...two, design: { effect } });
   const quiet = { noise: { kind: 'laplace', scale: 0.01 }, values: [300n, 100n, 120n, 80n] } as const;
-  const asked = (between: string, policy: typeof two) =>
+  const testRows = (between: string, policy: typeof two) =>
     bindBatch(parseBatch({ kind: 'compare', column: 'vote', values: ['red'], between }), policy)
       .finish([quiet])[0]!
       .rows.map((row) => row.withSampling?.standardError ?? row.value);
 
   it('clusters affect a group by its share of them, and do not affect the difference between groups that they mix', () => {
-    const [m, f, apart, chance] = asked('sex', clustered(['sex']));
+    const [m, f, difference, chance] = testRows('sex', clustered(['sex']));
     // Two in three are in the first group: the clusters' effect of 2 becomes 1 + 2/3.
-    expect(m).toBeCloseTo(asked('sex', simple(1.5 * (1 + 2 / 3)))[0]!, 4);
-    expect(f).toBeCloseTo(asked('sex', simple(1.5 * (1 + 1 / 3)))[1]!, 4);
-    expect([apart, chance]).toEqual(asked('sex', simple(1.5)).slice(2));
+    expect(m).toBeCloseTo(testRows('sex', simple(1.5 * (1 + 2 / 3)))[0]!, 4);
+    expect(f).toBeCloseTo(testRows('sex', simple(1.5 * (1 + 1 / 3)))[1]!, 4);
+    expect([difference, chance]).toEqual(testRows('sex', simple(1.5)).slice(2));
     // A group that is not declared as mixed may be made of whole clusters.
-    expect(asked('town', clustered(['sex']))).toEqual(asked('town', simple(3)));
+    expect(testRows('town', clustered(['sex']))).toEqual(testRows('town', simple(3)));
   });
 
   it('clusters affect percentages within groups and tests of independence in the same way', () => {
@@ -164,11 +164,11 @@ describe('a declared design', () => {
 
   it('a design appears in tables, files and reports with its assumptions, and is never read from the data', async () => {
     shop = openWorkshop(policyYaml({ extra: 'design: { effect: 1.5 }\n' }), 600);
-    const { register } = await import('../app/cli/release.js');
+    const { registerReleaseCommand } = await import('../app/cli/release.js');
     const { runCommand } = await import('../../test/command.js');
     const out = join(shop.folder, 'out');
     const text = await runCommand(
-      register,
+      registerReleaseCommand,
       'release',
       shop.policyFile,
       '--query',

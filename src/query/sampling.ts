@@ -66,7 +66,7 @@ export function testFactor(
   policy: Pick<Policy, 'design' | 'protect'>,
   { weight }: { readonly weight?: string | undefined },
   between: readonly string[] = [],
-): { readonly one: (people: number, part?: number) => number; readonly apart: (people: number) => number } {
+): { readonly one: (people: number, part?: number) => number; readonly difference: (people: number) => number } {
   if (weight !== undefined)
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -81,7 +81,7 @@ export function testFactor(
     );
   const mixed = between.some((name) => isMixed(policy.design, name));
   const one = (people: number, part = 1) => varianceFactor(policy, people, mixed ? part : 1) ?? 1;
-  return { one, apart: (people) => one(people, 0) };
+  return { one, difference: (people) => one(people, 0) };
 }
 export const testNote = ({ design }: Pick<Policy, 'design'>): string =>
   `The test knows of the noise, and takes the people for ${design ? `a sample as declared under design` : 'a simple random sample of a large population'}.`;

@@ -34,19 +34,19 @@ describe('shares of a table', () => {
   test('the interval of a share covers the true share in 95 % of draws, and not much more', () => {
     const truth = [60, 90, 150, 20];
     const draw = laplaceSampler(rational(10));
-    let [held, asked] = [0, 0];
+    let [held, tried] = [0, 0];
     for (let k = 0; k < 1500; k++) {
       const { rows } = tableOf(
         { kind: 'histogram', column: 'vote' },
         truth.map((x) => BigInt(x) + draw()),
       );
       for (const [i, { share }] of rows.slice(0, 3).entries()) {
-        asked++;
+        tried++;
         if (share!.low <= truth[i]! / 300 && truth[i]! / 300 <= share!.high) held++;
       }
     }
-    expect(held / asked).toBeGreaterThan(0.94);
-    expect(held / asked).toBeLessThan(0.985);
+    expect(held / tried).toBeGreaterThan(0.94);
+    expect(held / tried).toBeLessThan(0.985);
   });
   test('shares come from one non-negative estimate, so they add up to one whatever was drawn', () => {
     const { rows } = tableOf({ kind: 'histogram', column: 'vote' }, [90, 60, -50, 4]);
@@ -99,7 +99,7 @@ describe('shares of a table', () => {
       const size = truth.reduce((a, b) => a + b);
       const draw = laplaceSampler(rational(30));
       const bound = bindBatch(parseBatch([{ kind: 'histogram', column: 'answer' }]), wide);
-      let [held, asked, adding] = [0, 0, 0];
+      let [held, tried, adding] = [0, 0, 0];
       const tries = 250;
       for (let k = 0; k < tries; k++) {
         const values = [...truth, 0].map((x) => BigInt(x) + draw());
@@ -110,14 +110,14 @@ describe('shares of a table', () => {
         if (shares[0]!.value === null) continue;
         adding = Math.max(adding, Math.abs(shares.reduce((sum, { value }) => sum + value!, 0) - 1));
         for (const [i, { value, low, high }] of shares.entries()) {
-          asked++;
+          tried++;
           expect(low <= value! && value! <= high).toBe(true);
           if (low <= truth[i]! / size && truth[i]! / size <= high) held++;
         }
       }
       expect(adding).toBeLessThan(1e-9);
-      expect(asked).toBeGreaterThan(tries * 6);
-      expect(held / asked).toBeGreaterThan(0.935);
+      expect(tried).toBeGreaterThan(tries * 6);
+      expect(held / tried).toBeGreaterThan(0.935);
     },
   );
 
@@ -125,18 +125,18 @@ describe('shares of a table', () => {
     const truth = levels.map((_, k) => (k % 3 === 0 ? 75 : 0));
     const draw = laplaceSampler(rational(10));
     const bound = bindBatch(parseBatch([{ kind: 'histogram', column: 'answer' }]), wide);
-    let [held, asked, width] = [0, 0, 0];
+    let [held, tried, width] = [0, 0, 0];
     for (let k = 0; k < 250; k++) {
       const values = [...truth, 0].map((x) => BigInt(x) + draw());
       const { rows } = bound.finish([{ noise: { kind: 'laplace', scale: 10 }, values }])[0]!;
       for (const [i, { share }] of rows.slice(0, -1).entries()) {
         if (truth[i]! > 0) continue;
-        asked++;
+        tried++;
         width += share!.high - share!.low;
         if (share!.low === 0) held++;
       }
     }
-    expect(held / asked).toBeGreaterThan(0.95);
-    expect(width / asked).toBeLessThan(0.16);
+    expect(held / tried).toBeGreaterThan(0.95);
+    expect(width / tried).toBeLessThan(0.16);
   });
 });

@@ -1,12 +1,12 @@
-import type { Part } from '../privacy/mechanism/law-sum.js';
-import { endsOfShare, ofShare, quotients } from '../privacy/mechanism/ratio.js';
-import { lawsOf, miss, partOf, type Term } from './answer.js';
+import type { ScaledNoise } from '../privacy/mechanism/law-sum.js';
+import { endsOfShare, ofShare, quotientIntervals } from '../privacy/mechanism/ratio.js';
+import { defaultAlpha, distributionsOf, type LinearTerm, termNoise } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';
 import { nearestCounts } from './nearest-counts.js';
 
 /** Most values for which shares are shown: with more, nobody reads them, and their errors take longer to compute than the release. */
-const mostValues = 64;
+const maxValues = 64;
 
 /**
  * Share of each count among the answers in rows with the same other keys: arithmetic on noisy counts, so free; none for multi-select.
@@ -15,7 +15,7 @@ const mostValues = 64;
 export function withShares(
   table: AnswerTable,
   keys: readonly LabelledKey[],
-  term: Term,
+  term: LinearTerm,
   noisy: readonly NoisyMeasure[],
 ): AnswerTable {
   const last = keys.at(-1);
@@ -23,13 +23,15 @@ export function withShares(
   const width = last.labels.length;
   // The last position of a key is "missing".
   const answered = width - 1;
-  if (answered < 2 || answered > mostValues) return table;
+  if (answered < 2 || answered > maxValues) return table;
   /** All cells of a measure have one noise, so only the numbers of them count. */
-  const part = partOf(term, lawsOf(noisy));
-  const known = new Map<string, ReturnType<typeof quotients>>();
+  const part = termNoise(term, distributionsOf(noisy));
+  const known = new Map<string, ReturnType<typeof quotientIntervals>>();
   const ratioOf = (own: number, rest: number) => {
     const key = `${own} ${rest}`;
-    const ratio = known.get(key) ?? quotients([new Array<Part>(own).fill(part), new Array<Part>(rest).fill(part)], miss);
+    const ratio =
+      known.get(key) ??
+      quotientIntervals([new Array<ScaledNoise>(own).fill(part), new Array<ScaledNoise>(rest).fill(part)], defaultAlpha);
     known.set(key, ratio);
     return ratio;
   };
@@ -39,10 +41,12 @@ export function withShares(
     const first = i - (i % width);
     return list.slice(first, first + answered);
   };
-  const told = table.rows.flatMap((_, i) => (i % width === 0 ? [...partsOf(group(counts, i), group(numbers, i)), null] : []));
+  const proportions = table.rows.flatMap((_, i) =>
+    i % width === 0 ? [...proportionsOf(group(counts, i), group(numbers, i)), null] : [],
+  );
   const rows = table.rows.map((row, i) => {
     if (i % width === answered) return row;
-    const value = told[i]!;
+    const value = proportions[i]!;
     if (value === null) return { ...row, share: { value, low: 0, high: 1 } };
     const bottom = sum(group(counts, i));
     const rest = sum(group(numbers, i)) - numbers[i]!;
@@ -56,7 +60,7 @@ export function withShares(
 const sum = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0);
 
 /** Shares of one group's counts, each the sum of so many noisy numbers; none where the group's noisy total is not positive. */
-function partsOf(counts: readonly number[], numbers: readonly number[]): readonly (number | null)[] {
+function proportionsOf(counts: readonly number[], numbers: readonly number[]): readonly (number | null)[] {
   const total = sum(counts);
   if (!(total > 0)) return counts.map(() => null);
   return nearestCounts(counts, total, numbers).map((x) => Math.min(1, x / total));

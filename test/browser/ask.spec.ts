@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { mainFile } from '../fugu.js';
-import { scene } from './scene.js';
-import { openPage, settled, signIn, visitor } from './visit.js';
+import { browserScene } from './scene.js';
+import { openPage, settled, signInAs, visitor } from './visit.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-scene('asking', (scene) => {
+browserScene('asking', (scene) => {
   it('leads from the first visit to a released chart, its table, its receipt and its report', async () => {
     const { world, browser } = scene();
     const { page, context, wrongs } = await visitor(browser);
@@ -51,7 +51,7 @@ scene('asking', (scene) => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'coder');
     const { page, context } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await openPage(page, world.url, 'town/ask');
     const code = page.getByRole('region', { name: 'The same as code' });
     const shown = async (language: string): Promise<string> => {
@@ -93,7 +93,7 @@ scene('asking', (scene) => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'planner');
     const { page, context, wrongs } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await openPage(page, world.url, 'town/ask');
     for (const kind of ['crosstab', 'count', 'mean', 'sum', 'quantile', 'cdf', 'share', 'survey', 'histogram']) {
       await page.getByLabel('What to ask').selectOption(kind);
@@ -117,7 +117,7 @@ scene('asking', (scene) => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'spender');
     const { page, context } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await openPage(page, world.url, 'small/ask');
     await page.getByLabel('How much of the budget to use').fill('14');
     await settled(page);

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { releaseBy } from './release-by.js';
-import { scene } from './scene.js';
-import { expectNoSidewaysScroll, type Look, openPage, seriousFindings, settled, signIn, visitor } from './visit.js';
+import { browserScene } from './scene.js';
+import { expectNoSidewaysScroll, openPage, seriousFindings, settled, signInAs, type VisitorSettings, visitor } from './visit.js';
 
 const places = [
   'town/ask',
@@ -14,7 +14,7 @@ const places = [
   'town/attack',
   'start',
 ] as const;
-const looks: readonly Required<Look>[] = [
+const looks: readonly Required<VisitorSettings>[] = [
   { width: 1280, colours: 'light' },
   { width: 1280, colours: 'dark' },
   { width: 390, colours: 'light' },
@@ -25,7 +25,7 @@ const watchShifts =
   "window.__moved = 0; new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) window.__moved += e.value; }).observe({ type: 'layout-shift', buffered: true })";
 const moved = (page: Page): Promise<number> => page.evaluate('window.__moved') as Promise<number>;
 
-scene('every page', (scene) => {
+browserScene('every page', (scene) => {
   it.each(looks)(
     'is readable by everybody at $width in $colours: no serious finding, no scrolling sideways, nothing jumps',
     async (look) => {
@@ -37,7 +37,7 @@ scene('every page', (scene) => {
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       expect(await seriousFindings(page), 'sign in').toEqual([]);
       await expectNoSidewaysScroll(page);
-      await signIn(page, world.url, token);
+      await signInAs(page, world.url, token);
       await settled(page);
       const entry = await releaseBy(page, 'town', { kind: 'histogram', column: 'vote' });
       await releaseBy(page, 'days', { kind: 'histogram', column: 'place', where: [{ column: 'day', op: '=', value: 3 }] });
@@ -68,7 +68,7 @@ scene('every page', (scene) => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'night');
     const { page, context } = await visitor(browser, { colours: 'light' });
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     const paper = () => page.evaluate('getComputedStyle(document.body).backgroundColor') as Promise<string>;
     const light = await paper();
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -86,7 +86,7 @@ scene('every page', (scene) => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'cut off');
     const { page, context } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await openPage(page, world.url, 'town/ledger');
     await context.setOffline(true);
     await page.getByRole('link', { name: 'Budget' }).click();
@@ -101,7 +101,7 @@ scene('every page', (scene) => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'drags');
     const { page, context } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await openPage(page, world.url, 'town/budget');
     const figures = page.getByRole('region', { name: 'Belief against error' }).locator('dd');
     await expect.poll(() => figures.count()).toBe(4);

@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { clubText } from './club.js';
 import { releaseBy } from './release-by.js';
-import { scene } from './scene.js';
-import { type Look, openPage, settled, signIn, visitor } from './visit.js';
+import { browserScene } from './scene.js';
+import { openPage, settled, signInAs, type VisitorSettings, visitor } from './visit.js';
 
 /** Where pictures of the console go; docs/images are made by `FUGU_PICTURES=docs/images npm run test:browser -- pictures`. */
 const folder = process.env.FUGU_PICTURES;
@@ -13,7 +13,7 @@ const folder = process.env.FUGU_PICTURES;
 interface Picture {
   readonly name: string;
   readonly place: string;
-  readonly look?: Look;
+  readonly look?: VisitorSettings;
   /** What is done on the page before it is taken. */
   readonly done?: (page: Page) => Promise<void>;
 }
@@ -38,13 +38,13 @@ const pictures: readonly Picture[] = [
   { name: 'phone', place: 'town/ask', look: { width: 390, colours: 'dark' } },
 ];
 
-scene('pictures of the console', (scene) => {
+browserScene('pictures of the console', (scene) => {
   it.skipIf(folder === undefined)('are taken of every page', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'stella');
     mkdirSync(folder!, { recursive: true });
     const first = await visitor(browser);
-    await signIn(first.page, world.url, token);
+    await signInAs(first.page, world.url, token);
     await releaseBy(first.page, 'days', {
       kind: 'histogram',
       column: 'place',
@@ -59,7 +59,7 @@ scene('pictures of the console', (scene) => {
     await first.context.close();
     for (const { name, place, look, done } of pictures) {
       const { page, context, wrongs } = await visitor(browser, look);
-      await signIn(page, world.url, token);
+      await signInAs(page, world.url, token);
       await openPage(page, world.url, place);
       await done?.(page);
       await settled(page);

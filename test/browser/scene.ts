@@ -1,20 +1,20 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { openBrowser } from './visit.js';
-import { openWorld, type World } from './world.js';
+import { type BrowserWorld, openBrowserWorld } from './world.js';
 
-export interface Scene {
-  readonly world: World;
+export interface BrowserScene {
+  readonly world: BrowserWorld;
   readonly browser: Browser;
 }
 
 /** Tests that share a service and a browser; not run where no browser is installed. */
-export function scene(name: string, tests: (scene: () => Scene) => void): void {
+export function browserScene(name: string, tests: (scene: () => BrowserScene) => void): void {
   const chromium = inject('chromium');
   describe.skipIf(chromium === null)(name, () => {
-    let made: Scene | undefined;
+    let made: BrowserScene | undefined;
     beforeAll(async () => {
-      const world = await openWorld();
+      const world = await openBrowserWorld();
       try {
         made = { world, browser: await openBrowser(chromium!) };
       } catch (error) {

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { scene } from './scene.js';
-import { openPage, settled, signIn, visitor } from './visit.js';
+import { browserScene } from './scene.js';
+import { openPage, settled, signInAs, visitor } from './visit.js';
 
-scene('asking about several columns', (scene) => {
+browserScene('asking about several columns', (scene) => {
   it('makes tables that agree, rows of nobody, and whatever somebody writes', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'sevi');
     const { page, context, wrongs } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await openPage(page, world.url, 'town/ask');
     const release = async () => {
       await settled(page);

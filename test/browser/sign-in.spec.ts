@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { scene } from './scene.js';
-import { openPage, signIn, visitor } from './visit.js';
+import { browserScene } from './scene.js';
+import { openPage, signInAs, visitor } from './visit.js';
 
-scene('signing in', (scene) => {
+browserScene('signing in', (scene) => {
   it('a link opens the console once, and leaves no code in the address', async () => {
     const { world, browser } = scene();
     const first = await visitor(browser);
@@ -29,16 +29,16 @@ scene('signing in', (scene) => {
     const revoked = await world.token('analyst', 'gone');
     await world.revoke(revoked.id);
     const { page, context, wrongs } = await visitor(browser);
-    const told: string[] = [];
+    const messages: string[] = [];
     for (const token of ['fugu_0123456789abcdef_wrong', world.expired(), revoked.token]) {
       await page.goto(world.url);
       await page.getByLabel('Token').fill(token);
       await page.keyboard.press('Enter');
-      told.push(await page.getByRole('alert').innerText());
+      messages.push(await page.getByRole('alert').innerText());
       expect(await page.getByRole('navigation').count()).toBe(0);
     }
-    expect(new Set(told).size).toBe(1);
-    expect(told[0]).toContain('opens nothing');
+    expect(new Set(messages).size).toBe(1);
+    expect(messages[0]).toContain('opens nothing');
     expect(wrongs).toEqual([]);
     await context.close();
   });
@@ -47,7 +47,7 @@ scene('signing in', (scene) => {
     const { world, browser } = scene();
     const made = await world.token('analyst', 'short');
     const { page, context } = await visitor(browser);
-    await signIn(page, world.url, made.token);
+    await signInAs(page, world.url, made.token);
     await openPage(page, world.url, 'town/ledger');
     await world.revoke(made.id);
     await page.getByRole('link', { name: 'Receipts' }).click();
@@ -59,7 +59,7 @@ scene('signing in', (scene) => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'ann');
     const { page, context, wrongs } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     const shown = () => page.getByRole('navigation').getByRole('link').allInnerTexts();
     await expect.poll(shown).toEqual(['Ask', 'Budget', 'Ledger', 'Receipts']);
     for (const place of ['town/ties', 'town/attack', 'start']) {
@@ -91,7 +91,7 @@ scene('signing in', (scene) => {
     const { world, browser } = scene();
     const { token } = await world.token('auditor', 'otto');
     const { page, context, wrongs } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await page.getByRole('heading', { name: 'Budget', exact: true }).waitFor();
     await expect
       .poll(() => page.getByRole('navigation').getByRole('link').allInnerTexts())

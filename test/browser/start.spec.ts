@@ -2,17 +2,17 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { clubText } from './club.js';
-import { scene } from './scene.js';
-import { openPage, settled, signIn, visitor } from './visit.js';
+import { browserScene } from './scene.js';
+import { openPage, settled, signInAs, visitor } from './visit.js';
 
-scene('starting', (scene) => {
+browserScene('starting', (scene) => {
   it('leads from a file to a policy that is served, by an interview', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'stella');
     const file = join(world.folder, 'club members.csv');
     writeFileSync(file, clubText());
     const { page, context, wrongs } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await openPage(page, world.url, 'start');
     await page.getByLabel('Choose a data file').setInputFiles(file);
     const confirm = page.getByRole('button', { name: 'Confirm and serve' });
@@ -52,7 +52,7 @@ scene('starting', (scene) => {
     const file = join(world.folder, 'numbers.csv');
     writeFileSync(file, '1,2,3\n4,5,6\n');
     const { page, context } = await visitor(browser);
-    await signIn(page, world.url, token);
+    await signInAs(page, world.url, token);
     await openPage(page, world.url, 'start');
     await page.getByLabel('Choose a data file').setInputFiles(file);
     await page.getByRole('alert').getByText('does not look like names of columns').waitFor();

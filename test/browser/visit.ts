@@ -17,7 +17,7 @@ const flags = [
 export const openBrowser = (executablePath: string): Promise<Browser> =>
   chromium.launch({ executablePath, args: flags, timeout: 600_000 });
 
-export interface Look {
+export interface VisitorSettings {
   readonly width?: 1280 | 390;
   readonly colours?: 'light' | 'dark';
 }
@@ -25,7 +25,7 @@ export interface Look {
 /** A visitor with no cookies. Whatever the page does wrong, by itself or against its own rules, fails the test that looks at `wrongs`. */
 export async function visitor(
   browser: Browser,
-  look: Look = {},
+  look: VisitorSettings = {},
 ): Promise<{ readonly context: BrowserContext; readonly page: Page; readonly wrongs: string[] }> {
   const { width = 1280, colours = 'light' } = look;
   const context = await browser.newContext({
@@ -47,7 +47,7 @@ export async function visitor(
   return { context, page, wrongs };
 }
 
-export async function signIn(page: Page, url: string, token: string): Promise<void> {
+export async function signInAs(page: Page, url: string, token: string): Promise<void> {
   await page.goto(url);
   await page.getByLabel('Token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();

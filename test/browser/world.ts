@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Tokens } from '../../src/app/service/token.js';
+import { TokenStore } from '../../src/app/service/token.js';
 import { fugu } from '../fugu.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,7 +18,7 @@ const policies = {
   days: 'data:    { source: visits.csv }\nprotect: { secret: row }\nbudget:  { epsilon: 2 }\npopulation: days\nledger: days.db\ncolumns:\n  day:   { type: integer, bounds: [1, 14], public: true }\n  place: { type: category, values: [home, work, shop] }\ndependence: [{ kind: sequence, by: person, order: day, state: place, transition: daily.json }]\n',
 };
 
-export interface World {
+export interface BrowserWorld {
   readonly folder: string;
   readonly url: string;
   /** One-time link of the steward. */
@@ -31,7 +31,7 @@ export interface World {
 }
 
 /** A service of its own in a folder of its own: `./fugu serve`, as a steward starts it. */
-export async function openWorld(): Promise<World> {
+export async function openBrowserWorld(): Promise<BrowserWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-console-'));
   for (const file of ['survey.csv', 'codebook.csv']) copyFileSync(example(`household-survey/${file}`), join(folder, file));
   copyFileSync(example('visits/visits.csv'), join(folder, 'visits.csv'));
@@ -49,11 +49,11 @@ export async function openWorld(): Promise<World> {
       url,
       link,
       async token(role, name) {
-        const said = await fugu({ cwd: folder }, 'token', 'make', 'town.yaml', '--role', role, '--for', name, '--json');
-        return JSON.parse(said.out);
+        const output = await fugu({ cwd: folder }, 'token', 'make', 'town.yaml', '--role', role, '--for', name, '--json');
+        return JSON.parse(output.out);
       },
       expired: () =>
-        new Tokens(join(folder, 'fugu-tokens')).make(
+        new TokenStore(join(folder, 'fugu-tokens')).make(
           { name: 'late', role: 'analyst', days: 1 },
           new Date(Date.now() - 3 * 86_400_000),
         ).text,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pinned } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { trimCode } from '../../src/policy/code.js';
 import { gridOf } from '../../src/policy/grid.js';
@@ -9,12 +9,12 @@ import { countByDatabase, countStreaming } from '../../src/query/count/count.js'
 import { numberExpression, numberReading, sourceColumn } from '../../src/query/count/read-column.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { number, samplePolicy } from '../sample-policy.js';
-import { generator, numberSaid, positionSaid, type Stored, storedTypes, type Ugly } from '../ugly-cells.js';
-import { cluster, Town } from './town.js';
+import { gridPositionOf, parseNumberText, type StoredType, seededPick, storedTypes, type UglyCell } from '../ugly-cells.js';
+import { ClusterTown, cluster } from './town.js';
 
 /** Types that both know; unsigned and huge ones go over as decimals in equal.spec.ts. */
 const known = /^(BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|FLOAT|DOUBLE|DECIMAL\(.*\)|VARCHAR)$/;
-const types = storedTypes(generator(5)).filter(({ type }) => known.test(type));
+const types = storedTypes(seededPick(5)).filter(({ type }) => known.test(type));
 const grids = [
   number('x', '0', '10'),
   number('x', '-2.5', '7.25', '0.05'),
@@ -25,14 +25,14 @@ const grids = [
 ] as NumberColumn[];
 
 describe.skipIf(!cluster)('every cell at the edge of its type, on every grid', () => {
-  let town: Town;
+  let town: ClusterTown;
   beforeAll(async () => {
-    town = await Town.open('memory', 'cells');
+    town = await ClusterTown.open('memory', 'cells');
   });
   afterAll(() => town?.close());
 
-  const said = ({ shown }: Stored, cell: Ugly) =>
-    shown === 'text' ? (cell.text === null ? undefined : numberSaid(cell.text)) : cell.number;
+  const expectedText = ({ shown }: StoredType, cell: UglyCell) =>
+    shown === 'text' ? (cell.text === null ? undefined : parseNumberText(cell.text)) : cell.number;
 
   it.each(types.map((stored) => [stored.type, stored] as const))(
     '%s: is read as by hand, whatever the others are, and none fails',
@@ -42,7 +42,7 @@ describe.skipIf(!cluster)('every cell at the edge of its type, on every grid', (
       const written = cells.map(({ text }, k) => [`${k}`, text]);
       const table = await town.table([['k', 'x'], ...written], ['INTEGER', ...(own === 'VARCHAR' ? [] : [own])]);
       const engine = await openEngine(town.source(table));
-      const found = await pinned(engine, async (data) => {
+      const found = await withSnapshot(engine, async (data) => {
         const column = sourceColumn(await data.columns(), 'x');
         const readings = grids.map((declared) => {
           const grid = gridOf(declared);
@@ -63,12 +63,12 @@ describe.skipIf(!cluster)('every cell at the edge of its type, on every grid', (
       const places = grids.map((declared) => {
         const grid = gridOf(declared);
         return cells.map((cell) => {
-          const value = said(stored, cell);
-          return value === undefined ? -1 : positionSaid(value, { ...grid, missing: declared.missing });
+          const value = expectedText(stored, cell);
+          return value === undefined ? -1 : gridPositionOf(value, { ...grid, missing: declared.missing });
         });
       });
       for (const [k, cell] of cells.entries()) {
-        const [, text, ...told] = found.rows[k]!;
+        const [, text, ...values] = found.rows[k]!;
         if (stored.shown === 'text')
           expect([cell.sql, text]).toEqual([cell.sql, cell.text === null ? null : trimCode(cell.text)]);
         const expected = grids.flatMap((declared, g) => {
@@ -76,16 +76,16 @@ describe.skipIf(!cluster)('every cell at the edge of its type, on every grid', (
           const [p, middle] = [places[g]![k]!, Math.ceil(last / 2)];
           // A missing code is compared like any number: `inside` is what leaves it out.
           const bare = (() => {
-            const value = said(stored, cell);
-            return value === undefined ? -1 : positionSaid(value, { ...gridOf(declared), missing: [] });
+            const value = expectedText(stored, cell);
+            return value === undefined ? -1 : gridPositionOf(value, { ...gridOf(declared), missing: [] });
           })();
           const infinite = bare < 0;
           const at = [1, middle, last].map((from) =>
-            infinite ? told[g * 6 + 1 + [1, middle, last].indexOf(from)] : bare >= from,
+            infinite ? values[g * 6 + 1 + [1, middle, last].indexOf(from)] : bare >= from,
           );
           return [p < 0 ? null : BigInt(p), ...at, p >= 1 && p <= middle, p >= 0];
         });
-        expect([cell.sql, told]).toEqual([cell.sql, expected]);
+        expect([cell.sql, values]).toEqual([cell.sql, expected]);
       }
       const sum = places[0]!.reduce((total, p) => total + BigInt(Math.max(0, p)), 0n);
       const missing = BigInt(places[0]!.filter((p) => p < 0).length);

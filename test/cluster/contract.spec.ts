@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { Engine } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { describeEngine } from '../engine-contract.js';
-import { catalogs, cluster, Town } from './town.js';
+import { ClusterTown, catalogs, cluster } from './town.js';
 
 describe.skipIf(!cluster).each(catalogs)('a cluster with %s', (catalog) => {
-  let town: Town;
+  let town: ClusterTown;
   beforeAll(async () => {
-    town = await Town.open(catalog, 'contract');
+    town = await ClusterTown.open(catalog, 'contract');
   });
   afterAll(() => town?.close());
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { verifyLedger } from '../../src/app/api/ledger.js';
 import { Fault } from '../../src/base/errors.js';
-import { pinned } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../inside.js';
 import { deadline, Orders, patience } from './orders.js';
 import { coordinatorBack, killCoordinator, startAnew } from './start-cluster.js';
-import { cluster, Town } from './town.js';
+import { ClusterTown, cluster } from './town.js';
 
 describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
   let orders: Orders;
@@ -28,14 +28,14 @@ describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
     'in the middle of a release (%s) leaves a fault in time or the right answer, and the same is answered later at no further price',
     async (way) => {
       const entries = (await verifyLedger(orders.file).catch(() => ({ entries: 0 }))).entries;
-      const { told, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(restart, 600));
+      const { told: answer, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(restart, 600));
       // By the clock of this process.
       expect(took).toBeLessThan(2 * deadline);
-      if (told instanceof Fault)
-        expect(told).toMatchObject({ code: expect.stringMatching(/^ENGINE_/), outcome: expect.anything() });
-      else expect(orders.right(way, (told as { tables: never }).tables)).toBe(true);
+      if (answer instanceof Fault)
+        expect(answer).toMatchObject({ code: expect.stringMatching(/^ENGINE_/), outcome: expect.anything() });
+      else expect(orders.right(way, (answer as { tables: never }).tables)).toBe(true);
       console.log(
-        `${way}: ${told instanceof Fault ? `${told.code} (${told.outcome?.state})` : 'the right answer'} after ${took} ms`,
+        `${way}: ${answer instanceof Fault ? `${answer.code} (${answer.outcome?.state})` : 'the right answer'} after ${took} ms`,
       );
       await back;
       const again = (await orders.release(way, epsilon, patience)).told as { tables: never };
@@ -50,12 +50,12 @@ describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
     'between a moment of the data and a question about it: the answer is of that moment, or a fault',
     async () => {
       await back;
-      const town = await vi.waitFor(() => Town.open('iceberg', 'restarted'), { timeout: patience, interval: 1000 });
+      const town = await vi.waitFor(() => ClusterTown.open('iceberg', 'restarted'), { timeout: patience, interval: 1000 });
       const table = await town.table([['x'], ['a'], ['b'], ['a']], ['VARCHAR']);
       const engine = await openEngine(town.source(table), { deadline: patience, release: 2 * patience });
-      const look = (data: Parameters<Parameters<typeof pinned>[1]>[0]) =>
+      const look = (data: Parameters<Parameters<typeof withSnapshot>[1]>[0]) =>
         data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] });
-      const told = await pinned(engine, async (data) => {
+      const answer = await withSnapshot(engine, async (data) => {
         expect((await look(data)).open()).toEqual([[3n]]);
         restart();
         const meanwhile = await look(data).catch((error: unknown) => error);
@@ -63,11 +63,11 @@ describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
         await town.run(`INSERT INTO ${town.of(table)} VALUES ('c')`);
         return [meanwhile, await look(data).catch((error: unknown) => error)];
       });
-      for (const one of told)
+      for (const one of answer)
         if (one instanceof Error) expect(one).toBeInstanceOf(Fault);
         else expect((one as { open: () => unknown }).open()).toEqual([[3n]]);
       // The engine goes on with the cluster that came back.
-      expect((await pinned(engine, look)).open()).toEqual([[4n]]);
+      expect((await withSnapshot(engine, look)).open()).toEqual([[4n]]);
       await engine.close();
       await town.close();
     },

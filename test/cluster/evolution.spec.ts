@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Pinned, pinned } from '../../src/data/engine/engine.js';
+import { type Snapshot, withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { faultOf } from '../fault.js';
-import { cluster, Town } from './town.js';
+import { ClusterTown, cluster } from './town.js';
 
 describe.skipIf(!cluster?.iceberg)('a table with versions that becomes another under a release', () => {
-  let town: Town;
+  let town: ClusterTown;
   beforeAll(async () => {
-    town = await Town.open('iceberg', 'evolution');
+    town = await ClusterTown.open('iceberg', 'evolution');
   });
   afterAll(() => town?.close());
 
   const rows = [['id', 'age', 'town'], ...Array.from({ length: 40 }, (_, i) => [`${i}`, `${i % 10}`, i % 2 === 0 ? 'a' : 'b'])];
   const types = ['INTEGER', 'INTEGER', 'VARCHAR'];
-  const look = async (data: Pinned) => {
+  const look = async (data: Snapshot) => {
     const sql = `SELECT count(*), sum("age"), sum(CASE WHEN "town" = 'a' THEN 1 ELSE 0 END) FROM fugu_data`;
-    const told = (await data.rows({ sql, values: [] })).open()[0]!.map(Number);
+    const counts = (await data.rows({ sql, values: [] })).open()[0]!.map(Number);
     let streamed = 0;
     for await (const chunk of data.stream({ sql: 'SELECT "age" FROM fugu_data', values: [] })) streamed += chunk.open().rows;
-    return [...told, streamed, (await data.size()).open()];
+    return [...counts, streamed, (await data.size()).open()];
   };
   const as = [40, 180, 20, 40, 40];
 
@@ -35,7 +35,7 @@ describe.skipIf(!cluster?.iceberg)('a table with versions that becomes another u
   ])('%s: it is read as it was', async (change) => {
     const named = await town.table(rows, types);
     const engine = await openEngine(town.source(named));
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       expect(await look(data)).toEqual(as);
       await town.run(change.replace(/\bit\b/, town.of(named)));
       expect(await look(data)).toEqual(as);
@@ -55,7 +55,7 @@ describe.skipIf(!cluster?.iceberg)('a table with versions that becomes another u
   ])('one that %s is a fault for whoever holds it, and never taken for what it was', async (_, change) => {
     const named = await town.table(rows, types);
     const engine = await openEngine(town.source(named));
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       expect(await look(data)).toEqual(as);
       for (const sql of change(town.of(named))) await town.run(sql);
       expect((await faultOf(look(data))).code).toMatch(/ENGINE_FAILED|DATA_NOT_FOUND/);

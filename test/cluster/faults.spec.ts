@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../../src/base/errors.js';
-import { pinned } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { bindBatch } from '../../src/query/bind.js';
 import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { number, samplePolicy } from '../sample-policy.js';
-import { cluster, Town } from './town.js';
+import { ClusterTown, cluster } from './town.js';
 
 const secret = 'quite-secret-value';
 describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
-  let town: Town;
+  let town: ClusterTown;
   let table: string;
   beforeAll(async () => {
-    town = await Town.open('memory', 'faults');
+    town = await ClusterTown.open('memory', 'faults');
     table = await town.table([['id', 'note'], ...Array.from({ length: 300 }, (_, i) => [`${i}`, secret])]);
     await town.table([['id'], ['1']], [], 'hidden_away');
   });
@@ -35,8 +35,8 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
 
   it('a deadline ends a statement and a stream, here and in the cluster', async () => {
     const engine = await openEngine(generated, { deadline: 6000 });
-    expect((await fault(pinned(engine, (data) => data.rows(slow)))).code).toBe('ENGINE_DEADLINE');
-    const drain = pinned(engine, async (data) => {
+    expect((await fault(withSnapshot(engine, (data) => data.rows(slow)))).code).toBe('ENGINE_DEADLINE');
+    const drain = withSnapshot(engine, async (data) => {
       for await (const block of data.stream({ sql: 'SELECT orderkey, comment FROM fugu_data', values: [] })) {
         expect(block.open().rows).toBeGreaterThan(0);
         await new Promise((waited) => setTimeout(waited, 300));
@@ -49,21 +49,21 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
 
   it('closing ends what is under way, and a stream that is left lets go', async () => {
     const engine = await openEngine(generated);
-    for await (const block of (await engine.pin()).stream({ sql: 'SELECT orderkey FROM fugu_data', values: [] })) {
+    for await (const block of (await engine.snapshot()).stream({ sql: 'SELECT orderkey FROM fugu_data', values: [] })) {
       expect(block.open().rows).toBeGreaterThan(0);
       break;
     }
-    const asked = fault(pinned(engine, (data) => data.rows(slow)));
+    const pending = fault(withSnapshot(engine, (data) => data.rows(slow)));
     await new Promise((waited) => setTimeout(waited, 1500));
     await engine.close();
-    expect((await asked).message).toMatch(/closed/);
+    expect((await pending).message).toMatch(/closed/);
     await quiet();
   });
 
   it('never passes off the first part of an answer as the whole', async () => {
     const engine = await openEngine(town.source(table));
     const sql = `SELECT CASE WHEN id = '299' THEN CAST(note AS INTEGER) ELSE 1 END FROM fugu_data`;
-    const found = await fault(pinned(engine, (data) => data.rows({ sql, values: [] })));
+    const found = await fault(withSnapshot(engine, (data) => data.rows({ sql, values: [] })));
     expect([found.code, typeof found.details.query]).toEqual(['ENGINE_FAILED', 'string']);
     await engine.close();
   });
@@ -87,7 +87,7 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
     expect((await fault(openEngine(town.source('breaking')))).code).toBe('ENGINE_FAILED');
     await town.run(`CREATE OR REPLACE VIEW ${town.of('moody')} AS SELECT id, random() AS mood FROM ${town.of(table)}`);
     const engine = await openEngine(town.source('moody'));
-    const found = await fault(pinned(engine, (data) => data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })));
+    const found = await fault(withSnapshot(engine, (data) => data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })));
     expect(found.message).toMatch(/changed while/);
     await engine.close();
     for (const view of ['breaking', 'moody']) await town.run(`DROP VIEW ${town.of(view)}`);
@@ -102,7 +102,7 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
     const policy = samplePolicy([number('x', '0', '1000000000000')]);
     const { measures } = bindBatch(parseBatch([{ kind: 'sum', column: 'x' }]), policy);
     const engine = await openEngine(town.source(own));
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       for (const way of [countByDatabase, countStreaming])
         expect((await way(data, policy, measures))[0]!.open()).toEqual([40_000_000_000_000n]);
       const sql = `SELECT ${data.dialect.total!('x * 8192', 40 * 2 ** 62)} FROM fugu_data`;

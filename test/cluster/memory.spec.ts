@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countsOfNotes, mostMemory } from '../memory.js';
-import { cluster, Town } from './town.js';
+import { ClusterTown, cluster } from './town.js';
 
 // What lies in memory there has less room.
 describe.skipIf(!cluster?.iceberg)('memory beside a cluster', () => {
-  let town: Town;
+  let town: ClusterTown;
   beforeAll(async () => {
-    town = await Town.open('iceberg', 'memory');
+    town = await ClusterTown.open('iceberg', 'memory');
   });
   afterAll(() => town?.close());
 
@@ -17,9 +17,9 @@ describe.skipIf(!cluster?.iceberg)('memory beside a cluster', () => {
     await town.run(
       `CREATE TABLE ${town.of('notes')} AS SELECT CASE WHEN i <= ${short} THEN 'a' ELSE lpad('', 100000, to_hex(md5(to_utf8(CAST(i AS VARCHAR))))) END AS note FROM UNNEST(sequence(1, 10000)) AS a(x) CROSS JOIN UNNEST(sequence(0, 1)) AS b(y) CROSS JOIN UNNEST(ARRAY[x + 10000 * y]) AS c(i) WHERE i <= ${short + long}`,
     );
-    const { told, bytes } = await countsOfNotes(`source: "${town.address()}", table: notes`);
+    const { told: counts, bytes } = await countsOfNotes(`source: "${town.address()}", table: notes`);
     console.log(`${(bytes / 1e6).toFixed(0)} MB`);
-    expect(told).toEqual([short, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(counts).toEqual([short, 0, 0, 0, 0, 0, 0, 0, 0]);
     expect(bytes).toBeLessThan(mostMemory);
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import { pinned } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
 import { ask, type Cluster } from './start-cluster.js';
 
@@ -38,7 +38,7 @@ columns:
 
 /** One statement in the cluster, or the rows themselves: tables of many measures are counted here. */
 const values = { counted: ['F', 'O', 'P'], streamed: ['F', 'O', 'P', 'F', 'O', 'P', 'F', 'O', 'P'] };
-export type Way = keyof typeof values;
+export type CountingMethod = keyof typeof values;
 const questions = {
   counted: [{ kind: 'histogram', column: 'orderstatus' }],
   streamed: values.streamed.map((value) => ({ kind: 'count', where: [{ column: 'orderstatus', op: '=', value }] })),
@@ -70,13 +70,13 @@ export class Orders {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  right(way: Way, told: readonly { rows: readonly { value: number }[] }[]): boolean {
-    const found = told.flatMap(({ rows }) => rows.map(({ value }) => value));
-    return values[way].every((value, i) => found[i] === this.#counts.get(value));
+  right(method: CountingMethod, answer: readonly { rows: readonly { value: number }[] }[]): boolean {
+    const found = answer.flatMap(({ rows }) => rows.map(({ value }) => value));
+    return values[method].every((value, i) => found[i] === this.#counts.get(value));
   }
 
   /** What was told, or the error; `meanwhile` happens when all is ready. */
-  async release(way: Way, epsilon: number, deadline: number, meanwhile: () => void = () => undefined) {
+  async release(method: CountingMethod, epsilon: number, deadline: number, meanwhile: () => void = () => undefined) {
     const policy = await readPolicy(this.file);
     // A node that has just come may not take its first tasks yet.
     const engine = await vi.waitFor(() => openEngine(policy, { deadline, release: deadline }), {
@@ -87,13 +87,13 @@ export class Orders {
     try {
       const session = await createSession({ policy, engine, ledger });
       // How many rows there are is known, however long that takes, so that what is under way is what was booked.
-      await vi.waitFor(() => pinned(engine, (data) => data.size()), { timeout: patience });
+      await vi.waitFor(() => withSnapshot(engine, (data) => data.size()), { timeout: patience });
       const clock = new OwnClock();
       meanwhile();
-      const asked = { queries: questions[way] } as never;
-      const told = await session.release(asked, { epsilon: String(epsilon) }).catch((error: unknown) => error);
+      const request = { queries: questions[method] } as never;
+      const answer = await session.release(request, { epsilon: String(epsilon) }).catch((error: unknown) => error);
       clock.stop();
-      return { told, took: clock.now };
+      return { told: answer, took: clock.now };
     } finally {
       await ledger.close();
       await engine.close();

@@ -6,25 +6,34 @@ import { draftPolicy } from '../../src/app/api/draft.js';
 import { type Fugu, open } from '../../src/app/api/fugu.js';
 import type { Question } from '../../src/app/api/kinds.js';
 import { readPolicy } from '../../src/data/terms/read.js';
-import type { Trail } from '../../src/release/session/trail.js';
-import { friends, homes, learnedHomes, people, type Sessions, sessionsOf, townQueries, valuesOf } from '../engine-sessions.js';
-import { catalogs, cluster, Town } from './town.js';
+import type { QueryLog } from '../../src/release/session/trail.js';
+import {
+  homes,
+  learnedHomes,
+  sessionsOf,
+  type TownSessions,
+  townFriends,
+  townPeople,
+  townQueries,
+  valuesOf,
+} from '../engine-sessions.js';
+import { ClusterTown, catalogs, cluster } from './town.js';
 
 /** Whole sessions on a cluster beside the same on files: with so much budget that what is told is what was counted. */
 describe.skipIf(!cluster)('a session on a cluster', () => {
-  let town: Town;
+  let town: ClusterTown;
   let folder: string;
-  let sessions: Sessions;
-  const policy: Sessions['policy'] = (...words) => sessions.policy(...words);
-  const both: Sessions['both'] = (...words) => sessions.both(...words);
+  let sessions: TownSessions;
+  const policy: TownSessions['policy'] = (...words) => sessions.policy(...words);
+  const both: TownSessions['both'] = (...words) => sessions.both(...words);
 
   beforeAll(async () => {
-    town = await Town.open(catalogs.at(-1)!, 'sessions');
+    town = await ClusterTown.open(catalogs.at(-1)!, 'sessions');
     folder = mkdtempSync(join(tmpdir(), 'fugu-sessions-'));
-    const names = Object.keys(people[0]!);
-    const cells = people.map((p) => Object.values(p));
+    const names = Object.keys(townPeople[0]!);
+    const cells = townPeople.map((p) => Object.values(p));
     await town.table([names, ...cells], ['VARCHAR', 'CHAR(8)', 'VARCHAR', 'INTEGER', 'VARCHAR', 'BIGINT'], 'people'); // biome-ignore format: one line
-    await town.table([['a', 'b'], ...friends], [], 'friends');
+    await town.table([['a', 'b'], ...townFriends], [], 'friends');
     sessions = sessionsOf(folder, { data: `source: "${town.address()}/people"`, friends: `${town.name}.friends` });
   });
   afterAll(async () => {
@@ -35,8 +44,8 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
   const queries = [...townQueries, { kind: 'quantile', column: 'age', at: [0.5] }] as const;
   const released = async (fugu: Fugu) => {
     const plan = await fugu.plan({ queries: queries.slice(0, 6) }, { epsilon: 10000 });
-    const told = valuesOf(await fugu.release({ queries: queries.slice(0, 6) }, { epsilon: 10000 }));
-    return [plan.errors, plan.records ?? null, told];
+    const answer = valuesOf(await fugu.release({ queries: queries.slice(0, 6) }, { epsilon: 10000 }));
+    return [plan.errors, plan.records ?? null, answer];
   };
 
   it('tells what files would tell: tables, persons, households, friends', async () => {
@@ -52,8 +61,8 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     await both({}, async (fugu) => JSON.parse(JSON.stringify(valuesOf(await fugu.release({ survey: true }, { epsilon: 10000 })))) as unknown); // biome-ignore format: one line
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
     try {
-      for (const asked of [{ kmeans: { columns: ['age', 'week'], clusters: 2 } }, { classify: { label: 'party', positive: ['dem'], features: ['age', 'week'] } }, { network: true }] as Question[]) // biome-ignore format: one line
-        expect([asked, ((await fugu.release(asked, { epsilon: 10000 })) as unknown as { result: object }).result]).toEqual([asked, expect.any(Object)]); // biome-ignore format: one line
+      for (const request of [{ kmeans: { columns: ['age', 'week'], clusters: 2 } }, { classify: { label: 'party', positive: ['dem'], features: ['age', 'week'] } }, { network: true }] as Question[]) // biome-ignore format: one line
+        expect([request, ((await fugu.release(request, { epsilon: 10000 })) as unknown as { result: object }).result]).toEqual([request, expect.any(Object)]); // biome-ignore format: one line
     } finally {
       await fugu.close();
     }
@@ -75,11 +84,11 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
 
   it('is told again from the record, and asks the data anew when told to', async () => {
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
-    type Told = { receipt: { ledger: { entry: number } } };
-    const count = (await fugu.release({ kind: 'count' }, { epsilon: 10000 })) as unknown as Told;
+    type Released = { receipt: { ledger: { entry: number } } };
+    const count = (await fugu.release({ kind: 'count' }, { epsilon: 10000 })) as unknown as Released;
     await town.run(`INSERT INTO ${town.of('people')} VALUES ('p999', 'h1', 'dem', 30, 'tv', 1)`);
     const again = await fugu.release({ kind: 'count' }, { epsilon: 10000 });
-    expect((again as unknown as Told).receipt.ledger).toMatchObject({ entry: count.receipt.ledger.entry, replayed: true });
+    expect((again as unknown as Released).receipt.ledger).toMatchObject({ entry: count.receipt.ledger.entry, replayed: true });
     expect(valuesOf(again)[0]![0]![1]).toBe(240);
     expect(valuesOf(await fugu.release({ kind: 'count' }, { epsilon: 10000, fresh: true }))[0]![0]![1]).toBe(241);
     if (town.catalog === 'iceberg') await town.run(`DELETE FROM ${town.of('people')} WHERE id = 'p999'`);
@@ -92,7 +101,7 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     const trusted = `sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
     const file = policy('elsewhere');
     const text = readFileSync(file, 'utf8');
-    const asked = async (address: string) => {
+    const request = async (address: string) => {
       writeFileSync(file, text.replace(/trino:[^"]*/, address));
       const fugu = await open(file, { acceptNoProtection: true });
       try {
@@ -103,14 +112,14 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     };
     try {
       process.env.TRINO_PASSWORD = password;
-      const told = await asked(at('localhost', trusted));
-      expect(JSON.stringify(told)).not.toContain(password);
-      await expect(asked(at('localhost', 'sslmode=verify-full'))).rejects.toMatchObject({
+      const answer = await request(at('localhost', trusted));
+      expect(JSON.stringify(answer)).not.toContain(password);
+      await expect(request(at('localhost', 'sslmode=verify-full'))).rejects.toMatchObject({
         message: expect.stringMatching(/certificate/),
       });
-      await expect(asked(at('127.0.0.1', trusted))).rejects.toMatchObject({ message: expect.stringMatching(/certificate/) });
+      await expect(request(at('127.0.0.1', trusted))).rejects.toMatchObject({ message: expect.stringMatching(/certificate/) });
       process.env.TRINO_PASSWORD = 'wrong';
-      await expect(asked(at('localhost', trusted))).rejects.toMatchObject({ code: 'ACCESS_DENIED', hint: expect.stringMatching(/TRINO_PASSWORD/) }); // biome-ignore format: one line
+      await expect(request(at('localhost', trusted))).rejects.toMatchObject({ code: 'ACCESS_DENIED', hint: expect.stringMatching(/TRINO_PASSWORD/) }); // biome-ignore format: one line
     } finally {
       delete process.env.TRINO_PASSWORD;
     }
@@ -132,12 +141,12 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
   });
 
   it('tells by which ids the cluster knows what it was asked, and to nobody else', async () => {
-    const trails: Trail[] = [];
-    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => trails.push(trail) });
+    const logs: QueryLog[] = [];
+    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => logs.push(trail) });
     const answer = await fugu.release(townQueries[1]);
     await fugu.close();
-    expect(trails).toHaveLength(1);
-    const [{ entry, queries }] = trails as [Trail];
+    expect(logs).toHaveLength(1);
+    const [{ entry, queries }] = logs as [QueryLog];
     expect([entry, queries.length > 0]).toEqual([answer.receipt.ledger.entry, true]);
     for (const query of queries) {
       expect(query).toMatch(/^\d{8}_\d{6}_\d{5}_\w{5}$/);

@@ -168,7 +168,7 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
   start(starting('coordinator'));
   start(starting('worker'));
   const stop = () => {
-    for (const pid of running(folder)) process.kill(pid, 'SIGKILL');
+    for (const pid of clusterProcesses(folder)) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   // Whoever ends these tests by force does not leave a cluster behind. Numbers of processes are used again, so each is asked whose it is.
@@ -194,7 +194,7 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
 }
 
 /** The processes of a cluster that are still there, by the folder they were started with: the number of one that is gone may be somebody else's. */
-export function running(folder: string, name = ''): readonly number[] {
+export function clusterProcesses(folder: string, name = ''): readonly number[] {
   const started = readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number);
   return started.filter((pid) => {
     try {
@@ -253,7 +253,7 @@ export async function startVictim({ port, victim, folder }: Cluster): Promise<vo
 
 /** The coordinator goes without a word; whoever started it waits for another with `coordinatorBack`. Tables in its memory are gone with it. */
 export function killCoordinator({ folder }: Cluster): void {
-  for (const pid of running(folder, 'coordinator')) process.kill(pid, 'SIGKILL');
+  for (const pid of clusterProcesses(folder, 'coordinator')) process.kill(pid, 'SIGKILL');
 }
 export async function coordinatorBack({ port, folder }: Cluster): Promise<void> {
   execFileSync('setsid', ['sh', join(folder, 'start-coordinator')], { stdio: 'ignore' });
@@ -262,7 +262,7 @@ export async function coordinatorBack({ port, folder }: Cluster): Promise<void> 
 
 /** All nodes anew: a worker keeps tables in its memory by numbers that a coordinator without a past gives again. */
 export async function startAnew({ port, folder }: Cluster): Promise<void> {
-  for (const pid of running(folder)) process.kill(pid, 'SIGKILL');
+  for (const pid of clusterProcesses(folder)) process.kill(pid, 'SIGKILL');
   for (const name of ['coordinator', 'worker'])
     execFileSync('setsid', ['sh', join(folder, `start-${name}`)], { stdio: 'ignore' });
   await nodes(port, 2);
@@ -272,8 +272,8 @@ export async function startAnew({ port, folder }: Cluster): Promise<void> {
 async function ready(port: number, patience = 800_000): Promise<void> {
   const until = Date.now() + patience;
   for (;;) {
-    const told = await fetch(`http://127.0.0.1:${port}/v1/info`).then((response) => response.json()).catch(() => undefined); // biome-ignore format: one line
-    if ((told as { starting?: boolean } | undefined)?.starting === false) return;
+    const info = await fetch(`http://127.0.0.1:${port}/v1/info`).then((response) => response.json()).catch(() => undefined); // biome-ignore format: one line
+    if ((info as { starting?: boolean } | undefined)?.starting === false) return;
     if (Date.now() > until) throw new Error('the node did not start');
     await new Promise((waited) => setTimeout(waited, 300));
   }

@@ -9,7 +9,7 @@ export const catalogs: readonly Catalog[] = cluster?.iceberg ? ['memory', 'icebe
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** A schema of its own for each file of tests. */
-export class Town {
+export class ClusterTown {
   readonly catalog: Catalog;
   readonly name: string;
   private constructor(catalog: Catalog, name: string) {
@@ -17,8 +17,8 @@ export class Town {
     this.name = name;
   }
 
-  static async open(catalog: Catalog, name: string): Promise<Town> {
-    const town = new Town(catalog, name);
+  static async open(catalog: Catalog, name: string): Promise<ClusterTown> {
+    const town = new ClusterTown(catalog, name);
     await town.run(`CREATE SCHEMA IF NOT EXISTS ${catalog}.${name}`);
     return town;
   }

@@ -1,6 +1,6 @@
 import type { Twins } from '../engine-equal.js';
 import { renaming, twinsWith } from '../twins.js';
-import type { Town } from './town.js';
+import type { ClusterTown } from './town.js';
 
 const own = renaming([
   [/^FLOAT$/, 'REAL'],
@@ -11,7 +11,7 @@ const own = renaming([
 ]);
 const spelt = (cell: string): string => cell.replace(/^(-?)inf$/, '$1Infinity').replace(/^nan$/, 'NaN');
 
-export const twinsIn = (town: Town): Twins =>
+export const clusterTwins = (town: ClusterTown): Twins =>
   twinsWith({
     type: (type) => (type === 'VARCHAR' ? undefined : own(type)),
     make: (table, columns, cells) => {

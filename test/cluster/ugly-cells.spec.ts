@@ -1,25 +1,25 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { pinned } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { Client } from '../../src/data/engine/trino/client.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { bindBatch } from '../../src/query/bind.js';
 import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
 import { parseBatch } from '../../src/query/parse.js';
-import { type Course, type File, fuzz, neighboursDiffer, type Table, type Tally, wanted } from '../cell-fuzz.js';
+import { type Course, type File, fuzz, type MemoryTable, neighboursDiffer, type Tally, wanted } from '../cell-fuzz.js';
 import { category, multi, number, samplePolicy } from '../sample-policy.js';
 import { trinoTypes } from '../ugly-cells.js';
-import { cluster, Town } from './town.js';
+import { ClusterTown, cluster } from './town.js';
 
 /** The fuzz of stored types, grids and operators, which every engine runs; here a slice of it, because statements are slow. */
 describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
-  let town: Town;
+  let town: ClusterTown;
   beforeAll(async () => {
-    town = await Town.open('memory', 'ugly');
+    town = await ClusterTown.open('memory', 'ugly');
   });
   afterAll(() => town?.close());
   afterEach(() => vi.restoreAllMocks());
 
-  const write = async (named: string, table: Table): Promise<readonly File[]> => {
+  const write = async (named: string, table: MemoryTable): Promise<readonly File[]> => {
     const types = table.columns.map(({ stored }) => (stored.type === 'VARCHAR' ? undefined : stored.type)) as string[];
     await town.table(
       [table.columns.map(({ name }) => name), ...table.rows.map((row) => row.map(({ text }) => text))],
@@ -66,10 +66,10 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
   };
 
   it('never decides what is asked of the cluster, in how many statements, and how that ends', { timeout: 1e7 }, async () => {
-    const { tried, asked, wrong } = await neighboursDiffer(1, { ...course(), most: 3, blocks: false, wire });
-    if (wanted > 0) console.log(`neighbours: ${tried} tried, ${asked} questions of each, ${wrong.length} wrong`);
+    const { tried, asked: statements, wrong } = await neighboursDiffer(1, { ...course(), most: 3, blocks: false, wire });
+    if (wanted > 0) console.log(`neighbours: ${tried} tried, ${statements} questions of each, ${wrong.length} wrong`);
     expect(wrong.slice(0, 5)).toEqual([]);
-    expect([tried > 2, asked > 20]).toEqual([true, true]);
+    expect([tried > 2, statements > 20]).toEqual([true, true]);
   });
 
   /** How long answers take is measured in a long run only (FUGU_TIMING=5: the middle of five): a busy machine has a clock of its own. */
@@ -99,17 +99,17 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
         const { measures } = bindBatch(parseBatch({ kind: own.type === 'integer' ? 'mean' : 'histogram', column: 'x' }), policy);
         const engine = await openEngine(policy);
         const sent = wire({ named: table } as File);
-        const answer = await pinned(engine, async (data) => {
+        const answer = await withSnapshot(engine, async (data) => {
           const ways = [await countByDatabase(data, policy, measures), await countStreaming(data, policy, measures)];
           return ways.map((way) => String(way.map((c) => c.open())));
         });
-        const asked = sent();
-        first ??= asked;
-        expect([own.type, named, new Set(answer).size, asked]).toEqual([own.type, named, 1, first]);
-        expect(asked.length).toBeGreaterThan(2);
+        const statements = sent();
+        first ??= statements;
+        expect([own.type, named, new Set(answer).size, statements]).toEqual([own.type, named, 1, first]);
+        expect(statements.length).toBeGreaterThan(2);
         const took: number[] = [];
         for (let k = 0; k < rounds; k++)
-          await pinned(engine, async (data) => {
+          await withSnapshot(engine, async (data) => {
             const started = performance.now();
             await countByDatabase(data, policy, measures);
             took.push(performance.now() - started);

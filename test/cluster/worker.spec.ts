@@ -3,7 +3,7 @@ import { verifyLedger } from '../../src/app/api/ledger.js';
 import { Fault } from '../../src/base/errors.js';
 import { Client } from '../../src/data/engine/trino/client.js';
 import { deadline, Orders, OwnClock, patience } from './orders.js';
-import { ask, running, startVictim } from './start-cluster.js';
+import { ask, clusterProcesses, startVictim } from './start-cluster.js';
 import { cluster } from './town.js';
 
 /** How often the worker is killed; FUGU_KILLS says how often in a long run. */
@@ -16,7 +16,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
   });
   /** It knows generated tables only: were one left behind, whoever comes next would be sent to it for others. */
   const kill = () => {
-    for (const pid of running(cluster!.folder, 'victim')) process.kill(pid, 'SIGKILL');
+    for (const pid of clusterProcesses(cluster!.folder, 'victim')) process.kill(pid, 'SIGKILL');
   };
   afterAll(async () => {
     orders?.close();
@@ -58,16 +58,16 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
       const way = k % 2 === 0 ? 'counted' : 'streamed';
       const epsilon = 10_000 + k;
       const slowest = watchStatements();
-      const { told, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 1301) % 4000)));
+      const { told: answer, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 1301) % 4000)));
       // Whoever was quicker is killed now.
       kill();
       // By the clock of this process: a busy machine delays it and the timers of the engine alike.
       expect([way, slowest() < 2 * deadline, took < 2 * deadline]).toEqual([way, true, true]);
-      if (told instanceof Fault) {
-        expect([told.code, told.message]).toEqual([expect.stringMatching(/^ENGINE_/), expect.anything()]);
-        ended.push(`${way}: ${told.code} (${told.outcome?.state}) after ${took} ms`);
+      if (answer instanceof Fault) {
+        expect([answer.code, answer.message]).toEqual([expect.stringMatching(/^ENGINE_/), expect.anything()]);
+        ended.push(`${way}: ${answer.code} (${answer.outcome?.state}) after ${took} ms`);
       } else {
-        expect(orders.right(way, (told as { tables: never }).tables)).toBe(true);
+        expect(orders.right(way, (answer as { tables: never }).tables)).toBe(true);
         ended.push(`${way}: the right answer after ${took} ms`);
       }
       console.log(ended.at(-1));
@@ -76,7 +76,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
       const again = (await orders.release(way, epsilon, patience)).told as { tables: never; receipt: { ledger: object } };
       expect(again).not.toBeInstanceOf(Error);
       expect(orders.right(way, again.tables)).toBe(true);
-      if (!(told instanceof Fault)) expect(again.receipt.ledger).toMatchObject({ replayed: true });
+      if (!(answer instanceof Fault)) expect(again.receipt.ledger).toMatchObject({ replayed: true });
       const ledger = await verifyLedger(orders.file);
       expect([ledger.ok, ledger.entries]).toEqual([true, k + 1]);
     }

@@ -2,11 +2,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { constants, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { constants as os, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mainFile, type Said } from '../fugu.js';
+import { type CommandResult, mainFile } from '../fugu.js';
 
 /** What happens to the n-th call that changes a file (shim.c says what the words mean). */
-export interface Fault {
-  readonly how: 'fail' | 'lasting' | 'short' | 'kill' | 'tear' | 'after' | 'spoil';
+export interface DiskFault {
+  readonly mode: 'fail' | 'lasting' | 'short' | 'kill' | 'tear' | 'after' | 'spoil';
   readonly errno?: 'EIO' | 'ENOSPC' | 'EROFS';
   /** The file whose byte changes, relative to the folder. */
   readonly victim?: string;
@@ -29,9 +29,9 @@ export interface Command {
 /** A disk that fails on demand: below every library where a C compiler is at hand, else below Node's own functions only. */
 export interface Disk {
   readonly reaches: 'every call' | 'calls of Node';
-  run(folder: string, command: Command, fault?: Fault & { readonly at: number }): Promise<Said>;
+  run(folder: string, command: Command, fault?: DiskFault & { readonly at: number }): Promise<CommandResult>;
   /** The calls that the command makes, in order. */
-  calls(folder: string, command: Command): Promise<{ readonly said: Said; readonly calls: readonly Call[] }>;
+  calls(folder: string, command: Command): Promise<{ readonly result: CommandResult; readonly calls: readonly Call[] }>;
   remove(): void;
 }
 
@@ -53,7 +53,11 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'fugu-disk-')));
   const library = wanted === 'every call' ? compiled(home) : undefined;
   const shim: Readonly<Record<string, string>> = library ? { LD_PRELOAD: library } : { NODE_OPTIONS: `--import ${inNode}` };
-  const run = (folder: string, { words, only, temporary }: Command, env: Readonly<Record<string, string>>): Promise<Said> =>
+  const run = (
+    folder: string,
+    { words, only, temporary }: Command,
+    env: Readonly<Record<string, string>>,
+  ): Promise<CommandResult> =>
     new Promise((done) => {
       const child = spawn(process.execPath, [mainFile, ...words], {
         cwd: folder,
@@ -87,7 +91,7 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
         fault
           ? {
               FAULT_AT: `${fault.at}`,
-              FAULT_HOW: fault.how,
+              FAULT_HOW: fault.mode,
               FAULT_ERRNO: `${os.errno[fault.errno ?? 'EIO']}`,
               ...(fault.victim && { FAULT_VICTIM: join(realpathSync(folder), fault.victim) }),
             }
@@ -96,7 +100,7 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
     async calls(folder, command) {
       const log = join(home, 'calls');
       rmSync(log, { force: true });
-      const said = await run(folder, command, { FAULT_LOG: log });
+      const result = await run(folder, command, { FAULT_LOG: log });
       const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
       const root = realpathSync(folder);
       const calls = text
@@ -109,7 +113,7 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
             where: (place.slice(root.length + 1) || '.').replace(/\.fugu-\d+-\d+/, '.fugu-N').replace(/\.\d+\./, '.N.'),
           };
         });
-      return { said, calls };
+      return { result, calls };
     },
     remove: () => rmSync(home, { recursive: true, force: true }),
   };

@@ -1,36 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtOnce } from '../fugu.js';
-import { type Call, type Disk, type Fault, openDisk } from './disk.js';
+import { type Call, type Disk, type DiskFault, openDisk } from './disk.js';
 import { judgeAgain } from './oracle.js';
 import { scenarios } from './scenarios.js';
-import { faultText, type Run, summary, sweep } from './sweep.js';
+import { faultText, type SweepRun, summary, sweep } from './sweep.js';
 
 /**
  * What the ledger's room and the three outcomes bring. While false, what is said about the budget after a fault may be wrong; that nothing is overspent or
  * lost, and that no file is torn, holds all the same.
  */
-const outcomesAreSaid = true;
+const outcomesAreReported = true;
 
 /** Every fault at every call takes a quarter of an hour: npm run torture. */
 const torture = process.env.FUGU_TORTURE !== undefined;
 const minutes = Number(process.env.FUGU_TORTURE_MINUTES ?? 20);
 
-const failures: readonly Fault[] = [
-  { how: 'fail', errno: 'EIO' },
-  { how: 'fail', errno: 'ENOSPC' },
-  { how: 'lasting', errno: 'ENOSPC' },
-  { how: 'lasting', errno: 'EIO' },
-  { how: 'lasting', errno: 'EROFS' },
-  { how: 'short' },
+const failures: readonly DiskFault[] = [
+  { mode: 'fail', errno: 'EIO' },
+  { mode: 'fail', errno: 'ENOSPC' },
+  { mode: 'lasting', errno: 'ENOSPC' },
+  { mode: 'lasting', errno: 'EIO' },
+  { mode: 'lasting', errno: 'EROFS' },
+  { mode: 'short' },
 ];
-const deaths: readonly Fault[] = [{ how: 'kill' }, { how: 'tear' }, { how: 'after' }];
-const spoiled: readonly Fault[] = [
-  { how: 'spoil', victim: 'people.csv' },
-  { how: 'spoil', victim: 'policy.yaml' },
+const deaths: readonly DiskFault[] = [{ mode: 'kill' }, { mode: 'tear' }, { mode: 'after' }];
+const spoiled: readonly DiskFault[] = [
+  { mode: 'spoil', victim: 'people.csv' },
+  { mode: 'spoil', victim: 'policy.yaml' },
 ];
 
 let disk: Disk;
-const all: Run[] = [];
+const all: SweepRun[] = [];
 beforeAll(() => {
   builtOnce();
   disk = openDisk();
@@ -44,10 +44,10 @@ afterAll(() => {
   if (torture) process.stderr.write(`\n${summary(all)}\n`);
 });
 
-const unkept = (runs: readonly Run[]): string[] =>
+const unkept = (runs: readonly SweepRun[]): string[] =>
   runs.flatMap((r) =>
     r.broken
-      .filter((b) => outcomesAreSaid || (b.promise !== 'silent' && b.promise !== 'twice'))
+      .filter((b) => outcomesAreReported || (b.promise !== 'silent' && b.promise !== 'twice'))
       .map((b) => `${r.scenario}, call ${r.at} (${r.call.what} ${r.call.where}), ${faultText(r.fault)}: ${b.promise}: ${b.what}`),
   );
 
@@ -55,7 +55,7 @@ const named = (name: string) => scenarios.find((s) => s.name === name)!;
 
 /** In the suite the last call of each kind on each file, every `step`-th of these, and one fault for each, in turn. */
 const slice =
-  (faults: readonly Fault[], step = 1) =>
+  (faults: readonly DiskFault[], step = 1) =>
   (call: Call, at: number, calls: readonly Call[]) => {
     const last = (c: Call, k: number) => calls.findLastIndex((o) => o.what === c.what && o.where === c.where) === k;
     const before = calls.slice(0, at - 1).filter(last).length;
@@ -63,7 +63,7 @@ const slice =
   };
 
 describe.skipIf(torture)('a disk that fails at one call', () => {
-  const full: Fault = { how: 'lasting', errno: 'ENOSPC' };
+  const full: DiskFault = { mode: 'lasting', errno: 'ENOSPC' };
 
   it('leaves a policy as it was or as it should be, and says which', async () => {
     const runs = await sweep(disk, named('confirm'), { faults: () => [full], lanes: 2 });
@@ -81,7 +81,7 @@ describe.skipIf(torture)('a disk that fails at one call', () => {
 
   it('in the process that reads an index for another is not taken for damage: nothing is rebuilt without it', async (context) => {
     context.skip(disk.reaches !== 'every call', 'needs a C compiler');
-    const faults = slice([{ how: 'fail', errno: 'EIO' }, { how: 'kill' }], 3);
+    const faults = slice([{ mode: 'fail', errno: 'EIO' }, { mode: 'kill' }], 3);
     const runs = await sweep(disk, named('recover from the index, reading'), { faults, again: (at) => at < 3, lanes: 2 });
     expect(runs.filter((r) => r.end === 'told').length).toBeGreaterThan(1);
     expect(unkept(runs)).toEqual([]);
@@ -90,7 +90,7 @@ describe.skipIf(torture)('a disk that fails at one call', () => {
   it('below Node only, where there is no C compiler, is noticed too', async () => {
     const node = openDisk('calls of Node');
     try {
-      const faults = ({ what }: Call): readonly Fault[] => (what === 'write' || what === 'rename' ? [full] : []);
+      const faults = ({ what }: Call): readonly DiskFault[] => (what === 'write' || what === 'rename' ? [full] : []);
       const runs = await sweep(node, named('confirm'), { faults });
       expect(runs.map((r) => [r.call.what, r.end])).toEqual([
         ['write', 'told'],
@@ -110,7 +110,7 @@ describe.runIf(torture)('a disk that fails at any call', () => {
     const faults = (_: Call, at: number) => [...failures, ...deaths, ...(at % 5 === 0 ? spoils : [])];
     const left = scenarios.length - scenarios.indexOf(scenario);
     const until = Date.now() + (end - Date.now()) / left;
-    const onRun = (run: Run) => {
+    const onRun = (run: SweepRun) => {
       all.push(run);
       for (const line of unkept([run])) process.stderr.write(`${line}\n`);
     };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Said } from '../fugu.js';
+import type { CommandResult } from '../fugu.js';
 import {
-  type Booked,
   type First,
   judgeAgain,
   judgeAmend,
@@ -9,21 +8,34 @@ import {
   judgeRebuilt,
   judgeRebuiltAgain,
   judgeRelease,
-  type Planted,
+  type LedgerSpend,
+  type PlantedFault,
   type State,
 } from './oracle.js';
 
-const booked = (sequence: number, settled: boolean, key = `k${sequence}`): Booked => ({ sequence, settled, key, epsilon: 1 });
-const state = (entries: readonly Booked[], files: Record<string, string> = {}, terms = 'old'): State => ({
+const booked = (sequence: number, settled: boolean, key = `k${sequence}`): LedgerSpend => ({
+  sequence,
+  settled,
+  key,
+  epsilon: 1,
+});
+const state = (entries: readonly LedgerSpend[], files: Record<string, string> = {}, terms = 'old'): State => ({
   files: new Map(Object.entries(files)),
   ledger: { entries, terms, told: entries.filter((e) => e.settled).map((e) => e.sequence) },
 });
-const said = (code: number, document: object): Said => ({ code, signal: null, out: JSON.stringify(document), err: '' });
-const fault = (exit: number, error: object): Said => said(exit, { error: { code: 'DISK_FAILED', hint: '', ...error } });
-const answer = (entry: number, more: object = {}): Said => said(0, { tables: [], receipt: { ledger: { entry, ...more } } });
+const resultWith = (code: number, document: object): CommandResult => ({
+  code,
+  signal: null,
+  out: JSON.stringify(document),
+  err: '',
+});
+const fault = (exit: number, error: object): CommandResult =>
+  resultWith(exit, { error: { code: 'DISK_FAILED', hint: '', ...error } });
+const answer = (entry: number, more: object = {}): CommandResult =>
+  resultWith(0, { tables: [], receipt: { ledger: { entry, ...more } } });
 const before = state([booked(2, true)]);
-const planted: Planted = { how: 'fail', errno: 'EIO', call: { what: 'fsync', where: 'ledger.db' }, sound: before };
-const promises = (heard: Said, after: State) => judgeRelease(before, heard, after, planted).map((b) => b.promise);
+const planted: PlantedFault = { mode: 'fail', errno: 'EIO', call: { what: 'fsync', where: 'ledger.db' }, sound: before };
+const promises = (result: CommandResult, after: State) => judgeRelease(before, result, after, planted).map((b) => b.promise);
 
 describe('the oracle of a release', () => {
   const unanswered = state([booked(2, true), booked(3, false)]);
@@ -62,14 +74,14 @@ describe('the oracle of a release', () => {
     expect(promises(answer(3), { ...recorded, ledger: { ...recorded.ledger!, told: [2] } })).toEqual(['lost']);
     expect(promises(answer(3), { ...recorded, ledger: { ...recorded.ledger!, wrong: 'entry 3' } })).toEqual(['lost']);
     expect(promises(answer(5), state([2, 3, 4, 5].map((n) => booked(n, true))))).toEqual(['overspent', 'lost']);
-    const first: First = { before, said: fault(5, {}), after: before, planted };
-    const again = (heard: Said, after: State, how: Partial<First> = {}) =>
-      judgeAgain({ ...first, ...how }, heard, after).map((b) => b.promise);
+    const first: First = { before, result: fault(5, {}), after: before, planted };
+    const again = (result: CommandResult, after: State, how: Partial<First> = {}) =>
+      judgeAgain({ ...first, ...how }, result, after).map((b) => b.promise);
     const twice = state([2, 3, 4].map((n) => booked(n, true)));
     expect(again(answer(4), twice)).toEqual(['twice']);
     expect(again(fault(3, {}), recorded)).toEqual(['twice']);
     expect(again(fault(5, {}), before)).toEqual(['lost']);
-    const lasting = (resumable: boolean) => ({ said: fault(6, { outcome: { state: 'spent', entry: 3, resumable } }) });
+    const lasting = (resumable: boolean) => ({ result: fault(6, { outcome: { state: 'spent', entry: 3, resumable } }) });
     expect(again(answer(4), twice, lasting(true))).toEqual(['twice']);
     expect(again(answer(4), twice, lasting(false))).toEqual([]);
     expect(again(answer(5), state([2, 3, 5].map((n) => booked(n, true))), lasting(false))).toEqual([]);
@@ -77,11 +89,11 @@ describe('the oracle of a release', () => {
 
   it('lets a process that was killed pay again between the two copies of its answer, and nowhere else', () => {
     const lost = state([booked(2, true), { ...booked(3, false), textLost: true }]);
-    const death = (where: string, how: Planted['how'], after: State): First => ({
+    const death = (where: string, how: PlantedFault['mode'], after: State): First => ({
       before,
-      said: { code: null, signal: 'SIGKILL', out: '', err: '' },
+      result: { code: null, signal: 'SIGKILL', out: '', err: '' },
       after,
-      planted: { how, call: { what: 'write', where }, sound: before },
+      planted: { mode: how, call: { what: 'write', where }, sound: before },
     });
     const twice = state([2, 3, 4].map((n) => booked(n, true)));
     const again = (first: First) => judgeAgain(first, answer(4), twice).map((b) => b.promise);
@@ -96,15 +108,15 @@ describe('the oracle of a release', () => {
 describe('the oracle of an amendment', () => {
   it('hears the terms changed in silence, and not changed in words', () => {
     const changed = state([booked(2, true)], {}, 'new');
-    expect(judgeAmend(before, said(0, {}), changed, planted)).toEqual([]);
+    expect(judgeAmend(before, resultWith(0, {}), changed, planted)).toEqual([]);
     expect(judgeAmend(before, fault(5, {}), changed, planted)).toHaveLength(1);
-    expect(judgeAmend(before, said(0, {}), before, planted)).toHaveLength(1);
+    expect(judgeAmend(before, resultWith(0, {}), before, planted)).toHaveLength(1);
   });
 
   it('takes doubt where the disk goes on failing, and only there', () => {
     const changed = state([booked(2, true)], {}, 'new');
     const doubt = fault(5, { hint: 'The terms may have been changed all the same.' });
-    const lasting: Planted = { ...planted, how: 'lasting', call: { what: 'fsync', where: 'ledger.db.chain' } };
+    const lasting: PlantedFault = { ...planted, mode: 'lasting', call: { what: 'fsync', where: 'ledger.db.chain' } };
     for (const after of [before, changed]) expect(judgeAmend(before, doubt, after, lasting)).toEqual([]);
     expect(judgeAmend(before, doubt, changed, planted)).toHaveLength(1);
   });
@@ -114,48 +126,49 @@ describe('the oracle of files', () => {
   const old = state([], { a: 'old', b: 'old' });
   const sound = state([], { a: 'new', b: 'new' });
   const judge = judgeFiles(['a', 'b']);
-  const heard = (words: Said, files: Record<string, string>) =>
+  const result = (words: CommandResult, files: Record<string, string>) =>
     judge(old, words, state([], files), { ...planted, sound }).map((b) => b.promise);
   const unchanged = fault(5, { hint: 'What was there before is unchanged.' });
 
   it('accepts all old or all new, and nothing between', () => {
-    expect(heard(said(0, {}), { a: 'new', b: 'new' })).toEqual([]);
-    expect(heard(unchanged, { a: 'old', b: 'old' })).toEqual([]);
-    expect(heard(said(0, {}), { a: 'new', b: 'old' })).toEqual(['silent']);
-    expect(heard(unchanged, { a: 'new', b: 'old' })).toEqual(['silent', 'torn']);
-    expect(heard(unchanged, { a: '', b: 'old' })).toEqual(['torn', 'silent', 'torn']);
-    expect(heard(unchanged, { a: 'old', b: 'old', '.fugu-1-1.tmp': 'n' })).toEqual(['torn']);
-    expect(heard({ code: null, signal: 'SIGKILL', out: '', err: '' }, { a: 'ne', b: 'old' })).toEqual(['torn']);
+    expect(result(resultWith(0, {}), { a: 'new', b: 'new' })).toEqual([]);
+    expect(result(unchanged, { a: 'old', b: 'old' })).toEqual([]);
+    expect(result(resultWith(0, {}), { a: 'new', b: 'old' })).toEqual(['silent']);
+    expect(result(unchanged, { a: 'new', b: 'old' })).toEqual(['silent', 'torn']);
+    expect(result(unchanged, { a: '', b: 'old' })).toEqual(['torn', 'silent', 'torn']);
+    expect(result(unchanged, { a: 'old', b: 'old', '.fugu-1-1.tmp': 'n' })).toEqual(['torn']);
+    expect(result({ code: null, signal: 'SIGKILL', out: '', err: '' }, { a: 'ne', b: 'old' })).toEqual(['torn']);
   });
 });
 
 describe('the oracle of a ledger that is rebuilt', () => {
   const whole = state([booked(2, true), booked(3, true)]);
-  const rebuilding: Planted = { ...planted, sound: whole };
+  const rebuilding: PlantedFault = { ...planted, sound: whole };
   const damaged: State = { files: new Map(), ledger: { entries: [], terms: undefined, told: [], wrong: 'LEDGER_CORRUPT' } };
-  const heard = (words: Said, after: State) => judgeRebuilt(damaged, words, after, rebuilding).map((b) => b.promise);
-  const killed: Said = { code: null, signal: 'SIGKILL', out: '', err: '' };
+  const result = (words: CommandResult, after: State) => judgeRebuilt(damaged, words, after, rebuilding).map((b) => b.promise);
+  const killed: CommandResult = { code: null, signal: 'SIGKILL', out: '', err: '' };
 
   it('accepts all of it, or what was there', () => {
-    expect(heard(said(0, {}), whole)).toEqual([]);
+    expect(result(resultWith(0, {}), whole)).toEqual([]);
     for (const words of [fault(5, {}), killed]) {
-      expect(heard(words, damaged)).toEqual([]);
-      expect(heard(words, whole)).toEqual([]);
+      expect(result(words, damaged)).toEqual([]);
+      expect(result(words, whole)).toEqual([]);
     }
   });
 
   it('sees a ledger that has forgotten something, and one that is gone', () => {
-    expect(heard(said(0, {}), damaged)).toEqual(['silent']);
-    for (const words of [said(0, {}), fault(5, {}), killed]) expect(heard(words, state([booked(2, true)]))).toContain('lost');
-    expect(heard(fault(5, {}), { files: new Map() })).toEqual(['lost']);
-    expect(heard(said(0, {}), state([booked(2, true), booked(3, false)]))).toEqual(['lost']);
-    const again = (words: Said, after: State) =>
-      judgeRebuiltAgain({ before: damaged, said: words, after: damaged, planted: rebuilding }, said(0, {}), after);
+    expect(result(resultWith(0, {}), damaged)).toEqual(['silent']);
+    for (const words of [resultWith(0, {}), fault(5, {}), killed])
+      expect(result(words, state([booked(2, true)]))).toContain('lost');
+    expect(result(fault(5, {}), { files: new Map() })).toEqual(['lost']);
+    expect(result(resultWith(0, {}), state([booked(2, true), booked(3, false)]))).toEqual(['lost']);
+    const again = (words: CommandResult, after: State) =>
+      judgeRebuiltAgain({ before: damaged, result: words, after: damaged, planted: rebuilding }, resultWith(0, {}), after);
     expect(again(killed, state([booked(2, true), booked(3, false)]))).toEqual([]);
     expect(again(fault(5, {}), state([booked(2, true), booked(3, false)]))).toHaveLength(1);
     expect(again(killed, damaged)).toHaveLength(1);
     const refused = (code: string, after: State) =>
-      judgeRebuiltAgain({ before: damaged, said: killed, after, planted: rebuilding }, fault(2, { code }), after);
+      judgeRebuiltAgain({ before: damaged, result: killed, after, planted: rebuilding }, fault(2, { code }), after);
     expect(refused('LEDGER_MISMATCH', whole)).toEqual([]);
     expect(refused('LEDGER_MISMATCH', state([booked(2, true)]))).not.toEqual([]);
     expect(refused('LEDGER_CORRUPT', whole)).toHaveLength(1);

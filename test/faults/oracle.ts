@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { toNumber } from '../../src/base/exact/rational.js';
 import { isOfRecords } from '../../src/privacy/mechanism/record-class.js';
 import { verifyPlace } from '../../src/release/ledger/rescue/verify.js';
-import type { Said } from '../fugu.js';
+import type { CommandResult } from '../fugu.js';
 import { Fault, openLedger } from '../inside.js';
-import type { Call, Fault as DiskFault } from './disk.js';
+import type { Call, DiskFault } from './disk.js';
 
 /** What a promise of the ledger or of a file was broken by. */
 export interface Broken {
@@ -17,13 +17,13 @@ export interface Broken {
   readonly what: string;
 }
 /** What was done to which call of a command that would have led to `sound`. */
-export interface Planted extends DiskFault {
+export interface PlantedFault extends DiskFault {
   readonly call: Call;
   readonly sound: State;
 }
-export type Judge = (before: State, said: Said, after: State, planted: Planted) => Broken[];
+export type Judge = (before: State, result: CommandResult, after: State, planted: PlantedFault) => Broken[];
 
-export interface Booked {
+export interface LedgerSpend {
   readonly sequence: number;
   readonly settled: boolean;
   /** Answered, and the answer cannot be told again. */
@@ -35,7 +35,7 @@ export interface Booked {
 export interface State {
   readonly files: ReadonlyMap<string, string>;
   readonly ledger?: {
-    readonly entries: readonly Booked[];
+    readonly entries: readonly LedgerSpend[];
     readonly terms: string | undefined;
     /** Entries whose answer can be told again. */
     readonly told: readonly number[];
@@ -43,12 +43,12 @@ export interface State {
   };
 }
 
-export const budget = 3;
-export const population = 'town';
+export const ledgerBudget = 3;
+export const ledgerPopulation = 'town';
 
 const ledgerFile = /^ledger\.db(-wal|-shm|-journal|\.chain)?$/;
 
-export async function stateOf(folder: string): Promise<State> {
+export async function diskState(folder: string): Promise<State> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((f) => statSync(join(folder, f)).isFile());
   const files = new Map(names.filter((f) => !ledgerFile.test(f)).map((f) => [f, readFileSync(join(folder, f), 'utf8')]));
   if (!names.some((f) => ledgerFile.test(f))) return { files };
@@ -58,17 +58,17 @@ export async function stateOf(folder: string): Promise<State> {
     try {
       // Here and not in a child, as `ledger.verify` would: no file is damaged so that it ends a process.
       const chain = await verifyPlace(join(folder, 'ledger.db'));
-      const entries = (await ledger.entries(population)).map((e) => ({
+      const entries = (await ledger.entries(ledgerPopulation)).map((e) => ({
         sequence: e.sequence,
         settled: e.settled,
         ...(e.textLost && { textLost: true }),
         key: e.key,
         epsilon: Math.max(0, ...[...e.profile.perRecord].filter(([name]) => isOfRecords(name)).map(([, cost]) => toNumber(cost))),
       }));
-      const told: number[] = [];
-      for (const e of entries) if (e.settled && (await ledger.replay(population, e.key))) told.push(e.sequence);
-      const terms = (await ledger.account(population))?.terms.digest;
-      return { files, ledger: { entries, terms, told, ...(!chain.ok && { wrong: `${chain.reason}` }) } };
+      const recorded: number[] = [];
+      for (const e of entries) if (e.settled && (await ledger.replay(ledgerPopulation, e.key))) recorded.push(e.sequence);
+      const terms = (await ledger.account(ledgerPopulation))?.terms.digest;
+      return { files, ledger: { entries, terms, told: recorded, ...(!chain.ok && { wrong: `${chain.reason}` }) } };
     } finally {
       await ledger.close();
     }
@@ -79,37 +79,38 @@ export async function stateOf(folder: string): Promise<State> {
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever a command printed
 type Document = any;
-const documentOf = (said: Said): Document => {
+const documentOf = (result: CommandResult): Document => {
   try {
-    return JSON.parse(said.out);
+    return JSON.parse(result.out);
   } catch {
     return undefined;
   }
 };
-export const killed = (said: Said): boolean => said.signal === 'SIGKILL';
+export const killed = (result: CommandResult): boolean => result.signal === 'SIGKILL';
 
 /** What an error of the disk may be called. A driver that only says "input or output failed" cannot know that there was no room. */
 const names = { EIO: ['DISK_FAILED'], ENOSPC: ['DISK_FULL', 'DISK_FAILED'], EROFS: ['READ_ONLY', 'DISK_FAILED'] };
 
 /** Whoever was not killed has said how it ended: one document, and a fault that has the right name. */
-function speech(said: Said, { how, errno = 'EIO' }: Planted): Broken[] {
+function judgeOutput(result: CommandResult, { mode, errno = 'EIO' }: PlantedFault): Broken[] {
   const silent = (what: string): Broken[] => [{ promise: 'silent', what }];
-  if (killed(said)) return [];
-  if (said.signal !== null || said.code === null || said.code > 7)
-    return silent(`ended by ${said.signal ?? `exit ${said.code}`}`);
-  const document = documentOf(said);
+  if (killed(result)) return [];
+  if (result.signal !== null || result.code === null || result.code > 7)
+    return silent(`ended by ${result.signal ?? `exit ${result.code}`}`);
+  const document = documentOf(result);
   if (document === undefined) return silent('printed no document');
-  if ((said.code === 0) !== (document.error === undefined)) return silent(`exit ${said.code} does not go with what it printed`);
+  if ((result.code === 0) !== (document.error === undefined))
+    return silent(`exit ${result.code} does not go with what it printed`);
   const code = document.error?.code;
   if (code === 'INTERNAL') return silent('a fault without a name (INTERNAL)');
   // Once the budget is booked, why there is no answer is not told; a spoiled file is no fault of the disk.
-  if (code === undefined || how === 'spoil' || document.error.outcome?.state === 'spent') return [];
-  const death = how === 'kill' || how === 'tear' || how === 'after';
+  if (code === undefined || mode === 'spoil' || document.error.outcome?.state === 'spent') return [];
+  const death = mode === 'kill' || mode === 'tear' || mode === 'after';
   // It lives on where a process died that it had started.
-  const right = death ? ['LEDGER_BUSY'] : how === 'short' ? [...names.EIO, ...names.ENOSPC] : names[errno];
+  const right = death ? ['LEDGER_BUSY'] : mode === 'short' ? [...names.EIO, ...names.ENOSPC] : names[errno];
   return right.includes(code)
     ? []
-    : silent(`${death ? 'a killed child' : how === 'short' ? 'a short write' : errno} told as ${code}`);
+    : silent(`${death ? 'a killed child' : mode === 'short' ? 'a short write' : errno} told as ${code}`);
 }
 
 /** The ledger afterwards: sound, with everything that was in it, and no more in it than the budget. */
@@ -126,14 +127,14 @@ function judgeLedger(before: State, after: State): Broken[] {
     if (e.settled && !after.ledger!.told.includes(e.sequence) && !entries.some((o) => o.key === e.key && o.sequence > e.sequence))
       broken.push({ promise: 'lost', what: `entry ${e.sequence} is answered and cannot be told` });
   const spent = entries.reduce((sum, e) => sum + e.epsilon, 0);
-  if (spent > budget * (1 + 1e-12)) broken.push({ promise: 'overspent', what: `${spent} of ${budget}` });
+  if (spent > ledgerBudget * (1 + 1e-12)) broken.push({ promise: 'overspent', what: `${spent} of ${ledgerBudget}` });
   return broken;
 }
 
 /** A release says exactly what became of its budget: not spent, spent without an answer, or recorded (docs: the three outcomes). */
-export const judgeRelease: Judge = (before, said, after, planted) => {
-  const broken = [...judgeLedger(before, after), ...speech(said, planted)];
-  const document = documentOf(said);
+export const judgeRelease: Judge = (before, result, after, planted) => {
+  const broken = [...judgeLedger(before, after), ...judgeOutput(result, planted)];
+  const document = documentOf(result);
   const silent = (what: string) => broken.push({ promise: 'silent', what });
   const entries = after.ledger?.entries ?? [];
   const known = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
@@ -151,8 +152,8 @@ export const judgeRelease: Judge = (before, said, after, planted) => {
   }
   const { outcome, code } = document.error;
   const exit = outcome?.state === 'spent' ? 6 : outcome?.state === 'recorded' ? 7 : undefined;
-  if (exit !== undefined && said.code !== exit) silent(`outcome "${outcome.state}" with exit ${said.code}`);
-  if (exit === undefined && (said.code === 6 || said.code === 7)) silent(`exit ${said.code} without its outcome`);
+  if (exit !== undefined && result.code !== exit) silent(`outcome "${outcome.state}" with exit ${result.code}`);
+  if (exit === undefined && (result.code === 6 || result.code === 7)) silent(`exit ${result.code} without its outcome`);
   if (exit === undefined) {
     for (const e of booked)
       silent(`says nothing was spent; the ledger has a new entry ${e.settled ? 'with' : 'without'} an answer [${code}]`);
@@ -169,26 +170,26 @@ export const judgeRelease: Judge = (before, said, after, planted) => {
 /** How a command ended on a failing disk. */
 export interface First {
   readonly before: State;
-  readonly said: Said;
+  readonly result: CommandResult;
   readonly after: State;
-  readonly planted: Planted;
+  readonly planted: PlantedFault;
 }
 /** What must hold when the same command is run again on a sound disk. */
-export type JudgeAgain = (first: First, said: Said, after: State) => Broken[];
+export type JudgeAgain = (first: First, result: CommandResult, after: State) => Broken[];
 
 /** A request is paid for once, however often it has to be asked, unless it was told that it is not. */
-export const judgeAgain: JudgeAgain = (first, said, after) => {
+export const judgeAgain: JudgeAgain = (first, result, after) => {
   const { before } = first;
   const broken = judgeLedger(before, after);
   const known = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
   const paid = (after.ledger?.entries ?? []).filter((e) => !known.has(e.sequence));
   const warned = paysAgain(first);
   // It was the only request that could pay: what is missing, it paid for nothing.
-  if (said.code === 3) return warned ? broken : [...broken, { promise: 'twice', what: 'there is no budget left to ask again' }];
-  if (said.code !== 0)
+  if (result.code === 3) return warned ? broken : [...broken, { promise: 'twice', what: 'there is no budget left to ask again' }];
+  if (result.code !== 0)
     broken.push({
       promise: 'lost',
-      what: `asked again on a sound disk: exit ${said.code} ${documentOf(said)?.error?.code ?? said.err}`,
+      what: `asked again on a sound disk: exit ${result.code} ${documentOf(result)?.error?.code ?? result.err}`,
     });
   else if (paid.length > (warned ? 2 : 1)) broken.push({ promise: 'twice', what: `paid ${paid.length} times` });
   return broken;
@@ -197,21 +198,21 @@ export const judgeAgain: JudgeAgain = (first, said, after) => {
 /**
  * It said so; or it was killed between the two copies of its answer, so that the chain says it was answered and the text is lost (docs/outcomes.md).
  */
-function paysAgain({ before, said, after, planted: { call, how } }: First): boolean {
-  if (!killed(said)) return documentOf(said)?.error?.outcome?.resumable === false;
+function paysAgain({ before, result, after, planted: { call, mode } }: First): boolean {
+  if (!killed(result)) return documentOf(result)?.error?.outcome?.resumable === false;
   const between =
-    call.what === 'write' && (call.where === 'ledger.db-wal' || (call.where === 'ledger.db.chain' && how === 'after'));
+    call.what === 'write' && (call.where === 'ledger.db-wal' || (call.where === 'ledger.db.chain' && mode === 'after'));
   const old = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
   return between && (after.ledger?.entries ?? []).some((e) => e.textLost && !old.has(e.sequence));
 }
 
 /** The terms are changed exactly when it says so. */
-export const judgeAmend: Judge = (before, said, after, planted) => {
-  const broken = [...judgeLedger(before, after), ...speech(said, planted)];
+export const judgeAmend: Judge = (before, result, after, planted) => {
+  const broken = [...judgeLedger(before, after), ...judgeOutput(result, planted)];
   const changed = after.ledger?.terms !== before.ledger?.terms;
-  if (killed(said) || broken.some((b) => b.promise === 'lost')) return broken;
-  const doubted = /may have been changed/.test(documentOf(said)?.error?.hint ?? '');
-  if (changed !== (said.code === 0) && !(doubted && mayDoubt(planted)))
+  if (killed(result) || broken.some((b) => b.promise === 'lost')) return broken;
+  const doubted = /may have been changed/.test(documentOf(result)?.error?.hint ?? '');
+  if (changed !== (result.code === 0) && !(doubted && mayDoubt(planted)))
     broken.push({
       promise: 'silent',
       what: changed ? 'changed the terms and says it failed' : 'says it changed the terms and did not',
@@ -220,19 +221,19 @@ export const judgeAmend: Judge = (before, said, after, planted) => {
 };
 
 /** Nobody can know only where a disk that refuses to sync goes on failing. */
-const mayDoubt = ({ how, call }: Planted): boolean => how === 'lasting' && call.where === 'ledger.db.chain';
+const mayDoubt = ({ mode, call }: PlantedFault): boolean => mode === 'lasting' && call.where === 'ledger.db.chain';
 
 /** Looking changes nothing. */
-export const judgeLooking: Judge = (before, said, after, planted) => {
-  const broken = [...judgeLedger(before, after), ...speech(said, planted)];
+export const judgeLooking: Judge = (before, result, after, planted) => {
+  const broken = [...judgeLedger(before, after), ...judgeOutput(result, planted)];
   if (after.ledger?.entries.length !== before.ledger?.entries.length)
     broken.push({ promise: 'silent', what: 'looking booked something' });
   return broken;
 };
 
 /** Drafts stay behind only where the process was killed or nothing can be removed. */
-export const judgeLeft: Judge = (before, said, after, { how, call }) => {
-  if (killed(said) || how === 'lasting' || call.what === 'unlink') return [];
+export const judgeLeft: Judge = (before, result, after, { mode, call }) => {
+  if (killed(result) || mode === 'lasting' || call.what === 'unlink') return [];
   const draft = /\.fugu-|\.tmp$|\.old$|\.new(-wal|-shm|-journal|\.chain)?$/;
   const left = [...after.files.keys()].filter((f) => draft.test(f) && !before.files.has(f));
   return left.length > 0 ? [{ promise: 'torn', what: `${left.length} drafts left behind` }] : [];
@@ -241,8 +242,8 @@ export const judgeLeft: Judge = (before, said, after, { how, call }) => {
 /** Files are as they were or as they should be (noisy ones: complete), all of them. */
 export const judgeFiles =
   (names: readonly string[], complete?: (name: string) => RegExp): Judge =>
-  (before, said, after, planted) => {
-    const { how, sound } = planted;
+  (before, result, after, planted) => {
+    const { mode, sound } = planted;
     const broken: Broken[] = [];
     const old = (name: string) => after.files.get(name) === before.files.get(name);
     const fresh = (name: string) => {
@@ -251,15 +252,15 @@ export const judgeFiles =
     };
     for (const name of names)
       if (!old(name) && !fresh(name)) broken.push({ promise: 'torn', what: `${name} is neither old nor new` });
-    if (killed(said)) return broken;
-    broken.push(...judgeLeft(before, said, after, planted));
-    const error = documentOf(said)?.error;
+    if (killed(result)) return broken;
+    broken.push(...judgeLeft(before, result, after, planted));
+    const error = documentOf(result)?.error;
     const moved = names.filter((name) => !old(name));
     if (error === undefined) {
       for (const name of names) if (!fresh(name)) broken.push({ promise: 'silent', what: `says it wrote ${name} and did not` });
     } else if (moved.length > 0) {
       if (/is unchanged/.test(error.hint)) broken.push({ promise: 'silent', what: `says ${moved[0]} is unchanged; it is not` });
-      if (moved.length < names.length && how !== 'lasting')
+      if (moved.length < names.length && mode !== 'lasting')
         broken.push({ promise: 'torn', what: `${moved.length} of ${names.length} files are new` });
     }
     return broken;
@@ -269,44 +270,44 @@ export const judgeFiles =
  * A ledger that is rebuilt has every entry that it should have, or is still what it was, which nothing is booked into; `told` tells how many answers it
  * has then.
  */
-export const judgeRebuilt: Judge = (before, said, after, planted) => {
-  const broken = [...judgeLeft(before, said, after, planted), ...speech(said, planted)];
+export const judgeRebuilt: Judge = (before, result, after, planted) => {
+  const broken = [...judgeLeft(before, result, after, planted), ...judgeOutput(result, planted)];
   const untouched = after.ledger === undefined || after.ledger.wrong !== undefined;
-  if (untouched && said.code === 0)
+  if (untouched && result.code === 0)
     broken.push({ promise: 'silent', what: `says it rebuilt the ledger: ${after.ledger?.wrong}` });
   if (untouched && before.ledger !== undefined && after.ledger === undefined)
     broken.push({ promise: 'lost', what: 'what was left of the ledger is gone' });
-  return untouched ? broken : [...broken, ...missingFrom(after, planted.sound, said.code === 0)];
+  return untouched ? broken : [...broken, ...missingFrom(after, planted.sound, result.code === 0)];
 };
 
 function missingFrom(after: State, sound: State, texts: boolean): Broken[] {
-  const { entries, terms, told } = after.ledger!;
+  const { entries, terms, told: recorded } = after.ledger!;
   const broken: Broken[] = [];
   for (const { sequence } of sound.ledger!.entries)
     if (!entries.some((e) => e.sequence === sequence))
       broken.push({ promise: 'lost', what: `entry ${sequence} is not in what was rebuilt` });
   if (terms !== sound.ledger!.terms) broken.push({ promise: 'lost', what: 'the terms are not in what was rebuilt' });
-  if (texts && told.length < sound.ledger!.told.length)
+  if (texts && recorded.length < sound.ledger!.told.length)
     broken.push({
       promise: 'lost',
-      what: `${sound.ledger!.told.length - told.length} recorded answers are not in what was rebuilt`,
+      what: `${sound.ledger!.told.length - recorded.length} recorded answers are not in what was rebuilt`,
     });
   return broken;
 }
 
 /** Tried again on a sound disk it is rebuilt, or refused because it is; answers may be lost to a process that was killed, and only to that. */
-export const judgeRebuiltAgain: JudgeAgain = (first, said, after) => {
-  const code = documentOf(said)?.error?.code;
+export const judgeRebuiltAgain: JudgeAgain = (first, result, after) => {
+  const code = documentOf(result)?.error?.code;
   const stands = after.ledger !== undefined && after.ledger.wrong === undefined;
-  return stands && (said.code === 0 || code === 'LEDGER_MISMATCH')
-    ? missingFrom(after, first.planted.sound, !killed(first.said))
-    : [{ promise: 'lost', what: `cannot be rebuilt any more: exit ${said.code} ${code ?? ''} ${after.ledger?.wrong ?? ''}` }];
+  return stands && (result.code === 0 || code === 'LEDGER_MISMATCH')
+    ? missingFrom(after, first.planted.sound, !killed(first.result))
+    : [{ promise: 'lost', what: `cannot be rebuilt any more: exit ${result.code} ${code ?? ''} ${after.ledger?.wrong ?? ''}` }];
 };
 
 export const both =
   (...judges: readonly Judge[]): Judge =>
-  (before, said, after, planted) =>
-    judges.flatMap((judge) => judge(before, said, after, planted));
+  (before, result, after, planted) =>
+    judges.flatMap((judge) => judge(before, result, after, planted));
 
 /** A command that only writes files has nothing else to say. */
-export const judgeSpeech: Judge = (_before, said, _after, planted) => speech(said, planted);
+export const judgeOutputOnly: Judge = (_before, result, _after, planted) => judgeOutput(result, planted);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fugu } from '../fugu.js';
 import {
   both,
-  budget,
   type Judge,
   type JudgeAgain,
   judgeAgain,
@@ -11,11 +10,12 @@ import {
   judgeFiles,
   judgeLeft,
   judgeLooking,
+  judgeOutputOnly,
   judgeRebuilt,
   judgeRebuiltAgain,
   judgeRelease,
-  judgeSpeech,
-  population,
+  ledgerBudget,
+  ledgerPopulation,
 } from './oracle.js';
 
 /** One command over a prepared folder, and what must hold when its disk fails. */
@@ -34,7 +34,7 @@ export interface Scenario {
 const policy = (epsilon: number, more = '') => `data: { source: people.csv }
 protect: { secret: row }
 budget: { epsilon: ${epsilon} }
-population: ${population}
+population: ${ledgerPopulation}
 ledger: ledger.db
 dependence: none
 columns:
@@ -42,7 +42,7 @@ columns:
 ${more}`;
 const unconfirmed = '  age: { type: integer, bounds: [0, 99] }\nunconfirmed: [party, age]\n';
 
-const people = (folder: string, text = policy(budget)) => {
+const people = (folder: string, text = policy(ledgerBudget)) => {
   writeFileSync(
     join(folder, 'people.csv'),
     `id,party,age,home\n${Array.from({ length: 30 }, (_, i) => `p${i},${i % 2 ? 'rep' : 'dem'},${20 + i},h${i >> 1}\n`).join('')}`,
@@ -64,8 +64,8 @@ const count = ask({ kind: 'count' });
 const parties = { kind: 'histogram', column: 'party' };
 
 async function sound(folder: string, words: readonly string[]): Promise<void> {
-  const said = await fugu({ cwd: folder }, ...words);
-  if (said.code !== 0) throw new Error(`the scene could not be set: ${said.out}${said.err}`);
+  const result = await fugu({ cwd: folder }, ...words);
+  if (result.code !== 0) throw new Error(`the scene could not be set: ${result.out}${result.err}`);
 }
 const spentOnce = async (folder: string) => {
   people(folder);
@@ -73,11 +73,11 @@ const spentOnce = async (folder: string) => {
 };
 
 /** Households of two, of whom the attacker knows. */
-const tied = policy(budget).replace(
+const tied = policy(ledgerBudget).replace(
   'dependence: none',
   'dependence: [{ kind: groups, by: home, oddsRatio: 3, maxSize: 2, column: party }]',
 );
-const withAge = policy(budget, '  age: { type: integer, bounds: [0, 99] }\n');
+const withAge = policy(ledgerBudget, '  age: { type: integer, bounds: [0, 99] }\n');
 
 const reportFiles = ['receipt.json', 'report.html', 'datapackage.json', 'tables.xlsx', 'party.csv'].map((f) => `report/${f}`);
 const whole = (name: string) =>
@@ -182,7 +182,8 @@ export const scenarios: readonly Scenario[] = [
       '1',
       '--json',
     ],
-    prepare: async (folder) => people(folder, policy(budget, '  age: { type: integer, bounds: [-20, 99], public: true }\n')),
+    prepare: async (folder) =>
+      people(folder, policy(ledgerBudget, '  age: { type: integer, bounds: [-20, 99], public: true }\n')),
     judge: judgeRelease,
     again: judgeAgain,
   },
@@ -192,7 +193,7 @@ export const scenarios: readonly Scenario[] = [
     words: ['ledger', 'policy.yaml', 'amend', '--reason', 'a second wave', '--json'],
     prepare: async (folder) => {
       await spentOnce(folder);
-      writeFileSync(join(folder, 'policy.yaml'), policy(budget - 1));
+      writeFileSync(join(folder, 'policy.yaml'), policy(ledgerBudget - 1));
     },
     judge: both(judgeAmend, judgeLeft),
   },
@@ -201,10 +202,10 @@ export const scenarios: readonly Scenario[] = [
     words: ['ledger', 'policy.yaml', 'enter', 'receipt.json', '--records-per-person', '1', '--reason', 'their table', '--json'],
     prepare: async (folder) => {
       await spentOnce(folder);
-      const told = { label: 'count', population: 'theirs', at: '2026-01-01', ledger: { entry: 2, hash: 'abc' } };
+      const receipt = { label: 'count', population: 'theirs', at: '2026-01-01', ledger: { entry: 2, hash: 'abc' } };
       const cost = { guarantee: { secret: 'row' }, measures: [], profile: { noise: 'pure', perRecord: { '*': '1' } } };
       const privacyUnit = { secret: 'row', record: 'one row', neighbours: 'replace', public: [], ties: [], relied: [] };
-      writeFileSync(join(folder, 'receipt.json'), JSON.stringify({ ...told, ...cost, privacyUnit }));
+      writeFileSync(join(folder, 'receipt.json'), JSON.stringify({ ...receipt, ...cost, privacyUnit }));
     },
     judge: both(judgeRelease, judgeLeft),
     again: judgeAgain,
@@ -258,8 +259,8 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'confirm',
     words: ['confirm', 'policy.yaml', '--all', '--json'],
-    prepare: async (folder) => people(folder, policy(budget, unconfirmed)),
-    judge: both(judgeSpeech, judgeFiles(['policy.yaml'])),
+    prepare: async (folder) => people(folder, policy(ledgerBudget, unconfirmed)),
+    judge: both(judgeOutputOnly, judgeFiles(['policy.yaml'])),
   },
   {
     name: 'chart',
@@ -268,13 +269,13 @@ export const scenarios: readonly Scenario[] = [
       people(folder);
       writeFileSync(join(folder, 'chart.svg'), 'old');
     },
-    judge: both(judgeSpeech, judgeFiles(['chart.svg'])),
+    judge: both(judgeOutputOnly, judgeFiles(['chart.svg'])),
   },
   {
     name: 'ties',
     words: ['learn', 'ties', '--affinity', 'alike.csv', '--out', 'ties.csv', '--json'],
     prepare: async (folder) => writeFileSync(join(folder, 'alike.csv'), 'id,x,y\na,1,2\nb,1,2\nc,2,1\n'),
-    judge: both(judgeSpeech, judgeFiles(['ties.csv'])),
+    judge: both(judgeOutputOnly, judgeFiles(['ties.csv'])),
   },
   {
     name: 'attack page',
@@ -283,12 +284,12 @@ export const scenarios: readonly Scenario[] = [
       people(folder, tied);
       await sound(folder, ask(parties, '--out', 'report'));
     },
-    judge: both(judgeSpeech, judgeFiles(['private/attack-party.html'], whole)),
+    judge: both(judgeOutputOnly, judgeFiles(['private/attack-party.html'], whole)),
   },
   {
     name: 'init',
     words: ['init', 'people.csv', '--out', 'draft.yaml', '--json'],
     prepare: async (folder) => people(folder),
-    judge: both(judgeSpeech, judgeFiles(['draft.yaml'])),
+    judge: both(judgeOutputOnly, judgeFiles(['draft.yaml'])),
   },
 ];

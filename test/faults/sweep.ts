@@ -1,44 +1,45 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Said } from '../fugu.js';
+import type { CommandResult } from '../fugu.js';
 import { fugu } from '../fugu.js';
-import { type Call, copyOf, type Disk, type Fault } from './disk.js';
-import { type Broken, killed, type Planted, type State, stateOf } from './oracle.js';
+import { type Call, copyOf, type Disk, type DiskFault } from './disk.js';
+import { type Broken, diskState, killed, type PlantedFault, type State } from './oracle.js';
 import type { Scenario } from './scenarios.js';
 
-export interface Run {
+export interface SweepRun {
   readonly scenario: string;
   readonly at: number;
   readonly call: Call;
-  readonly fault: Fault;
+  readonly fault: DiskFault;
   readonly end: 'done' | 'told' | 'killed';
   readonly seconds: number;
   readonly broken: readonly Broken[];
 }
 
-export interface Wanted {
+export interface SweepRequest {
   /** What is done to a call, from 1, one run each. */
-  readonly faults: (call: Call, at: number, all: readonly Call[]) => readonly Fault[];
+  readonly faults: (call: Call, at: number, all: readonly Call[]) => readonly DiskFault[];
   /** Whether the command is run again afterwards on a sound disk. */
   readonly again?: (at: number) => boolean;
   /** When to stop; every call meets one fault all the same. */
   readonly until?: number;
   readonly lanes?: number;
   /** Told of every run as it ends. */
-  readonly onRun?: (run: Run) => void;
+  readonly onRun?: (run: SweepRun) => void;
 }
 
 /** Fails the n-th call of a command, for every wanted n and fault, each on a fresh copy of the folder, and judges what is left. */
-export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Promise<readonly Run[]> {
+export async function sweep(disk: Disk, scenario: Scenario, wanted: SweepRequest): Promise<readonly SweepRun[]> {
   const home = mkdtempSync(join(tmpdir(), 'fugu-faults-'));
   try {
     const lanes: Lane[] = [];
     for (let k = 0; k < (wanted.lanes ?? 1); k++) lanes.push(await laneIn(join(home, `lane-${k}`), scenario));
     const first = lanes[0]!.fresh();
-    const { said, calls } = await disk.calls(first, scenario);
-    const sound = await stateOf(first);
-    if (said.code !== 0 || calls.length === 0) throw new Error(`${scenario.name} fails on a sound disk: ${said.out}${said.err}`);
+    const { result, calls } = await disk.calls(first, scenario);
+    const sound = await diskState(first);
+    if (result.code !== 0 || calls.length === 0)
+      throw new Error(`${scenario.name} fails on a sound disk: ${result.out}${result.err}`);
     const chosen = calls
       .flatMap((call, k) =>
         turned(wanted.faults(call, k + 1, calls), k).map((fault, round) => ({
@@ -49,7 +50,7 @@ export async function sweep(disk: Disk, scenario: Scenario, wanted: Wanted): Pro
         })),
       )
       .sort((a, b) => a.round - b.round);
-    const runs: Run[] = [];
+    const runs: SweepRun[] = [];
     const work = async ({ fresh, before }: Lane) => {
       for (let next = chosen.shift(); next; next = chosen.shift()) {
         if (next.round > 0 && wanted.until !== undefined && Date.now() > wanted.until) return;
@@ -77,7 +78,7 @@ async function laneIn(folder: string, scenario: Scenario): Promise<Lane> {
   await scenario.prepare(folder);
   const template = copyOf(folder, `${folder}-template`);
   const fresh = () => copyOf(template, folder);
-  return { fresh, before: await stateOf(fresh()) };
+  return { fresh, before: await diskState(fresh()) };
 }
 
 /** Every call meets one fault before any meets a second, so that a sweep cut short has still been everywhere. */
@@ -88,28 +89,28 @@ async function one(
   scenario: Scenario,
   folder: string,
   before: State,
-  { at, fault, planted }: { readonly at: number; readonly fault: Fault; readonly planted: Planted },
+  { at, fault, planted }: { readonly at: number; readonly fault: DiskFault; readonly planted: PlantedFault },
   repeat: boolean,
-): Promise<Run> {
+): Promise<SweepRun> {
   const started = Date.now();
   const { name, words, judge, again } = scenario;
-  const said = await disk.run(folder, scenario, { ...fault, at });
+  const result = await disk.run(folder, scenario, { ...fault, at });
   const seconds = (Date.now() - started) / 1000;
-  const after = await stateOf(folder);
-  const broken = judge(before, said, after, planted);
+  const after = await diskState(folder);
+  const broken = judge(before, result, after, planted);
   if (repeat && again)
-    broken.push(...again({ before, said, after, planted }, await fugu({ cwd: folder }, ...words), await stateOf(folder)));
-  return { scenario: name, at, call: planted.call, fault, end: endOf(said), seconds, broken };
+    broken.push(...again({ before, result, after, planted }, await fugu({ cwd: folder }, ...words), await diskState(folder)));
+  return { scenario: name, at, call: planted.call, fault, end: endOf(result), seconds, broken };
 }
 
-const endOf = (said: Said): Run['end'] => (killed(said) ? 'killed' : said.code === 0 ? 'done' : 'told');
+const endOf = (result: CommandResult): SweepRun['end'] => (killed(result) ? 'killed' : result.code === 0 ? 'done' : 'told');
 
-export const faultText = ({ how, errno, victim }: Fault): string => [how, errno, victim].filter(Boolean).join(' ');
+export const faultText = ({ mode, errno, victim }: DiskFault): string => [mode, errno, victim].filter(Boolean).join(' ');
 
 /** How the runs ended, a line for each command, and what was broken how often. */
-export function summary(runs: readonly Run[]): string {
+export function summary(runs: readonly SweepRun[]): string {
   const names = [...new Set(runs.map((r) => r.scenario))];
-  const broken = (list: readonly Run[]) => list.filter((r) => r.broken.length > 0).length;
+  const broken = (list: readonly SweepRun[]) => list.filter((r) => r.broken.length > 0).length;
   const lines = names.map((name) => {
     const mine = runs.filter((r) => r.scenario === name);
     const ends = (['done', 'told', 'killed'] as const).map((end) => `${mine.filter((r) => r.end === end).length}`.padStart(7));

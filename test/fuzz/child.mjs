@@ -153,7 +153,8 @@ const targets = {
     const known = ['epsilon', 'posterior', 'leak', 'audit', 'compare', 'pattern'];
     const name = known.includes(argv[0]) ? argv[0] : 'epsilon';
     const program = new Command('fugu').exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
-    (await load(`cli/${name}.js`)).register(program);
+    const command = await load(`app/cli/${name}.js`);
+    command[Object.keys(command).find((key) => /^register\w+Command$/.test(key))](program);
     for (const command of program.commands) command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
     try {
       await program.parseAsync(argv, { from: 'user' });

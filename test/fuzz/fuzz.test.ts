@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { builtOnce } from '../fugu.js';
-import { casesOf, mostMib, mostMs, type Run, runCases } from './run.js';
+import { casesOf, type FuzzRun, mostMib, mostMs, runCases } from './run.js';
 import { seeds, type Target } from './seeds.js';
 
 /** How the cases of a full run are shared out; FUGU_FUZZ=100000 runs them all. */
@@ -33,10 +33,10 @@ const corpus = (target: Target): readonly string[] =>
     ? (JSON.parse(readFileSync(new URL(`${target}.json`, folder), 'utf8')) as Kept[]).map(text)
     : [];
 
-const show = ({ findings }: Run) =>
+const show = ({ findings }: FuzzRun) =>
   findings.map(({ what, text: input }) => `${what}\n  in ${JSON.stringify(input.slice(0, 300))}`);
 
-function report(run: Run): void {
+function report(run: FuzzRun): void {
   if (process.env.FUGU_FUZZ === undefined) return;
   console.log(
     `${run.target}: ${run.cases} cases, slowest ${Math.round(run.slowest)} ms, peak ${Math.round(run.peak)} MiB, ${JSON.stringify(run.ends)}`,

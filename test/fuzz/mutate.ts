@@ -1,4 +1,4 @@
-import type { Random } from './random.js';
+import type { SeededRandom } from './random.js';
 
 /** Numbers at the edges of what readers take. */
 const numbers = [
@@ -117,9 +117,9 @@ const words = [
   '..',
 ] as const;
 
-type Mutation = (text: string, random: Random, other: string) => string;
-const place = (text: string, random: Random) => random.below(text.length + 1);
-const slice = (text: string, random: Random): [number, number] => {
+type Mutation = (text: string, random: SeededRandom, other: string) => string;
+const place = (text: string, random: SeededRandom) => random.below(text.length + 1);
+const slice = (text: string, random: SeededRandom): [number, number] => {
   const from = place(text, random);
   return [from, Math.min(text.length, from + 1 + random.below(random.chance(0.2) ? text.length + 1 : 12))];
 };
@@ -194,7 +194,7 @@ const mutations: readonly Mutation[] = [
 ];
 
 /** One to six mutations; one in twelve cases stays as it is. */
-export function mutate(text: string, random: Random, other: string): string {
+export function mutate(text: string, random: SeededRandom, other: string): string {
   if (random.chance(1 / 12)) return text;
   let mutated = text;
   for (let k = 1 + random.below(random.chance(0.5) ? 2 : 6); k > 0; k--) mutated = random.pick(mutations)(mutated, random, other);
@@ -292,7 +292,7 @@ const vocabulary = [
 ];
 
 /** One value of a JSON text becomes another; the rest stays what it was. Text that is no JSON stays. */
-export function mutateJson(text: string, random: Random): string {
+export function mutateJson(text: string, random: SeededRandom): string {
   let document: unknown;
   try {
     document = JSON.parse(text);

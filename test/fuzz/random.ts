@@ -1,5 +1,5 @@
 /** A small seeded generator: the same seed gives the same cases on every machine. */
-export interface Random {
+export interface SeededRandom {
   /** A number from 0 to below 1. */
   unit(): number;
   /** A whole number from 0 to n - 1. */
@@ -8,7 +8,7 @@ export interface Random {
   chance(share: number): boolean;
 }
 
-export function randomFrom(seed: number): Random {
+export function seededFuzz(seed: number): SeededRandom {
   let state = seed >>> 0;
   const unit = () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { mutate, mutateJson } from './mutate.js';
-import { type Random, randomFrom } from './random.js';
+import { type SeededRandom, seededFuzz } from './random.js';
 import { seeds, type Target } from './seeds.js';
 
 /** No input may take more processor time, nor leave the process larger. */
@@ -10,21 +10,21 @@ export const mostMib = 500;
 /** Processors are shared, so the clock is only asked whether anything still happens. */
 const silence = 600_000;
 
-export interface Finding {
+export interface FuzzFinding {
   readonly target: Target;
   readonly text: string;
   readonly what: string;
 }
-export interface Run {
+export interface FuzzRun {
   readonly target: Target;
   readonly cases: number;
   readonly ends: Readonly<Record<string, number>>;
   readonly slowest: number;
   readonly peak: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FuzzFinding[];
 }
 
-interface Told {
+interface ChildReport {
   readonly ready?: true;
   readonly index: number;
   readonly end: string;
@@ -35,7 +35,7 @@ interface Told {
 
 /** Cases made from the seeds: the same for the same number. */
 export function casesOf(target: Target, count: number, seed = 1): string[] {
-  const random = randomFrom(seed * 7919 + target.length * 104_729 + target.charCodeAt(0));
+  const random = seededFuzz(seed * 7919 + target.length * 104_729 + target.charCodeAt(0));
   const own = seeds[target];
   const all = Object.values(seeds).flat();
   return Array.from({ length: count }, () => {
@@ -47,7 +47,7 @@ export function casesOf(target: Target, count: number, seed = 1): string[] {
   });
 }
 
-function oneWord(text: string, random: Random): string {
+function oneWord(text: string, random: SeededRandom): string {
   const words = text.split('\u0001');
   const at = 1 + random.below(words.length - 1);
   words[at] = mutate(words[at]!, random, words[1 + random.below(words.length - 1)]!);
@@ -55,9 +55,9 @@ function oneWord(text: string, random: Random): string {
 }
 
 /** Every case in a process of its own making: one that hangs or dies is a finding, and the next process goes on behind it. */
-export async function runCases(target: Target, cases: readonly string[]): Promise<Run> {
+export async function runCases(target: Target, cases: readonly string[]): Promise<FuzzRun> {
   const ends: Record<string, number> = {};
-  const findings: Finding[] = [];
+  const findings: FuzzFinding[] = [];
   let slowest = 0;
   let peak = 0;
   const found = (text: string, what: string) => findings.push({ target, text, what });
@@ -83,7 +83,7 @@ export async function runCases(target: Target, cases: readonly string[]): Promis
 }
 
 /** Undefined when the child told of every case, or was stopped because `told` said so; otherwise why it ended before. */
-function inChild(target: Target, cases: readonly string[], told: (one: Told) => boolean): Promise<string | undefined> {
+function inChild(target: Target, cases: readonly string[], onReport: (one: ChildReport) => boolean): Promise<string | undefined> {
   return new Promise((done) => {
     const child: ChildProcess = fork(fileURLToPath(new URL('./child.mjs', import.meta.url)), [], {
       execArgv: ['--max-old-space-size=450'],
@@ -102,13 +102,13 @@ function inChild(target: Target, cases: readonly string[], told: (one: Told) => 
       timer = setTimeout(() => stop(`hangs: nothing for ${silence / 1000} s`), silence);
     };
     wait();
-    child.on('message', (message: Told) => {
+    child.on('message', (message: ChildReport) => {
       wait();
       if (message.ready) {
         child.send({ target, cases });
         return;
       }
-      if (!told(message) || message.index === cases.length - 1) stop();
+      if (!onReport(message) || message.index === cases.length - 1) stop();
     });
     child.on('exit', (code, signal) => {
       clearTimeout(timer);

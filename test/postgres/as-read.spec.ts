@@ -5,13 +5,13 @@ import { slicingsOf } from '../../src/data/ties/slicings.js';
 import { publicPlace } from '../../src/query/count/public-steps.js';
 import { placesOfRows } from '../../src/query/count/rows-to-groups.js';
 import { openNow } from '../now.js';
-import { cellsOf, type Declared, days, declared, readPublicValue, readValue } from '../read-cells.js';
-import { server, Town } from './town.js';
+import { type DeclaredNumber, days, declaredNumbers, edgeCells, readPublicValue, readValue } from '../read-cells.js';
+import { PostgresTown, server } from './town.js';
 
 describe.skipIf(!server)('a number in PostgreSQL', () => {
-  let town: Town;
+  let town: PostgresTown;
   beforeAll(async () => {
-    town = await Town.open('as_read');
+    town = await PostgresTown.open('as_read');
   });
   afterAll(() => town?.close());
 
@@ -20,7 +20,7 @@ describe.skipIf(!server)('a number in PostgreSQL', () => {
       `data: {source: "${town.address()}", table: ${table}${decimal}}\nprotect: {secret: row}\nbudget: {epsilon: 1}\nledger: ledger.db\ndependence: none\ncolumns: {x: ${column}}\n`,
       '/nowhere/policy.yaml',
     );
-  const placesIn = async (of: Declared, table: string, decimal = '') => {
+  const placesIn = async (of: DeclaredNumber, table: string, decimal = '') => {
     const policy = await policyOf(of.yaml, table, decimal);
     const engine = await openNow(policy);
     const binder = new Binder(engine.dialect);
@@ -32,10 +32,10 @@ describe.skipIf(!server)('a number in PostgreSQL', () => {
     return new Map(rows.map(([id, p]) => [Number(id), p === null ? -1 : Number(p)]));
   };
 
-  it.each([...declared, days].map((of) => [of.name, of] as const))(
+  it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))(
     'has the value that it has elsewhere, as a double, a text and a text with a comma: %s',
     async (_, of) => {
-      const cells = cellsOf(of);
+      const cells = edgeCells(of);
       const meant = cells.map((x) => [x, readValue(of, x)]);
       const comma = (x: number) => `${x}`.replace('.', ',');
       const forms =
@@ -57,10 +57,10 @@ describe.skipIf(!server)('a number in PostgreSQL', () => {
     },
   );
 
-  it.each([...declared, days].filter(({ whole }) => whole).map((of) => [of.name, of] as const))(
+  it.each([...declaredNumbers, days].filter(({ whole }) => whole).map((of) => [of.name, of] as const))(
     'has one value before payment and in the account where the column is public, above its bounds, too: %s',
     async (_, of) => {
-      const cells = [...cellsOf(of), ...(of === days ? [] : [-7777])];
+      const cells = [...edgeCells(of), ...(of === days ? [] : [-7777])];
       const types = of === days ? ['TEXT', 'DATE'] : ['DOUBLE PRECISION', 'TEXT'];
       for (const type of types) {
         const rows = cells.map((x, i) => [`${i}`, of.text(x)]);

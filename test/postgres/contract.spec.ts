@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { Engine } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { describeEngine } from '../engine-contract.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 describe.skipIf(!server)('a server', () => {
-  let town: Town;
+  let town: PostgresTown;
   beforeAll(async () => {
-    town = await Town.open('contract');
+    town = await PostgresTown.open('contract');
   });
   afterAll(() => town?.close());
 

@@ -5,18 +5,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '../../src/app/api/ledger.js';
 import { Fault } from '../../src/base/errors.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 /** How often the server ends all that is ours; FUGU_KILLS says how often in a long run. */
 const kills = Number(process.env.FUGU_KILLS ?? 6);
 
 /** Releases whose connections end at any moment: while they look, before and behind the booking, while rows are counted or streamed. */
 describe.skipIf(!server)('releases that are cut off', () => {
-  let town: Town;
+  let town: PostgresTown;
   let folder: string;
   const file = () => join(folder, 'policy.yaml');
   beforeAll(async () => {
-    town = await Town.open('cutting');
+    town = await PostgresTown.open('cutting');
     folder = mkdtempSync(join(tmpdir(), 'fugu-cutting-'));
     await town.run(`CREATE TABLE many AS SELECT substr('abc', 1 + i % 3, 1) AS x FROM generate_series(1, 90000) AS i; GRANT SELECT ON many TO reader`); // biome-ignore format: one line
     writeFileSync(
@@ -39,8 +39,8 @@ columns:
 
   const count = (value: string) => ({ kind: 'count', where: [{ column: 'x', op: '=', value }] });
   const questions = [[{ kind: 'histogram', column: 'x' }], [...'abcabcabc'].map(count)];
-  const right = (told: unknown): boolean =>
-    (told as { tables: { rows: { keys: unknown[]; value: number }[] }[] }).tables
+  const right = (answer: unknown): boolean =>
+    (answer as { tables: { rows: { keys: unknown[]; value: number }[] }[] }).tables
       .flatMap(({ rows }) => rows.map(({ value }) => value))
       .every((value) => value === 30000 || value === 0);
 
@@ -70,23 +70,23 @@ columns:
           ),
         );
       };
-      const told = await release(k, cut);
-      if (told instanceof Error) {
-        expect(told).toBeInstanceOf(Fault);
-        expect((told as Fault).code).toMatch(/^ENGINE_/);
-      } else expect(right(told)).toBe(true);
-      const how = told instanceof Fault ? `${told.code} ${told.outcome?.state}` : 'answered';
-      ended.set(how, (ended.get(how) ?? 0) + 1);
+      const answer = await release(k, cut);
+      if (answer instanceof Error) {
+        expect(answer).toBeInstanceOf(Fault);
+        expect((answer as Fault).code).toMatch(/^ENGINE_/);
+      } else expect(right(answer)).toBe(true);
+      const outcome = answer instanceof Fault ? `${answer.code} ${answer.outcome?.state}` : 'answered';
+      ended.set(outcome, (ended.get(outcome) ?? 0) + 1);
       // Nothing was answered that was not booked, and nothing is booked twice.
       const before = await verifyLedger(file()).catch(() => ({ ok: true, entries: 0 }));
       expect([before.ok, before.entries - booked === 0 || before.entries - booked === 1]).toEqual([true, true]);
-      if (!(told instanceof Error)) expect(before.entries).toBe(booked + 1);
+      if (!(answer instanceof Error)) expect(before.entries).toBe(booked + 1);
       await done;
       const again = await release(k);
       expect([k, again instanceof Error ? (again as Error).message : right(again)]).toEqual([k, true]);
       booked++;
       expect(await verifyLedger(file())).toMatchObject({ ok: true, entries: booked });
     }
-    console.log([...ended].map(([how, times]) => `${how}: ${times}`).join(', '));
+    console.log([...ended].map(([outcome, times]) => `${outcome}: ${times}`).join(', '));
   });
 });

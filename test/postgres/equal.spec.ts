@@ -2,11 +2,11 @@ import { describe } from 'vitest';
 import { describeEqual } from '../engine-equal.js';
 import { describeKeys } from '../engine-keys.js';
 import { describeViews } from '../engine-views.js';
-import { server, Town } from './town.js';
-import { twinsIn } from './twin.js';
+import { PostgresTown, server } from './town.js';
+import { postgresTwins } from './twin.js';
 
 describe.skipIf(!server)('a server', () => {
-  describeEqual('PostgreSQL', async () => twinsIn(await Town.open('equal')));
-  describeKeys('PostgreSQL', async () => twinsIn(await Town.open('keys')));
-  describeViews('PostgreSQL', async () => twinsIn(await Town.open('views')));
+  describeEqual('PostgreSQL', async () => postgresTwins(await PostgresTown.open('equal')));
+  describeKeys('PostgreSQL', async () => postgresTwins(await PostgresTown.open('keys')));
+  describeViews('PostgreSQL', async () => postgresTwins(await PostgresTown.open('views')));
 });

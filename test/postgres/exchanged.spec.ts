@@ -3,17 +3,17 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Pinned, pinned } from '../../src/data/engine/engine.js';
-import { Connection } from '../../src/data/engine/postgres/connection.js';
+import { type Snapshot, withSnapshot } from '../../src/data/engine/engine.js';
+import { PostgresConnection } from '../../src/data/engine/postgres/connection.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { startServer } from './start-server.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 /** What no snapshot keeps and no lock holds still: functions, types, roles, sequences. */
 describe.skipIf(!server)('what tables are read through', () => {
-  let town: Town;
+  let town: PostgresTown;
   beforeAll(async () => {
-    town = await Town.open('exchanged');
+    town = await PostgresTown.open('exchanged');
     // Roles are everybody's on a server: nobody else uses these.
     await town.run(`CREATE ROLE warden LOGIN PASSWORD '${server!.reader}'; CREATE ROLE watch; CREATE ROLE keeper`);
     await town.run(
@@ -43,8 +43,8 @@ describe.skipIf(!server)('what tables are read through', () => {
 
   const open = (table: string, limits: object = {}) => openEngine({ source: town.address('warden'), table }, limits);
   const sql = 'SELECT id, count(*) FROM fugu_data GROUP BY id ORDER BY id';
-  const read = async (data: Pinned) => (await data.rows({ sql, values: [] })).open();
-  const drained = async (data: Pinned) => {
+  const read = async (data: Snapshot) => (await data.rows({ sql, values: [] })).open();
+  const drained = async (data: Snapshot) => {
     for await (const _ of data.stream({ sql, values: [] }));
   };
 
@@ -63,14 +63,14 @@ describe.skipIf(!server)('what tables are read through', () => {
     ['over_secured', 'ALTER VIEW over_secured OWNER TO keeper', 'ALTER VIEW over_secured OWNER TO owner'],
   ])('%s, and then %s: a fault, never taken for what it was', async (table, change, back) => {
     const engine = await open(table);
-    const data = await engine.pin();
+    const data = await engine.snapshot();
     const before = await read(data);
     await town.run(change);
     for (const work of [read, drained])
       await expect(work(data)).rejects.toMatchObject({ message: expect.stringMatching(/changed while/) });
     await data.close();
     // Those who come later find what is there.
-    expect(await pinned(engine, read)).not.toEqual(before);
+    expect(await withSnapshot(engine, read)).not.toEqual(before);
     await town.run(back);
     await engine.close();
   });
@@ -81,19 +81,19 @@ describe.skipIf(!server)('what tables are read through', () => {
     if (Number(version) < 150_000) return;
     await town.run('GRANT SELECT ON secured TO warden');
     const engine = await open('over_secured');
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       expect(await read(data)).toEqual([['x', 5n], ['y', 1n]]); // biome-ignore format: one line
       await town.run('ALTER VIEW over_secured SET (security_invoker = on)');
       await expect(read(data)).rejects.toMatchObject({ message: expect.stringMatching(/changed while/) });
     });
-    expect(await pinned(engine, read)).toEqual([['x', 5n]]);
+    expect(await withSnapshot(engine, read)).toEqual([['x', 5n]]);
     await town.run('ALTER VIEW over_secured RESET (security_invoker)');
     await engine.close();
   });
 
   it('a label that is renamed and renamed back shows, too', async () => {
     const engine = await open('moody');
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       await read(data);
       for (const change of rename) await town.run(change);
       await expect(read(data)).rejects.toMatchObject({ message: expect.stringMatching(/changed while/) });
@@ -103,7 +103,7 @@ describe.skipIf(!server)('what tables are read through', () => {
 
   it('what others make meanwhile is no change of a table that has nothing to do with it', async () => {
     const engine = await open('plain');
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       await town.run(`CREATE FUNCTION new_one() RETURNS TEXT LANGUAGE sql AS 'SELECT ''x'''; CREATE TYPE other AS ENUM ('a')`);
       await town.run(`CREATE ROLE stranger; GRANT watch TO stranger; CREATE TABLE beside (id TEXT); ANALYZE plain`);
       expect(await read(data)).toEqual([['x', 5n]]);
@@ -116,7 +116,7 @@ describe.skipIf(!server)('what tables are read through', () => {
       `CREATE TABLE called_so (x TEXT); CREATE TABLE naming AS SELECT CAST('called_so' AS REGCLASS) AS x; GRANT SELECT ON naming TO reader`,
     );
     const engine = await openEngine(town.source('naming'));
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       const look = async () => (await data.rows({ sql: 'SELECT x FROM fugu_data', values: [] })).open();
       const before = await look();
       expect(before[0]![0]).toMatch(/^[0-9]+$/);
@@ -136,7 +136,7 @@ describe.skipIf(!server)('what tables are read through', () => {
        CREATE MATERIALIZED VIEW kept AS SELECT fickle(late.id) AS id, n.last_value FROM late CROSS JOIN numbers AS n; GRANT SELECT ON kept TO warden`,
     );
     const engine = await open('kept');
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       await town.run(`SELECT setval('numbers', 7); CREATE OR REPLACE VIEW late AS SELECT id FROM plain WHERE false`);
       expect(await read(data)).toEqual([['x', 5n]]);
       await town.run('REFRESH MATERIALIZED VIEW kept');
@@ -147,10 +147,10 @@ describe.skipIf(!server)('what tables are read through', () => {
 
   it('a look that is never answered ends a stream by its deadline', async () => {
     const engine = await open('plain', { deadline: 1500 });
-    const data = await engine.pin();
-    const { run } = Connection.prototype;
-    vi.spyOn(Connection.prototype, 'run').mockImplementation(function (this: Connection, asked: string) {
-      return asked.startsWith('SELECT md5(') ? new Promise(() => undefined) : run.call(this, asked);
+    const data = await engine.snapshot();
+    const { run } = PostgresConnection.prototype;
+    vi.spyOn(PostgresConnection.prototype, 'run').mockImplementation(function (this: PostgresConnection, statement: string) {
+      return statement.startsWith('SELECT md5(') ? new Promise(() => undefined) : run.call(this, statement);
     });
     await expect(drained(data)).rejects.toMatchObject({ code: 'ENGINE_DEADLINE' });
     await data.close();
@@ -160,10 +160,10 @@ describe.skipIf(!server)('what tables are read through', () => {
   it('a database that was brought back from a copy, and has come as far as it was, is not taken for what it was', async () => {
     const started = await startServer(['fsync=off', 'autovacuum=off']);
     const [folder, copy] = ['data', 'copy'].map((name) => join(started.folder, name)) as [string, string];
-    const asOwner = async (asked: string) => {
+    const asOwner = async (statement: string) => {
       const owner = new pg.Client({ host: '127.0.0.1', port: started.port, user: 'owner', password: started.owner, database: 'postgres' }); // biome-ignore format: one line
       await owner.connect();
-      const { rows } = await owner.query({ text: asked, rowMode: 'array' });
+      const { rows } = await owner.query({ text: statement, rowMode: 'array' });
       await owner.end();
       return rows;
     };
@@ -176,7 +176,7 @@ describe.skipIf(!server)('what tables are read through', () => {
       started.startAgain();
       await asOwner(`INSERT INTO people VALUES ('one')`);
       const engine = await openEngine({ source: `postgres://reader@127.0.0.1:${started.port}/postgres`, table: 'people' });
-      const look = () => pinned(engine, async (data) => [await data.id(), (await data.size()).open()]);
+      const look = () => withSnapshot(engine, async (data) => [await data.id(), (await data.size()).open()]);
       const state = 'SELECT CAST(pg_current_snapshot() AS TEXT)';
       const [first, firstState] = [await look(), await asOwner(state)];
       started.kill();

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../../src/base/errors.js';
-import type { Engine, Pinned } from '../../src/data/engine/engine.js';
-import { pinned } from '../../src/data/engine/engine.js';
+import type { Engine, Snapshot } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { readAddress } from '../../src/policy/address.js';
 import { inShortTime } from '../engine-contract.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 const secret = 'quite-secret-value';
 describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
-  let town: Town;
+  let town: PostgresTown;
   let table: string;
   beforeAll(async () => {
-    town = await Town.open('faults');
+    town = await PostgresTown.open('faults');
     table = await town.table([['id', 'note'], ...Array.from({ length: 3000 }, (_, i) => [`${i}`, secret])]);
   });
   afterAll(() => town?.close());
@@ -30,9 +30,9 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     values: [],
   };
   const long = { sql: 'SELECT id, note, x FROM fugu_data, generate_series(1, 1000) AS a(x)', values: [] };
-  const works = (engine: Engine) => pinned(engine, async (data) => expect((await data.size()).open()).toBe(3000));
+  const works = (engine: Engine) => withSnapshot(engine, async (data) => expect((await data.size()).open()).toBe(3000));
   const drain = (engine: Engine, sql = long, each: () => Promise<unknown> = async () => undefined) =>
-    pinned(engine, async (data) => {
+    withSnapshot(engine, async (data) => {
       for await (const block of data.stream(sql)) {
         expect(block.open().rows).toBeGreaterThan(0);
         await each();
@@ -65,7 +65,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await inShortTime(500, async (deadline) => {
       const engine = await open({}, { deadline });
       try {
-        expect((await fault(pinned(engine, (data) => data.rows(slow)))).code).toBe('ENGINE_DEADLINE');
+        expect((await fault(withSnapshot(engine, (data) => data.rows(slow)))).code).toBe('ENGINE_DEADLINE');
         expect((await fault(drain(engine, long, () => waiting(deadline / 12)))).code).toBe('ENGINE_DEADLINE');
         await works(engine);
       } finally {
@@ -77,20 +77,20 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
 
   it('closing the engine ends what is under way', async () => {
     const engine = await open();
-    const asked = fault(pinned(engine, (data) => data.rows(slow)));
+    const pending = fault(withSnapshot(engine, (data) => data.rows(slow)));
     const streamed = fault(drain(engine, long, () => waiting(5)));
     await waiting(300);
     await engine.close();
-    await Promise.all([asked, streamed]);
+    await Promise.all([pending, streamed]);
     await quiet();
   });
 
   it('a connection that is cut, or a statement that somebody stops, is a fault, and the next one works', async () => {
     const engine = await open({}, { deadline: 15_000 });
     for (const how of ['terminate', 'cancel'] as const) {
-      const asked = fault(pinned(engine, (data) => data.rows(slow)));
+      const pending = fault(withSnapshot(engine, (data) => data.rows(slow)));
       await end(how);
-      expect((await asked).code).toMatch(how === 'cancel' ? /ENGINE_DEADLINE/ : /ENGINE_FAILED/);
+      expect((await pending).code).toMatch(how === 'cancel' ? /ENGINE_DEADLINE/ : /ENGINE_FAILED/);
       await works(engine);
     }
     let cut = false;
@@ -115,9 +115,11 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
 
   it('many at once wait for each other and all are answered; a stream that is left lets go', async () => {
     const engine = await open();
-    const sizes = await Promise.all(Array.from({ length: 24 }, () => pinned(engine, async (data) => (await data.size()).open())));
+    const sizes = await Promise.all(
+      Array.from({ length: 24 }, () => withSnapshot(engine, async (data) => (await data.size()).open())),
+    );
     expect(new Set(sizes)).toEqual(new Set([3000]));
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       for (let k = 0; k < 5; k++) for await (const _ of data.stream(long)) break;
       const counts = await Promise.all(
         Array.from({ length: 9 }, () => data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })),
@@ -157,7 +159,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     const own = await town.table([['id'], ['1']]);
     const engine = await open({ table: own });
     await town.run(`REVOKE SELECT ON ${own} FROM reader`);
-    expect((await fault(engine.pin())).code).toBe('ACCESS_DENIED');
+    expect((await fault(engine.snapshot())).code).toBe('ACCESS_DENIED');
     await engine.close();
   });
 
@@ -179,12 +181,12 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await town.run(`INSERT INTO near VALUES ('x'); CREATE VIEW seen AS SELECT id, upper(id) AS big FROM near`);
     const engine = await open({ table: 'seen' });
     expect(
-      await pinned(engine, async (data) => (await data.rows({ sql: 'SELECT big FROM fugu_data', values: [] })).open()),
+      await withSnapshot(engine, async (data) => (await data.rows({ sql: 'SELECT big FROM fugu_data', values: [] })).open()),
     ).toEqual([['X']]);
     await town.run(
       `CREATE FOREIGN TABLE near_y PARTITION OF near FOR VALUES IN ('y') SERVER files OPTIONS (filename '/etc/hostname')`,
     );
-    expect((await fault(engine.pin())).code).toBe('DATA_NOT_FOUND');
+    expect((await fault(engine.snapshot())).code).toBe('DATA_NOT_FOUND');
     await engine.close();
   });
 
@@ -206,15 +208,15 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     ] as const) {
       await town.run(`TRUNCATE ${own}; INSERT INTO ${own} (id) SELECT i FROM generate_series(1, 50) AS i; REFRESH MATERIALIZED VIEW kept_of_it`); // biome-ignore format: one line
       const engine = await open({ table: seen });
-      const count = async (data: Pinned) =>
+      const count = async (data: Snapshot) =>
         (await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })).open()[0]![0];
-      const data = await engine.pin();
+      const data = await engine.snapshot();
       await town.run(change);
       const found = await count(data).catch((e: unknown) => e);
       if (found !== 50n) expect([change, (found as Fault).message]).toEqual([change, expect.stringMatching(/changed while/)]);
-      await fault(drain({ pin: async () => data } as Engine, { sql: 'SELECT id FROM fugu_data', values: [] }));
+      await fault(drain({ snapshot: async () => data } as Engine, { sql: 'SELECT id FROM fugu_data', values: [] }));
       // Those who come later find what is there.
-      expect([change, await pinned(engine, count)]).toEqual([change, change.startsWith('TRUNCATE') ? 0n : seen === 'sliced' ? 51n : 50n]); // biome-ignore format: one line
+      expect([change, await withSnapshot(engine, count)]).toEqual([change, change.startsWith('TRUNCATE') ? 0n : seen === 'sliced' ? 51n : 50n]); // biome-ignore format: one line
       await engine.close();
     }
   });
@@ -224,7 +226,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await town.run(`CREATE VIEW over_own AS SELECT id FROM ${own}; GRANT SELECT ON over_own TO reader`);
     for (const seen of [own, 'over_own']) {
       const engine = await open({ table: seen });
-      const data = await engine.pin();
+      const data = await engine.snapshot();
       const read = () => data.rows({ sql: 'SELECT id FROM fugu_data', values: [] });
       const stream = async () => {
         for await (const _ of data.stream({ sql: 'SELECT id FROM fugu_data', values: [] }));
@@ -262,15 +264,15 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
       );
       await town.run('CREATE VIEW over_blue AS SELECT id, other FROM blue; GRANT SELECT ON over_blue TO reader');
       const engine = await open({ table: seen });
-      const read = (data: Pinned) => data.rows({ sql: 'SELECT id, count(*) FROM fugu_data GROUP BY id', values: [] });
-      await pinned(engine, async (data) => expect((await read(data)).open()).toEqual([['x', 50n]]));
-      const data = await engine.pin();
+      const read = (data: Snapshot) => data.rows({ sql: 'SELECT id, count(*) FROM fugu_data GROUP BY id', values: [] });
+      await withSnapshot(engine, async (data) => expect((await read(data)).open()).toEqual([['x', 50n]]));
+      const data = await engine.snapshot();
       await town.run(change);
       for (let k = 0; k < 2; k++)
         expect([change, (await fault(read(data))).message]).toEqual([change, expect.stringMatching(/changed while/)]);
       await data.close();
       // Those who come later find what is there.
-      await pinned(engine, read);
+      await withSnapshot(engine, read);
       await engine.close();
     }
   });
@@ -318,25 +320,25 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     ] as const) {
       const engine = await open({ table });
       expect(
-        await pinned(engine, async (data) => (await data.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open()),
+        await withSnapshot(engine, async (data) => (await data.rows({ sql: 'SELECT id FROM fugu_data', values: [] })).open()),
       ).toEqual([[id]]);
       await engine.close();
     }
   });
 
   it('a table that comes to inherit from another, or does so no more, is not read with a release that began before', async () => {
-    const count = async (data: Pinned) => Number((await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })).open()[0]![0]); // biome-ignore format: one line
+    const count = async (data: Snapshot) => Number((await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })).open()[0]![0]); // biome-ignore format: one line
     await town.run(
       `CREATE TABLE elder (id TEXT); INSERT INTO elder VALUES ('1'), ('2'); CREATE VIEW over_elder AS SELECT id FROM elder;
        CREATE TABLE younger (id TEXT); INSERT INTO younger VALUES ('3'); GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`,
     );
     const under = async (table: string, change: string) => {
       const engine = await open({ table });
-      const early = await engine.pin();
+      const early = await engine.snapshot();
       await town.run(change);
       const seen = await count(early).catch((e: Fault) => e.message);
       await early.close();
-      const later = await pinned(engine, count);
+      const later = await withSnapshot(engine, count);
       await engine.close();
       return [seen, later];
     };
@@ -377,7 +379,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
       const engine = await open(at(host, more));
       await works(engine);
       let rows = 0;
-      await pinned(engine, async (data) => {
+      await withSnapshot(engine, async (data) => {
         for await (const block of data.stream({ sql: 'SELECT id, note FROM fugu_data, generate_series(1, 30)', values: [] })) {
           rows += block.open().rows;
           await waiting(1);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fault } from '../../src/base/errors.js';
-import { pinned } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { followerOf, type Standby } from './standby.js';
 import { freePort, isInstalled, type Started, startServer } from './start-server.js';
@@ -49,7 +49,7 @@ describe.skipIf(!isInstalled())('data on a server that follows another', () => {
     await second.query("BEGIN; INSERT INTO people VALUES (101, 'rep')");
     await (await owner()).query('INSERT INTO noise VALUES (3)');
     const engine = await open();
-    const look = () => pinned(engine, async (data) => [(await data.size()).open(), await data.id()] as const);
+    const look = () => withSnapshot(engine, async (data) => [(await data.size()).open(), await data.id()] as const);
     await follower.caughtUp();
     const before = await look();
     expect(before[0]).toBe(100);
@@ -67,9 +67,9 @@ describe.skipIf(!isInstalled())('data on a server that follows another', () => {
   it('is one moment for a release during which it takes over, or a fault', async () => {
     await follower.caughtUp();
     const engine = await open();
-    const ask = async (data: Parameters<Parameters<typeof pinned>[1]>[0]) =>
+    const ask = async (data: Parameters<Parameters<typeof withSnapshot>[1]>[0]) =>
       (await data.rows({ sql: 'SELECT count(*), max(id) FROM fugu_data', values: [] })).open();
-    const told = await pinned(engine, async (data) => {
+    const answer = await withSnapshot(engine, async (data) => {
       const before = await ask(data);
       follower.promote();
       const own = new pg.Client({
@@ -85,9 +85,9 @@ describe.skipIf(!isInstalled())('data on a server that follows another', () => {
       const after = await Promise.all([ask(data), ask(data)]).catch((error: unknown) => error);
       return { before, after };
     });
-    if (told.after instanceof Error) expect(told.after).toBeInstanceOf(Fault);
-    else expect(told.after).toEqual([told.before, told.before]);
-    expect((await pinned(engine, ask))[0]![1]).toBe(500);
+    if (answer.after instanceof Error) expect(answer.after).toBeInstanceOf(Fault);
+    else expect(answer.after).toEqual([answer.before, answer.before]);
+    expect((await withSnapshot(engine, ask))[0]![1]).toBe(500);
     await engine.close();
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Pinned, pinned } from '../../src/data/engine/engine.js';
+import { type Snapshot, withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { gridOf, positionOf } from '../../src/policy/grid.js';
 import type { NumberColumn } from '../../src/policy/policy.js';
@@ -8,13 +8,13 @@ import { countByDatabase, countStreaming } from '../../src/query/count/count.js'
 import { parseBatch } from '../../src/query/parse.js';
 import { openNow } from '../now.js';
 import { category, number, samplePolicy } from '../sample-policy.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 /** Data that makes a statement fail elsewhere, or be counted otherwise: each is a fault that tells about a record, or a wrong integer. */
 describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
-  let town: Town;
+  let town: PostgresTown;
   beforeAll(async () => {
-    town = await Town.open('hazards');
+    town = await PostgresTown.open('hazards');
   });
   afterAll(() => town?.close());
 
@@ -31,7 +31,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
   }
   const missing = { kind: 'count', where: [{ column: 'x', op: 'missing' }] };
   const sum = { kind: 'sum', column: 'x' };
-  const shown = async (data: Pinned, sql: string) => (await data.rows({ sql, values: [] })).open();
+  const shown = async (data: Snapshot, sql: string) => (await data.rows({ sql, values: [] })).open();
 
   it('where a product vanishes (5e-324 on a coarse grid)', async () => {
     const table = await town.table([['x'], ['5e-324'], ['-5e-324'], ['1e-310'], ['2000']], ['DOUBLE PRECISION']);
@@ -171,12 +171,12 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
       const engine = await openEngine(town.source(await town.table(rows as string[][])));
       const less = await engine.without(unit, ['b', 'z']);
       const sql = `SELECT "${unit.replaceAll('"', '""')}", "${x}" FROM fugu_data`;
-      const left = await pinned(less, async (data) => [(await data.id()).length, await shown(data, sql)]);
+      const left = await withSnapshot(less, async (data) => [(await data.id()).length, await shown(data, sql)]);
       expect([unit, left]).toEqual([unit, [64, [['a', '1'], ['c', '4'], [null, '5']]]]); // biome-ignore format: one line
       const protect = { ...samplePolicy([category(x, ['1'])]).protect, secret: 'person' as const, unit, maxRows: 1 };
       const policy = { ...samplePolicy([category(x, ['1', '2', '3', '4'])]), protect };
       const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: x }), policy);
-      const counts = await pinned(engine, async (data) => (await countByDatabase(data, policy, measures))[0]!.open());
+      const counts = await withSnapshot(engine, async (data) => (await countByDatabase(data, policy, measures))[0]!.open());
       expect([unit, counts[0], counts[1]! + counts[2]!, counts[3]]).toEqual([unit, 1n, 1n, 1n]);
       await engine.close();
     }

@@ -2,10 +2,10 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Fault } from '../../src/base/errors.js';
 import { rational, toText } from '../../src/base/exact/rational.js';
-import { Connection } from '../../src/data/engine/postgres/connection.js';
-import type { Entry, Ledger } from '../../src/release/ledger/ledger.js';
+import { PostgresConnection } from '../../src/data/engine/postgres/connection.js';
+import type { Ledger, SpendEntry } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
-import { asking, spentBy } from '../ledger-folder.js';
+import { askingOfAnn, spentByAnalyst } from '../ledger-folder.js';
 import { LedgerTown } from './ledger-server.js';
 import { server } from './town.js';
 
@@ -29,7 +29,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
   afterEach(() => void vi.restoreAllMocks());
 
   /** Ends the session and waits until it is gone. */
-  const end = async (connection: Connection): Promise<void> => {
+  const end = async (connection: PostgresConnection): Promise<void> => {
     const pid = Number(connection.name.replace('pid ', ''));
     const { rows } = await owner.query('SELECT pg_terminate_backend($1, 30000) AS gone', [pid]);
     expect(rows).toEqual([{ gone: true }]);
@@ -38,11 +38,11 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
 
   /** Every statement that is sent from now on, in order; the session ends at one of them. */
   function watch(at?: number, moment?: Moment): readonly string[] {
-    const said: string[] = [];
-    const { runAll, query } = Connection.prototype;
-    const cut = async <T>(connection: Connection, sql: string, send: () => Promise<T>): Promise<T> => {
-      said.push(sql);
-      const due = said.length === at || (moment === 'unanswered twice' && said.length === at! + 1);
+    const statements: string[] = [];
+    const { runAll, query } = PostgresConnection.prototype;
+    const cut = async <T>(connection: PostgresConnection, sql: string, send: () => Promise<T>): Promise<T> => {
+      statements.push(sql);
+      const due = statements.length === at || (moment === 'unanswered twice' && statements.length === at! + 1);
       if (!due) return send();
       if (moment === 'unheard') await end(connection);
       const answer = await send();
@@ -50,17 +50,17 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
       if (moment === 'afterwards') return answer;
       throw lost();
     };
-    vi.spyOn(Connection.prototype, 'runAll').mockImplementation(function (this: Connection, sql: string) {
+    vi.spyOn(PostgresConnection.prototype, 'runAll').mockImplementation(function (this: PostgresConnection, sql: string) {
       return cut(this, sql, () => runAll.call(this, sql));
     });
-    vi.spyOn(Connection.prototype, 'query').mockImplementation(function (this: Connection, statement) {
+    vi.spyOn(PostgresConnection.prototype, 'query').mockImplementation(function (this: PostgresConnection, statement) {
       return cut(this, statement.sql, () => query.call(this, statement));
     });
-    return said;
+    return statements;
   }
 
-  type Told<T> = { readonly value: T } | { readonly fault: Fault };
-  const told = <T>(work: Promise<T>): Promise<Told<T>> =>
+  type Settled<T> = { readonly value: T } | { readonly fault: Fault };
+  const settle = <T>(work: Promise<T>): Promise<Settled<T>> =>
     work.then(
       (value) => ({ value }),
       (fault: unknown) => {
@@ -70,14 +70,14 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
     );
 
   /** As a release asks: what is on record is told again, what nobody was answered for is taken up. */
-  const booking = (key: string) => asking({ key, resumable: true, unlessRecorded: true });
+  const booking = (key: string) => askingOfAnn({ key, resumable: true, unlessRecorded: true });
   /** Two bookings by two analysts, one of them answered, and what is asked in between. */
   async function use(ledger: Ledger) {
-    const first = await told(ledger.reserve(booking('a')));
-    const answered = 'value' in first ? await told(ledger.settle(first.value, 'answer')) : undefined;
-    const replayed = await told(ledger.replay('town', 'a'));
-    const second = await told(ledger.reserve({ ...booking('b'), analyst: 'bob' }));
-    const spent = await told(spentBy(ledger));
+    const first = await settle(ledger.reserve(booking('a')));
+    const answered = 'value' in first ? await settle(ledger.commit(first.value, 'answer')) : undefined;
+    const replayed = await settle(ledger.replay('town', 'a'));
+    const second = await settle(ledger.reserve({ ...booking('b'), analyst: 'bob' }));
+    const spent = await settle(spentByAnalyst(ledger));
     return { first, answered, replayed, second, spent };
   }
 
@@ -87,7 +87,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
     try {
       const entries = await ledger.entries('town');
       const wrong: string[] = [];
-      const look = (name: string, key: string, booked: Told<Entry>) => {
+      const look = (name: string, key: string, booked: Settled<SpendEntry>) => {
         const found = entries.filter((entry) => entry.key === key);
         if (found.length > 1) wrong.push(`${name} is booked twice`);
         if ('value' in booked && found[0]?.hash !== booked.value.hash) wrong.push(`${name} was told as booked and is not there`);
@@ -105,7 +105,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
         wrong.push('an answer was told that is not recorded');
       if (kept && !entries.some(({ hash }) => hash === kept.entry.hash)) wrong.push('an answer of nothing that was paid for');
       const total = toText(rational(entries.length, 10));
-      if ((await spentBy(ledger)) !== total) wrong.push('the total is not that of the entries');
+      if ((await spentByAnalyst(ledger)) !== total) wrong.push('the total is not that of the entries');
       if ('value' in spent && spent.value !== total) wrong.push('another total was told');
       const { ok, entries: counted } = await ledger.verify();
       if (!ok || counted !== entries.length) wrong.push('the chain does not verify');
@@ -131,11 +131,11 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
       for (let at = 1; at <= all.length; at++) {
         await town.empty();
         ledger = await openLedger(town.address());
-        const said = watch(at, moment);
+        const statements = watch(at, moment);
         const done = await use(ledger);
         vi.restoreAllMocks();
-        expect(said.length).toBeGreaterThanOrEqual(at);
-        const what = `${moment} at ${at}, ${said[at - 1]!.slice(0, 60)}`;
+        expect(statements.length).toBeGreaterThanOrEqual(at);
+        const what = `${moment} at ${at}, ${statements[at - 1]!.slice(0, 60)}`;
         wrong.push(...(await compare(done)).map((how) => `${what}: ${how}`));
         for (const [name, one] of Object.entries(done))
           if (one && 'fault' in one) {
@@ -166,7 +166,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
       for (let at = 1; at <= all.length; at++) {
         await town.empty();
         watch(at, moment);
-        const first = await told(openLedger(town.address()));
+        const first = await settle(openLedger(town.address()));
         vi.restoreAllMocks();
         if ('value' in first) await first.value.close();
         else expect(first.fault.code).toBe('LEDGER_BUSY');

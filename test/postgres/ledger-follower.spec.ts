@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
-import { asking as asked, faultOf, spentBy } from '../ledger-folder.js';
+import { askingOfAnn as asked, failureOf, spentByAnalyst } from '../ledger-folder.js';
 import { LedgerTown } from './ledger-server.js';
 import { followerOf, type Standby } from './standby.js';
 import { freePort } from './start-server.js';
@@ -18,8 +18,8 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
   let folder: string;
   let witness: string;
   const open: Ledger[] = [];
-  const ledgerOf = async (told?: string) => {
-    const ledger = await openLedger(town.address(), told === undefined ? {} : { witness: told });
+  const ledgerOf = async (address?: string) => {
+    const ledger = await openLedger(town.address(), address === undefined ? {} : { witness: address });
     open.push(ledger);
     return ledger;
   };
@@ -33,7 +33,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     }
   };
   let seeing: Ledger;
-  let heard: Ledger;
+  let current: Ledger;
   beforeAll(async () => {
     town = await LedgerTown.open();
     folder = mkdtempSync(join(tmpdir(), 'fugu-follower-'));
@@ -44,12 +44,12 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     await follower.caughtUp();
     seeing = await ledgerOf(witness);
     // Another machine that has seen the first entry only.
-    heard = await elsewhere(() => ledgerOf());
-    await heard.spent('town');
+    current = await elsewhere(() => ledgerOf());
+    await current.spent('town');
     follower.kill();
     // Committed by the one, and never heard of by the other.
     const entry = await seeing.reserve(asking('k2'));
-    await seeing.settle(entry, 'told');
+    await seeing.commit(entry, 'told');
     town.server.kill();
     follower.startAgain(town.server.port);
     follower.promote();
@@ -67,7 +67,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
 
   it('is refused by the machine that saw them, whether the ledger was open or not', async () => {
     for (const ledger of [async () => seeing, ledgerOf])
-      expect(await faultOf(ledger().then((l) => l.reserve(asking('k3'))))).toMatchObject({
+      expect(await failureOf(ledger().then((l) => l.reserve(asking('k3'))))).toMatchObject({
         code: 'LEDGER_CORRUPT',
         message: expect.stringContaining('more than there are'),
       });
@@ -75,7 +75,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
 
   it('is refused everywhere where a witness is asked, and nothing is spent', async () => {
     const other = await elsewhere(() => ledgerOf(witness));
-    expect(await faultOf(other.reserve(asking('k3')))).toMatchObject({
+    expect(await failureOf(other.reserve(asking('k3')))).toMatchObject({
       code: 'LEDGER_CORRUPT',
       message: expect.stringContaining('the witness knows'),
       outcome: { state: 'not spent' },
@@ -83,13 +83,13 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
   });
 
   it('is not known to a machine that saw less, as the guide says; whoever saw more refuses it for good', async () => {
-    const before = await spentBy(heard);
+    const before = await spentByAnalyst(current);
     await elsewhere(async () => {
-      for (const key of ['k3', 'k4', 'k5', 'k6']) await heard.reserve(asking(key));
+      for (const key of ['k3', 'k4', 'k5', 'k6']) await current.reserve(asking(key));
     });
-    expect(await spentBy(heard)).not.toBe(before);
+    expect(await spentByAnalyst(current)).not.toBe(before);
     // It is longer by now than it was, and still another.
-    expect(await faultOf(seeing.reserve(asking('k7')))).toMatchObject({
+    expect(await failureOf(seeing.reserve(asking('k7')))).toMatchObject({
       code: 'LEDGER_CORRUPT',
       message: expect.stringContaining('this machine has seen another entry'),
     });

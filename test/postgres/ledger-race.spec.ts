@@ -4,7 +4,7 @@ import { rational, toText } from '../../src/base/exact/rational.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { openLedger } from '../../src/release/ledger/open.js';
 import { builtOnce } from '../fugu.js';
-import { type Line, spender } from '../ledger-race.js';
+import { type SpenderLine, spender } from '../ledger-race.js';
 import { LedgerTown } from './ledger-server.js';
 import { server } from './town.js';
 
@@ -24,7 +24,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
   beforeEach(() => town.empty());
 
   /** Nothing that was acknowledged is lost, nothing told as not spent is there, and all of it adds up. */
-  async function audit(lines: readonly Line[]): Promise<number> {
+  async function audit(lines: readonly SpenderLine[]): Promise<number> {
     const ledger = await openLedger(town.address());
     const entries = await ledger.entries('town');
     const booked = new Map(entries.map((e) => [e.sequence, e.hash]));
@@ -52,7 +52,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
   });
 
   it(`loses no acknowledged reservation over ${rounds * each} kill -9 of processes that spend`, async () => {
-    const acknowledged: Line[] = [];
+    const acknowledged: SpenderLine[] = [];
     for (let round = 0; round < rounds; round++) {
       const spenders = Array.from({ length: each }, (_, i) =>
         spender(town.address(), `r${round}p${i}`, { count: 'endless', clients: 2, parts }),

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseRational, toText } from '../../src/base/exact/rational.js';
-import type { Connection } from '../../src/data/engine/postgres/connection.js';
-import { pureProfile } from '../../src/privacy/mechanism/profile.js';
+import type { PostgresConnection } from '../../src/data/engine/postgres/connection.js';
+import { pureCost } from '../../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
@@ -17,7 +17,7 @@ const asking = (key: string): Reservation => ({
   key,
   label: key,
   terms: { digest: 'd1', summary: 'epsilon 1' },
-  profile: pureProfile([[everyRecord, parseRational('0.1')]]),
+  profile: pureCost([[everyRecord, parseRational('0.1')]]),
   admit: () => undefined,
 });
 
@@ -52,7 +52,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     const first = await ledger.reserve(asking('first'));
     for (const table of tables) {
       await town.tamper(refuse(table));
-      const work = table === 'answer' ? ledger.settle(first, 'told') : ledger.reserve(asking(`of ${table}`));
+      const work = table === 'answer' ? ledger.commit(first, 'told') : ledger.reserve(asking(`of ${table}`));
       const found = await faultOf(work);
       expect([table, found.code]).toEqual([table, code]);
       expect(found.hint).not.toBe('');
@@ -63,7 +63,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     }
     expect(await ledger.replay('town', 'first')).toBeUndefined();
     expect((await ledger.reserve(asking('second'))).sequence).toBeGreaterThan(first.sequence);
-    await ledger.settle(first, 'told');
+    await ledger.commit(first, 'told');
     expect((await ledger.replay('town', 'first'))?.answer).toBe('told');
     expect(await ledger.verify()).toMatchObject({ ok: true, entries: 2 });
     await ledger.close();
@@ -76,7 +76,9 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     const slow = await server.connect();
     const link = { sequence: 1, hash: 'h', body: 'b' };
     await slow.run(`BEGIN; ${lock}; INSERT INTO fugu_ledger.link (sequence, hash, body) VALUES (1, 'h', 'b')`);
-    const gone = { run: () => Promise.reject(Object.assign(new Error('lost'), { code: '08006' })) } as unknown as Connection;
+    const gone = {
+      run: () => Promise.reject(Object.assign(new Error('lost'), { code: '08006' })),
+    } as unknown as PostgresConnection;
     const looked = server.commit(gone, link as never);
     await sleep(700);
     await slow.run('COMMIT');
@@ -106,7 +108,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     const first = await ledger.reserve(asking('first'));
     for (const right of ['INSERT ON fugu_ledger.link', 'UPDATE ON fugu_ledger.account', 'SELECT ON fugu_ledger.link', 'UPDATE ON fugu_ledger.mark', 'INSERT ON fugu_ledger.answer']) {
       await town.as('keeper', `REVOKE ${right} FROM clerk`);
-      const found = await faultOf(right.includes('answer') ? ledger.settle(first, 'told') : ledger.reserve(asking(right)));
+      const found = await faultOf(right.includes('answer') ? ledger.commit(first, 'told') : ledger.reserve(asking(right)));
       expect([right, found.code, found.hint]).toEqual([right, 'ACCESS_DENIED', expect.stringMatching(/guides\/postgres/)]);
       await town.as('keeper', `GRANT ${right} TO clerk`);
       expect(await spent(ledger)).toBe('1/10');

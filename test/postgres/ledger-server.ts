@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
 import { LedgerServer } from '../../src/release/ledger/postgres/server.js';
 import { verifyServer } from '../../src/release/ledger/postgres/verify.js';
-import type { LedgerRoom } from '../ledger-contract.js';
+import type { LedgerPlace } from '../ledger-contract.js';
 import { type Started, startServer } from './start-server.js';
 
 const password = 'keeper-s3cret';
@@ -59,7 +59,7 @@ export class LedgerTown {
     rmSync(join(this.state, 'fugu'), { recursive: true, force: true });
   }
 
-  async room(): Promise<LedgerRoom> {
+  async room(): Promise<LedgerPlace> {
     await this.empty();
     const open: Ledger[] = [];
     return {

@@ -5,15 +5,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Ledger } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
 import { serverFault } from '../../src/release/ledger/postgres/fault.js';
-import { backupLedger, recoverLedger, restoreLedger } from '../../src/release/ledger/postgres/rescue.js';
+import { backupStorage, recoverStorage, restoreStorage } from '../../src/release/ledger/postgres/rescue.js';
 import { LedgerServer } from '../../src/release/ledger/postgres/server.js';
-import { backupLedger as backupFiles } from '../../src/release/ledger/rescue/backup.js';
+import { backupStorage as backupFiles } from '../../src/release/ledger/rescue/backup.js';
 import { builtOnce, fugu } from '../fugu.js';
 import { describeLedger } from '../ledger-contract.js';
-import { asking as asked, faultOf, spentBy, terms } from '../ledger-folder.js';
+import { askingOfAnn as asked, failureOf, folderTerms, spentByAnalyst } from '../ledger-folder.js';
 import { cuttingProxy } from './cutting-proxy.js';
 import { LedgerTown } from './ledger-server.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 const asking = (over: Parameters<typeof asked>[0] = {}) => asked({ resumable: true, ...over });
 
@@ -45,7 +45,7 @@ describe.skipIf(!server)('a server', () => {
     const ledger = await ledgerAt(place);
     for (let i = 0; i < 5; i++) {
       const entry = await ledger.reserve(asking({ key: `k${i}` }));
-      if (i < 4) await ledger.settle(entry, `answer ${i}`);
+      if (i < 4) await ledger.commit(entry, `answer ${i}`);
     }
     await ledger.close();
   };
@@ -64,22 +64,22 @@ describe.skipIf(!server)('a server', () => {
     });
 
     it('refuses a server that does not wait for its disk', async () => {
-      const careless = await Town.open('careless');
+      const careless = await PostgresTown.open('careless');
       process.env.FUGU_LEDGER_PASSWORD = server!.reader;
-      expect(await faultOf(openLedger(careless.address()))).toMatchObject({ code: 'DISK_FAILED', hint: 'Set fsync = on.' });
+      expect(await failureOf(openLedger(careless.address()))).toMatchObject({ code: 'DISK_FAILED', hint: 'Set fsync = on.' });
       await careless.close();
     });
 
     it('refuses a superuser, a wrong password, a database that is not there, and says no secret', async () => {
       process.env.FUGU_LEDGER_PASSWORD = town.server.owner;
-      const told = [await faultOf(openLedger(town.address('owner'))), await faultOf(openLedger(town.address()))];
-      expect(told.map(({ code }) => code)).toEqual(['ACCESS_DENIED', 'ACCESS_DENIED']);
+      const faults = [await failureOf(openLedger(town.address('owner'))), await failureOf(openLedger(town.address()))];
+      expect(faults.map(({ code }) => code)).toEqual(['ACCESS_DENIED', 'ACCESS_DENIED']);
       process.env.FUGU_LEDGER_PASSWORD = town.password;
-      told.push(await faultOf(openLedger(town.address('keeper', 'elsewhere'))));
-      told.push(await faultOf(openLedger('postgres://keeper@127.0.0.1:1/budgets')));
-      expect(told.slice(2).map(({ code }) => code)).toEqual(['DATA_NOT_FOUND', 'LEDGER_BUSY']);
-      const said = JSON.stringify(told);
-      for (const secret of [town.password, town.server.owner]) expect(said).not.toContain(secret);
+      faults.push(await failureOf(openLedger(town.address('keeper', 'elsewhere'))));
+      faults.push(await failureOf(openLedger('postgres://keeper@127.0.0.1:1/budgets')));
+      expect(faults.slice(2).map(({ code }) => code)).toEqual(['DATA_NOT_FOUND', 'LEDGER_BUSY']);
+      const text = JSON.stringify(faults);
+      for (const secret of [town.password, town.server.owner]) expect(text).not.toContain(secret);
     });
 
     it('is kept by somebody who has the rights of the guide and no other, and cannot take anything back', async () => {
@@ -89,9 +89,9 @@ describe.skipIf(!server)('a server', () => {
       await town.as('owner', `DROP ROLE IF EXISTS clerk; CREATE ROLE clerk LOGIN PASSWORD '${town.password}'; ${rights}`);
       const ledger = await ledgerAt(town.address('clerk'));
       const entry = await ledger.reserve(asking({ key: 'by clerk', analyst: 'new' }));
-      await ledger.settle(entry, 'answer');
+      await ledger.commit(entry, 'answer');
       await ledger.amend('town', { digest: 'd2', summary: 'epsilon 2' }, 'more');
-      expect(await spentBy(ledger)).toBe('3/5');
+      expect(await spentByAnalyst(ledger)).toBe('3/5');
       expect((await ledger.verify()).ok).toBe(true);
       for (const sql of [
         'DELETE FROM link',
@@ -120,12 +120,12 @@ describe.skipIf(!server)('a server', () => {
     ])('is refused: %s', async (_what, sql) => {
       await filled();
       await town.tamper(sql);
-      expect((await faultOf(ledgerAt())).code).toBe('LEDGER_CORRUPT');
+      expect((await failureOf(ledgerAt())).code).toBe('LEDGER_CORRUPT');
     });
 
     it('books nothing under a name that the database cannot hold', async () => {
       const ledger = await ledgerAt();
-      expect(await faultOf(ledger.reserve(asking({ population: 'a\0b' })))).toMatchObject({
+      expect(await failureOf(ledger.reserve(asking({ population: 'a\0b' })))).toMatchObject({
         code: 'POLICY_INVALID',
         outcome: { state: 'not spent' },
       });
@@ -134,9 +134,9 @@ describe.skipIf(!server)('a server', () => {
 
     it('tells locks, deadlocks and lost connections as a ledger that is busy', () => {
       const codes = ['55P03', '40P01', '57014', '23505', '08006', '57P01', 'ECONNRESET', ''];
-      const said = codes.map((code) => serverFault({ code, detail: 'Key (population)=(secret)' }, 'postgres://x/y'));
-      expect(said.map(({ code }) => code)).toEqual(codes.map(() => 'LEDGER_BUSY'));
-      expect(JSON.stringify(said)).not.toContain('secret');
+      const text = codes.map((code) => serverFault({ code, detail: 'Key (population)=(secret)' }, 'postgres://x/y'));
+      expect(text.map(({ code }) => code)).toEqual(codes.map(() => 'LEDGER_BUSY'));
+      expect(JSON.stringify(text)).not.toContain('secret');
     });
   });
 
@@ -155,13 +155,13 @@ describe.skipIf(!server)('a server', () => {
     it('not spent, when the server never heard of it', () =>
       through(async (proxy, ledger) => {
         proxy.cutAt('COMMIT\0', 'unheard');
-        expect(await faultOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({
+        expect(await failureOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({
           code: 'LEDGER_BUSY',
           outcome: { state: 'not spent' },
         });
-        expect(await spentBy(ledger)).toBe('1/10');
+        expect(await spentByAnalyst(ledger)).toBe('1/10');
         await ledger.reserve(asking({ key: 'k2' }));
-        expect(await spentBy(await ledgerAt())).toBe('1/5');
+        expect(await spentByAnalyst(await ledgerAt())).toBe('1/5');
       }));
 
     it('booked, when only its answer was lost: the ledger looks', () =>
@@ -170,9 +170,9 @@ describe.skipIf(!server)('a server', () => {
         const entry = await ledger.reserve(asking({ key: 'k1' }));
         expect(entry).toMatchObject({ sequence: 3, key: 'k1' });
         proxy.cutAt('COMMIT\0', 'unanswered');
-        expect(await ledger.settle(entry, 'one')).toBe('one');
+        expect(await ledger.commit(entry, 'one')).toBe('one');
         expect((await (await ledgerAt()).replay('town', 'k1'))?.answer).toBe('one');
-        expect(await spentBy(ledger)).toBe('1/5');
+        expect(await spentByAnalyst(ledger)).toBe('1/5');
       }));
 
     it('keeps nobody waiting, when then the witness fails, too', async () => {
@@ -184,7 +184,7 @@ describe.skipIf(!server)('a server', () => {
       await ledger.reserve(asking({ key: 'k0' }));
       writeFileSync(join(folder, 'deaf'), '');
       proxy.cutAt('COMMIT\0', 'unanswered');
-      expect(await faultOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({ outcome: { state: 'spent' } });
+      expect(await failureOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({ outcome: { state: 'spent' } });
       // A lock that is left behind is given up after a minute.
       await town.as('keeper', 'SET lock_timeout = 50000; SELECT 1 FROM fugu_ledger.mark FOR UPDATE');
       await ledger.close();
@@ -196,7 +196,7 @@ describe.skipIf(!server)('a server', () => {
         let now = performance.now();
         vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000));
         proxy.cutAt('COMMIT\0', 'unanswered', true);
-        expect(await faultOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({
+        expect(await failureOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({
           code: 'LEDGER_BUSY',
           outcome: { state: 'spent', entry: 3, resumable: true },
         });
@@ -211,7 +211,7 @@ describe.skipIf(!server)('a server', () => {
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'keeper' AND pid <> pg_backend_pid()`,
         );
         await ledger.reserve(asking({ key: 'k1' }));
-        expect(await spentBy(ledger)).toBe('1/5');
+        expect(await spentByAnalyst(ledger)).toBe('1/5');
       }));
   });
 
@@ -222,22 +222,22 @@ describe.skipIf(!server)('a server', () => {
       await filled();
       program('pg_dump', '-n', 'fugu_ledger', '-Fc', '-f', dump());
       const before = await ledgerAt();
-      await before.reserve(asking({ key: 'after the dump', terms }));
+      await before.reserve(asking({ key: 'after the dump', terms: folderTerms }));
       await takeAway();
       program('pg_restore', dump());
       // By a process that has it open, and by one that comes later.
       for (const ledger of [before, ledgerAt()])
-        expect(await faultOf(Promise.resolve(ledger).then((l) => l.reserve(asking({ key: 'k9' }))))).toMatchObject({
+        expect(await failureOf(Promise.resolve(ledger).then((l) => l.reserve(asking({ key: 'k9' }))))).toMatchObject({
           code: 'LEDGER_CORRUPT',
           message: expect.stringContaining('this machine has seen 11 entries of it, more than there are'),
         });
-      const done = await recoverLedger(town.address(), 'the disk failed');
+      const done = await recoverStorage(town.address(), 'the disk failed');
       expect(done).toMatchObject({ from: 'database', entries: 5, incomplete: true, closed: ['town'], textsLost: 0 });
       const ledger = await ledgerAt();
-      expect((await faultOf(ledger.reserve(asking({ key: 'k9' })))).code).toBe('LEDGER_CORRUPT');
+      expect((await failureOf(ledger.reserve(asking({ key: 'k9' })))).code).toBe('LEDGER_CORRUPT');
       await ledger.amend('town', { digest: 'd2', summary: 'epsilon 1/2' }, 'what was released since is counted by hand');
       await ledger.reserve(asking({ key: 'k9', terms: { digest: 'd2', summary: 'epsilon 1/2' } }));
-      expect(await spentBy(ledger)).toBe('3/5');
+      expect(await spentByAnalyst(ledger)).toBe('3/5');
       expect((await ledger.replay('town', 'k1'))?.answer).toBe('answer 1');
       expect((await ledger.verify()).ok).toBe(true);
       // Another machine, which also saw more, hears that it was recovered.
@@ -248,36 +248,36 @@ describe.skipIf(!server)('a server', () => {
       const bring = () => program('pg_restore', dump());
       const take = () => program('pg_dump', '-n', 'fugu_ledger', '-Fc', '-f', dump());
       const refused = async (ledger: Ledger | Promise<Ledger>) =>
-        expect((await faultOf(Promise.resolve(ledger).then((l) => l.reserve(asking({ key: 'k9' }))))).message).toMatch(
+        expect((await failureOf(Promise.resolve(ledger).then((l) => l.reserve(asking({ key: 'k9' }))))).message).toMatch(
           /this machine has seen/,
         );
       await filled();
       take();
       // Into a state before the only recovery there was.
-      await recoverLedger(town.address(), 'to be sure');
+      await recoverStorage(town.address(), 'to be sure');
       const first = await ledgerAt();
-      await first.amend('town', terms, 'open again');
+      await first.amend('town', folderTerms, 'open again');
       await first.reserve(asking({ key: 'after' }));
       await takeAway();
       bring();
       for (const ledger of [first, ledgerAt()]) await refused(ledger);
       // Somebody takes responsibility for that; both hear of it, and go on.
-      await recoverLedger(town.address(), 'the disk failed');
+      await recoverStorage(town.address(), 'the disk failed');
       take();
       const second = await ledgerAt();
-      await second.amend('town', terms, 'open again');
+      await second.amend('town', folderTerms, 'open again');
       for (const [i, ledger] of [first, second, await ledgerAt()].entries()) await ledger.reserve(asking({ key: `on ${i}` }));
-      await recoverLedger(town.address(), 'again');
+      await recoverStorage(town.address(), 'again');
       await second.spent('town');
       // Into a state before the last one, though after another.
       await takeAway();
       bring();
       for (const ledger of [second, ledgerAt()]) await refused(ledger);
-      await recoverLedger(town.address(), 'once more');
+      await recoverStorage(town.address(), 'once more');
       take();
       for (const ledger of [first, second, await ledgerAt()]) await ledger.spent('town');
       // What was seen since is remembered as before.
-      await (await ledgerAt()).amend('town', terms, 'open again');
+      await (await ledgerAt()).amend('town', folderTerms, 'open again');
       await takeAway();
       bring();
       await refused(ledgerAt());
@@ -299,7 +299,7 @@ describe.skipIf(!server)('a server', () => {
       program('pg_restore', dump());
       town.forget();
       const again = await ledgerAt(town.address(), script);
-      expect(await faultOf(again.reserve(asking({ key: 'k3' })))).toMatchObject({
+      expect(await failureOf(again.reserve(asking({ key: 'k3' })))).toMatchObject({
         code: 'LEDGER_CORRUPT',
         message: expect.stringContaining('the witness knows 3 entries'),
         outcome: { state: 'not spent' },
@@ -311,19 +311,19 @@ describe.skipIf(!server)('a server', () => {
     it('come back into an empty database, with every answer, closed until somebody takes responsibility', async () => {
       await filled();
       const file = join(folder, 'server.backup');
-      expect(await backupLedger(town.address(), file)).toMatchObject({ links: 10, answers: 4 });
-      expect(await restoreLedger(town.address(), file, undefined)).toEqual({ kind: 'texts', texts: 0 });
+      expect(await backupStorage(town.address(), file)).toMatchObject({ links: 10, answers: 4 });
+      expect(await restoreStorage(town.address(), file, undefined)).toEqual({ kind: 'texts', texts: 0 });
       await town.tamper('UPDATE answer SET body = NULL WHERE of = 2');
-      expect(await restoreLedger(town.address(), file, undefined)).toEqual({ kind: 'texts', texts: 1 });
+      expect(await restoreStorage(town.address(), file, undefined)).toEqual({ kind: 'texts', texts: 1 });
       await (await ledgerAt()).reserve(asking({ key: 'later' }));
-      expect((await faultOf(restoreLedger(town.address(), file, 'why'))).code).toBe('LEDGER_MISMATCH');
+      expect((await failureOf(restoreStorage(town.address(), file, 'why'))).code).toBe('LEDGER_MISMATCH');
       await takeAway();
-      expect((await faultOf(restoreLedger(town.address(), file, undefined))).code).toBe('USAGE');
-      const done = await restoreLedger(town.address(), file, 'the server is gone');
+      expect((await failureOf(restoreStorage(town.address(), file, undefined))).code).toBe('USAGE');
+      const done = await restoreStorage(town.address(), file, 'the server is gone');
       expect(done).toMatchObject({ kind: 'ledger', recovery: { from: 'backup', entries: 5, closed: ['town'], textsLost: 0 } });
       const ledger = await ledgerAt();
       expect((await ledger.account('town'))?.closed).toBe(true);
-      expect(await spentBy(ledger)).toBe('1/2');
+      expect(await spentByAnalyst(ledger)).toBe('1/2');
       expect((await ledger.replay('town', 'k3'))?.answer).toBe('answer 3');
       expect(await ledger.verify()).toMatchObject({ ok: true, entries: 5 });
     });
@@ -333,25 +333,25 @@ describe.skipIf(!server)('a server', () => {
       await filled(place);
       const file = join(folder, 'files.backup');
       await backupFiles(place, file);
-      const done = await restoreLedger(town.address(), file, 'moved to the server');
+      const done = await restoreStorage(town.address(), file, 'moved to the server');
       expect(done).toMatchObject({ kind: 'ledger', recovery: { entries: 5, closed: ['town'] } });
       const ledger = await ledgerAt();
       await ledger.amend('town', { digest: 'd1', summary: 'epsilon 1' }, 'moved');
       await ledger.reserve(asking({ key: 'on the server' }));
-      expect(await spentBy(ledger)).toBe('3/5');
+      expect(await spentByAnalyst(ledger)).toBe('3/5');
       await town.empty();
       await filled();
-      expect((await faultOf(restoreLedger(town.address(), file, 'why'))).code).toBe('LEDGER_MISMATCH');
+      expect((await failureOf(restoreStorage(town.address(), file, 'why'))).code).toBe('LEDGER_MISMATCH');
     });
 
     it('are what a damaged chain comes back from; rows that were damaged come back from the chain', async () => {
       await filled();
       await town.tamper(`UPDATE account SET totals = '[]'; DELETE FROM analyst; UPDATE answer SET body = 'other' WHERE of = 2`);
-      expect((await faultOf(ledgerAt().then((ledger) => ledger.spent('town')))).code).toBe('LEDGER_CORRUPT');
-      expect(await recoverLedger(town.address(), 'somebody wrote into it')).toMatchObject({ entries: 5, textsLost: 1 });
-      expect(await spentBy(await ledgerAt())).toBe('1/2');
+      expect((await failureOf(ledgerAt().then((ledger) => ledger.spent('town')))).code).toBe('LEDGER_CORRUPT');
+      expect(await recoverStorage(town.address(), 'somebody wrote into it')).toMatchObject({ entries: 5, textsLost: 1 });
+      expect(await spentByAnalyst(await ledgerAt())).toBe('1/2');
       await town.tamper(`UPDATE link SET body = replace(body, '1/10', '1/99') WHERE sequence = 4`);
-      expect(await faultOf(recoverLedger(town.address(), 'again'))).toMatchObject({
+      expect(await failureOf(recoverStorage(town.address(), 'again'))).toMatchObject({
         code: 'LEDGER_CORRUPT',
         hint: expect.stringContaining('backup'),
       });

@@ -6,12 +6,12 @@ import { countsOfNotes, mostMemory } from '../memory.js';
 import { openNow } from '../now.js';
 import { category, samplePolicy } from '../sample-policy.js';
 import { quickerThan } from './quicker.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 describe.skipIf(!server)('memory beside a database', () => {
-  let town: Town;
+  let town: PostgresTown;
   beforeAll(async () => {
-    town = await Town.open('memory');
+    town = await PostgresTown.open('memory');
   });
   afterAll(() => town?.close());
 
@@ -23,9 +23,9 @@ describe.skipIf(!server)('memory beside a database', () => {
       `CREATE TABLE notes AS SELECT CASE WHEN i <= ${short} THEN 'a' ELSE repeat(md5(CAST(i AS TEXT)), 3125) END AS note FROM generate_series(1, ${short + long}) AS i`,
     );
     await town.run('GRANT SELECT ON notes TO reader');
-    const { told, bytes } = await countsOfNotes(`source: "${town.address()}", table: notes`);
+    const { told: counts, bytes } = await countsOfNotes(`source: "${town.address()}", table: notes`);
     console.log(`${(bytes / 1e6).toFixed(0)} MB`);
-    expect(told).toEqual([short, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(counts).toEqual([short, 0, 0, 0, 0, 0, 0, 0, 0]);
     expect(bytes).toBeLessThan(mostMemory);
   });
 
@@ -33,8 +33,8 @@ describe.skipIf(!server)('memory beside a database', () => {
     // More than a text may have here, more than the server can take apart there.
     await town.run(`CREATE TABLE huge AS SELECT 'a' AS note FROM generate_series(1, 50) UNION ALL SELECT repeat('x', 600000000)`);
     await town.run('GRANT SELECT ON huge TO reader');
-    const { told, bytes } = await countsOfNotes(`source: "${town.address()}", table: huge`);
-    expect(told).toEqual([50, 0, 0, 0, 0, 0, 0, 0, 0]);
+    const { told: counts, bytes } = await countsOfNotes(`source: "${town.address()}", table: huge`);
+    expect(counts).toEqual([50, 0, 0, 0, 0, 0, 0, 0, 0]);
     expect(bytes).toBeLessThan(mostMemory);
     // As somebody's name, who is nobody then, and as an answer, which is missing.
     for (const [protect, missing] of [[{ secret: 'person', unit: 'note', maxRows: 90 }, 0n], [{}, 1n]] as const) {

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pinned } from '../../src/data/engine/engine.js';
+import { withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { openLedger } from '../../src/release/ledger/open.js';
 import { faultOf } from '../fault.js';
 import { LedgerTown } from './ledger-server.js';
 import { poolingProxy } from './pooling-proxy.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 describe.skipIf(!server)('a pooler that exchanges sessions between transactions', () => {
-  let town: Town;
+  let town: PostgresTown;
   let ledgers: LedgerTown;
   beforeAll(async () => {
-    town = await Town.open('pooled');
+    town = await PostgresTown.open('pooled');
     ledgers = await LedgerTown.open();
   });
   afterAll(async () => {
@@ -32,7 +32,7 @@ describe.skipIf(!server)('a pooler that exchanges sessions between transactions'
         });
         try {
           for (let k = 0; k < 3; k++)
-            expect(await pinned(engine, async (data) => (await data.rows({ sql: 'SELECT day FROM fugu_data', values: [] })).open())).toEqual([['2020-12-31']]); // biome-ignore format: one line
+            expect(await withSnapshot(engine, async (data) => (await data.rows({ sql: 'SELECT day FROM fugu_data', values: [] })).open())).toEqual([['2020-12-31']]); // biome-ignore format: one line
         } finally {
           await engine.close();
         }

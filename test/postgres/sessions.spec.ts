@@ -5,28 +5,37 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftPolicy } from '../../src/app/api/draft.js';
 import { type Fugu, open } from '../../src/app/api/fugu.js';
 import { readPolicy } from '../../src/data/terms/read.js';
-import type { Trail } from '../../src/release/session/trail.js';
-import { friends, homes, learnedHomes, people, type Sessions, sessionsOf, townQueries, valuesOf } from '../engine-sessions.js';
-import { server, Town } from './town.js';
+import type { QueryLog } from '../../src/release/session/trail.js';
+import {
+  homes,
+  learnedHomes,
+  sessionsOf,
+  type TownSessions,
+  townFriends,
+  townPeople,
+  townQueries,
+  valuesOf,
+} from '../engine-sessions.js';
+import { PostgresTown, server } from './town.js';
 
 /** Whole sessions on a server beside the same on files: with so much budget that what is told is what was counted. */
 describe.skipIf(!server)('a session on PostgreSQL', () => {
-  let town: Town;
+  let town: PostgresTown;
   let folder: string;
-  let sessions: Sessions;
-  const policy: Sessions['policy'] = (...words) => sessions.policy(...words);
-  const both: Sessions['both'] = (...words) => sessions.both(...words);
+  let sessions: TownSessions;
+  const policy: TownSessions['policy'] = (...words) => sessions.policy(...words);
+  const both: TownSessions['both'] = (...words) => sessions.both(...words);
 
   beforeAll(async () => {
-    town = await Town.open('sessions');
+    town = await PostgresTown.open('sessions');
     folder = mkdtempSync(join(tmpdir(), 'fugu-sessions-'));
-    const cells = people.map((p) => Object.values(p));
+    const cells = townPeople.map((p) => Object.values(p));
     await town.run('CREATE SCHEMA study; GRANT USAGE ON SCHEMA study TO reader');
     await town.run(`CREATE TABLE study.people (id TEXT, home CHAR(8), party TEXT, age INTEGER, media TEXT, week INTEGER)`);
     const text = (cell: string | null) => (cell === null ? 'NULL' : `'${cell}'`);
     await town.run(`INSERT INTO study.people VALUES ${cells.map((row) => `(${row.map(text).join(', ')})`).join(', ')}`);
     await town.run('CREATE TABLE study.friends (a TEXT, b TEXT)');
-    await town.run(`INSERT INTO study.friends VALUES ${friends.map(([a, b]) => `('${a}', '${b}')`).join(', ')}`);
+    await town.run(`INSERT INTO study.friends VALUES ${townFriends.map(([a, b]) => `('${a}', '${b}')`).join(', ')}`);
     await town.run('GRANT SELECT ON ALL TABLES IN SCHEMA study TO reader');
     sessions = sessionsOf(folder, { data: `source: "${town.address()}", table: study.people`, friends: 'study.friends' });
   });
@@ -94,8 +103,8 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
       await fugu.close();
     }
     await both({}, async (fugu) => {
-      const told = (await fugu.release({ survey: true }, { epsilon: 10000 })) as unknown as { tables: unknown };
-      return JSON.parse(JSON.stringify(valuesOf(told)));
+      const answer = (await fugu.release({ survey: true }, { epsilon: 10000 })) as unknown as { tables: unknown };
+      return JSON.parse(JSON.stringify(valuesOf(answer)));
     });
   });
 
@@ -127,10 +136,10 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     })();
     let last = -1;
     for (let k = 0; k < 6; k++) {
-      const told = valuesOf(
+      const answer = valuesOf(
         await fugu.release({ queries: [{ kind: 'count' }, { kind: 'histogram', column: 'x' }] }, { epsilon: 10000, fresh: true }),
       );
-      const [all, counted] = [told[0]![0]![1] as number, told[1]![0]![1] as number];
+      const [all, counted] = [answer[0]![0]![1] as number, answer[1]![0]![1] as number];
       expect(counted).toBe(all);
       expect(all).toBeGreaterThanOrEqual(last);
       last = all;
@@ -143,9 +152,9 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
 
   it('says nowhere who came in with which password, and refuses one in a policy', async () => {
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
-    const told = await fugu.release({ kind: 'count' }, { epsilon: 1 });
+    const answer = await fugu.release({ kind: 'count' }, { epsilon: 1 });
     await fugu.close();
-    expect(JSON.stringify(told)).not.toContain(server!.reader);
+    expect(JSON.stringify(answer)).not.toContain(server!.reader);
     for (const name of readdirSync(folder)) if (!/csv$/.test(name)) expect(readFileSync(join(folder, name)).includes(server!.reader)).toBe(false); // biome-ignore format: one line
     const file = policy('elsewhere');
     const write = (change: (text: string) => string) => writeFileSync(file, change(readFileSync(file, 'utf8')));
@@ -166,12 +175,12 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
   });
 
   it('tells by which names the server knows what it was asked, also where that failed, and to nobody else', async () => {
-    const trails: Trail[] = [];
-    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => trails.push(trail) });
+    const logs: QueryLog[] = [];
+    const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => logs.push(trail) });
     const answer = await fugu.release(townQueries[1]);
     await fugu.release(townQueries[1]);
-    expect(trails).toHaveLength(1);
-    expect(trails[0]).toMatchObject({ entry: answer.receipt.ledger.entry, queries: [expect.stringMatching(/^pid \d+$/)] });
+    expect(logs).toHaveLength(1);
+    expect(logs[0]).toMatchObject({ entry: answer.receipt.ledger.entry, queries: [expect.stringMatching(/^pid \d+$/)] });
     expect(JSON.stringify(answer)).not.toContain('pid');
     await fugu.close();
   });

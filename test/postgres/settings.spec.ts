@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Pinned, pinned } from '../../src/data/engine/engine.js';
+import { type Snapshot, withSnapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { faultOf } from '../fault.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 describe.skipIf(!server)('what a role is used to', () => {
-  let town: Town;
+  let town: PostgresTown;
   beforeAll(async () => {
-    town = await Town.open('settings');
+    town = await PostgresTown.open('settings');
     await town.run(`DROP ROLE IF EXISTS settled; CREATE ROLE settled LOGIN PASSWORD '${server!.reader}'`);
     await town.run(
       'DROP ROLE IF EXISTS somebody; CREATE ROLE somebody; GRANT somebody TO settled; GRANT CONNECT ON DATABASE settings TO settled',
@@ -31,10 +31,10 @@ describe.skipIf(!server)('what a role is used to', () => {
 
   const read = async (table: string) => {
     const engine = await openEngine({ source: town.address('settled'), table });
-    const names = async (data: Pinned) => (await data.columns()).map(({ name }) => `max(CAST("${name}" AS TEXT) COLLATE "C")`);
-    const look = async (data: Pinned) =>
+    const names = async (data: Snapshot) => (await data.columns()).map(({ name }) => `max(CAST("${name}" AS TEXT) COLLATE "C")`);
+    const look = async (data: Snapshot) =>
       (await data.rows({ sql: `SELECT count(*), ${(await names(data)).join(', ')} FROM fugu_data`, values: [] })).open();
-    return pinned(engine, look).finally(() => engine.close());
+    return withSnapshot(engine, look).finally(() => engine.close());
   };
   const all = async () => [await read('cells'), await read('shown'), await read('own')];
 
@@ -55,7 +55,7 @@ describe.skipIf(!server)('what a role is used to', () => {
 
   it('does not make one release of two readers, when it changes in the middle', async () => {
     const engine = await openEngine({ source: town.address('settled'), table: 'own' });
-    const counts = await pinned(engine, async (data) => {
+    const counts = await withSnapshot(engine, async (data) => {
       const ask = () => data.rows({ sql: 'SELECT count(*), min(own) FROM fugu_data', values: [] });
       const first = (await ask()).open();
       await town.run('ALTER ROLE settled SET role = somebody');

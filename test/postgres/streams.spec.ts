@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type StreamOptions, stream } from '../../src/app/api/stream.js';
 import { openLedger } from '../../src/release/ledger/open.js';
 import { LedgerTown } from './ledger-server.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 const people = 6;
 const rowsOf = (day: number): string =>
@@ -41,11 +41,11 @@ columns:
     );
     return { policy, data };
   };
-  const all = async (policy: string, asked: Partial<StreamOptions> = {}) => {
-    const told = [];
-    for await (const step of await stream(policy, { order: 'day', query: { kind: 'count' }, epsilon: 0.1, ...asked }))
-      told.push(step);
-    return told;
+  const all = async (policy: string, options: Partial<StreamOptions> = {}) => {
+    const released = [];
+    for await (const step of await stream(policy, { order: 'day', query: { kind: 'count' }, epsilon: 0.1, ...options }))
+      released.push(step);
+    return released;
   };
   const entries = async () => {
     const ledger = await openLedger(town.address());
@@ -59,15 +59,15 @@ columns:
   it.each([
     ['steps', {}],
     ['totals', { totals: true }],
-  ] as const)('tells %s once, from the record afterwards, and goes on where it was', async (_, asked) => {
+  ] as const)('tells %s once, from the record afterwards, and goes on where it was', async (_, options) => {
     const { policy, data } = await shop([1, 2, 3]);
-    const first = await all(policy, asked);
+    const first = await all(policy, options);
     expect(first.map(({ step, replayed }) => [step, replayed])).toEqual([[1, false], [2, false]]); // biome-ignore format: one line
-    const again = await all(policy, asked);
+    const again = await all(policy, options);
     expect(again.map(({ step, tables, totals }) => [step, tables, totals])).toEqual(first.map(({ step, tables, totals }) => [step, tables, totals])); // biome-ignore format: one line
     expect(again.every(({ replayed }) => replayed)).toBe(true);
     appendFileSync(data, rowsOf(4));
-    expect((await all(policy, asked)).map(({ step, replayed }) => [step, replayed])).toEqual([[1, true], [2, true], [3, false]]); // biome-ignore format: one line
+    expect((await all(policy, options)).map(({ step, replayed }) => [step, replayed])).toEqual([[1, true], [2, true], [3, false]]); // biome-ignore format: one line
     // Nothing lies beside the policy: whoever streams from another machine sees the same.
     expect(readdirSync(folder).filter((name) => name.startsWith('steps-'))).toEqual([]);
     const notes = (await entries()).filter(({ label }) => label.startsWith('steps of day told'));
@@ -93,7 +93,7 @@ columns:
     ['rows of which none is left', 'DELETE FROM visits WHERE day > 3', undefined],
   ])('tells no step of a table that has changed between two steps as if it had not: %s', async (_what, change, message) => {
     const { policy } = await shop([1]);
-    const visits = await Town.open('visits');
+    const visits = await PostgresTown.open('visits');
     try {
       await visits.run(
         `CREATE TABLE visits AS SELECT p AS person, d AS day, CAST('ill' AS TEXT) AS state FROM generate_series(0, 5) AS p(p), generate_series(1, 5) AS d(d)`,
@@ -104,14 +104,14 @@ columns:
         readFileSync(policy, 'utf8').replace('source: visits.csv', `source: "${visits.address()}", table: visits`),
       );
       const steps: number[] = [];
-      const told = async () => {
+      const released = async () => {
         for await (const { step } of await stream(policy, { order: 'day', query: { kind: 'count' }, epsilon: 0.1 })) {
           steps.push(step);
           if (step === 2) await visits.run(change);
         }
       };
-      if (message === undefined) await told();
-      else await expect(told()).rejects.toMatchObject({ code: 'DATA_MALFORMED', message: expect.stringContaining(message) });
+      if (message === undefined) await released();
+      else await expect(released()).rejects.toMatchObject({ code: 'DATA_MALFORMED', message: expect.stringContaining(message) });
       expect(steps).toEqual([1, 2]);
       expect((await entries()).filter(({ profile }) => profile.perRecord.size > 0)).toHaveLength(2);
     } finally {

@@ -5,7 +5,7 @@ import type { EngineSource } from '../../src/data/engine/source.js';
 export const server = inject('postgres');
 
 /** A database of its own for each file of tests, with somebody who may read and nothing else. */
-export class Town {
+export class PostgresTown {
   readonly name: string;
   readonly #owner: pg.Client;
   private constructor(name: string, owner: pg.Client) {
@@ -13,7 +13,7 @@ export class Town {
     this.#owner = owner;
   }
 
-  static async open(name: string): Promise<Town> {
+  static async open(name: string): Promise<PostgresTown> {
     const as = (database: string) =>
       new pg.Client({ host: '127.0.0.1', port: server!.port, user: 'owner', password: server!.owner, database });
     const first = as('postgres');
@@ -31,7 +31,7 @@ export class Town {
     await owner.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC; GRANT CONNECT ON DATABASE ${name} TO reader`);
     await owner.query('ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO reader');
     process.env.PGPASSWORD = server!.reader;
-    return new Town(name, owner);
+    return new PostgresTown(name, owner);
   }
 
   address(user = 'reader', more = ''): string {

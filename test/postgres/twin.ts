@@ -1,6 +1,6 @@
 import { quoted, type Twins } from '../engine-equal.js';
 import { renaming, twinsWith } from '../twins.js';
-import type { Town } from './town.js';
+import type { PostgresTown } from './town.js';
 
 const type = renaming([
   [/^VARCHAR$/, 'TEXT'],
@@ -12,7 +12,7 @@ const type = renaming([
   [/^DECIMAL(\(.*\))$/, 'NUMERIC$1'],
 ]);
 
-export const twinsIn = (town: Town): Twins =>
+export const postgresTwins = (town: PostgresTown): Twins =>
   twinsWith({
     type,
     make: async (table, columns, cells) => {

@@ -6,22 +6,22 @@ import { bindBatch } from '../../src/query/bind.js';
 import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
 import { spareGroups } from '../../src/query/count/rows-to-groups.js';
 import { parseBatch } from '../../src/query/parse.js';
-import { type Course, type File, fuzz, neighboursDiffer, streaming, type Table, type Tally, wanted } from '../cell-fuzz.js';
+import { type Course, type File, fuzz, type MemoryTable, neighboursDiffer, streaming, type Tally, wanted } from '../cell-fuzz.js';
 import { openNow } from '../now.js';
 import { category, multi, number, samplePolicy } from '../sample-policy.js';
-import { postgresTypes, type Ugly } from '../ugly-cells.js';
+import { postgresTypes, type UglyCell } from '../ugly-cells.js';
 import { quickerThan } from './quicker.js';
-import { server, Town } from './town.js';
+import { PostgresTown, server } from './town.js';
 
 describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
-  let town: Town;
+  let town: PostgresTown;
   beforeAll(async () => {
-    town = await Town.open('cells');
+    town = await PostgresTown.open('cells');
   });
   afterAll(() => town?.close());
 
   /** Cells are literals of their own types: what the server cannot hold, it refuses here. */
-  const write = async (named: string, table: Table): Promise<readonly File[]> => {
+  const write = async (named: string, table: MemoryTable): Promise<readonly File[]> => {
     const { columns, rows } = table;
     const type = (t: string) => (t === 'VARCHAR' ? 'TEXT' : t);
     await town.run(`CREATE TABLE ${named} (${columns.map((c) => `${c.name} ${type(c.stored.type)}`).join(', ')})`);
@@ -55,8 +55,8 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
   const wire = ({ named }: File) => {
     const texts: string[] = [];
     const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...words: unknown[]) {
-      const [asked] = words as [string | { text: string; values?: unknown[] }];
-      const text = typeof asked === 'string' ? asked : JSON.stringify([asked.text, asked.values]);
+      const [statements] = words as [string | { text: string; values?: unknown[] }];
+      const text = typeof statements === 'string' ? statements : JSON.stringify([statements.text, statements.values]);
       texts.push(
         text
           .replaceAll(named!, 'near')
@@ -76,15 +76,16 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
 
   it('never decides what is asked of the server, in how many trips, and how that ends', { timeout: 1e7 }, async () => {
     for (const seed of wanted > 0 ? [1, 2, 3, 4, 5, 6] : [1]) {
-      const { tried, asked, wrong } = await neighboursDiffer(seed, { ...course(), most: 12, wire });
-      if (wanted > 0) console.log(`neighbours, seed ${seed}: ${tried} tried, ${asked} questions of each, ${wrong.length} wrong`);
+      const { tried, asked: statements, wrong } = await neighboursDiffer(seed, { ...course(), most: 12, wire });
+      if (wanted > 0)
+        console.log(`neighbours, seed ${seed}: ${tried} tried, ${statements} questions of each, ${wrong.length} wrong`);
       expect(wrong.slice(0, 5)).toEqual([]);
-      expect([tried > 12, asked > 40]).toEqual([true, true]);
+      expect([tried > 12, statements > 40]).toEqual([true, true]);
     }
   });
 
   it('does not make one statement two, however many texts nobody expects there are', async () => {
-    const asked: number[] = [];
+    const statements: number[] = [];
     for (const texts of [cells + spareGroups - 1, cells + spareGroups, cells + spareGroups + 1]) {
       const table = `many_${texts}`;
       await town.run(`CREATE TABLE ${table} AS SELECT CAST('x' || n AS TEXT) AS g FROM generate_series(1, ${texts}) AS s(n)`);
@@ -94,10 +95,10 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
       const rows = vi.spyOn(engine, 'rows');
       const [counted] = await countByDatabase(engine, policy, measures);
       expect(counted!.open()).toEqual([0n, 0n, BigInt(texts)]);
-      asked.push(rows.mock.calls.length);
+      statements.push(rows.mock.calls.length);
       await engine.close();
     }
-    expect(asked).toEqual([1, 1, 1]);
+    expect(statements).toEqual([1, 1, 1]);
   });
   const cells = 3;
 
@@ -111,7 +112,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
     ],
     ['leaves out byte order marks', 'TEXT', 'options', (c) => (typeof c === 'string' ? c.replace(/^\ufeff/, '') : c), /instead/],
   ])('is caught when a reader %s', async (_, type, reading, change, sign) => {
-    const marked = (cell: Ugly) => type !== 'TEXT' || (cell.text?.startsWith('\ufeff') ?? false);
+    const marked = (cell: UglyCell) => type !== 'TEXT' || (cell.text?.startsWith('\ufeff') ?? false);
     const { wrong } = await fuzz(
       1,
       course({

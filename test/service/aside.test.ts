@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/app/service/token.js';
+import { TokenStore } from '../../src/app/service/token.js';
 import { builtOnce } from '../fugu.js';
-import { running } from './process.js';
+import { startService } from './process.js';
 import { askOver, townFolder } from './served.js';
 
 beforeAll(() => builtOnce());
@@ -13,8 +13,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('what takes long', () => {
   it('is worked out on threads of their own, again and again, and at the same time; faults come back as they were', async () => {
     folder = townFolder();
-    const root = new Tokens(join(folder, 'fugu-tokens')).make({ name: 'root', role: 'steward', days: 1 }).text;
-    const { child, url, ended } = await running(folder, ['village.yaml']);
+    const root = new TokenStore(join(folder, 'fugu-tokens')).make({ name: 'root', role: 'steward', days: 1 }).text;
+    const { child, url, ended } = await startService(folder, ['village.yaml']);
     const ask = (path: string, body?: object) => askOver(url, root, `/v1/policies/village/${path}`, body);
     const { body } = await ask('release', { question: { kind: 'histogram', column: 'party' }, epsilon: '1/2' });
     const { entry } = body.receipt.ledger;

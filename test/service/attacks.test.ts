@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/app/service/token.js';
-import { askOver, openTown, serveTown, type Town } from './served.js';
+import { TokenStore } from '../../src/app/service/token.js';
+import { askOver, openTown, type ServedTown, serveTown } from './served.js';
 
 type Place = Awaited<ReturnType<typeof serveTown>>;
 const limits = { bodyBytes: 50_000, fileBytes: 100_000, guesses: 1000 };
-const stewardOf = ({ folder }: Place) => new Tokens(join(folder, 'tokens')).make({ name: 'ann', role: 'steward', days: 1 }).text;
+const stewardOf = ({ folder }: Place) =>
+  new TokenStore(join(folder, 'tokens')).make({ name: 'ann', role: 'steward', days: 1 }).text;
 let place: Place;
 let ann: string;
 beforeAll(async () => {
@@ -77,7 +78,7 @@ describe('over the wire', () => {
 });
 
 describe('behind the door', () => {
-  let town: Town;
+  let town: ServedTown;
   afterEach(() => town?.close());
 
   it('SQL that is no question, and names that are no columns, reach no database', async () => {

@@ -6,9 +6,9 @@ import { pageOf } from '../../scripts/service-api.mjs';
 import { FuguClient, FuguProblem } from '../../src/app/client/client.js';
 import { openapi } from '../../src/app/service/openapi.js';
 import { routes } from '../../src/app/service/routes/routes.js';
-import { openTown, type Town } from './served.js';
+import { openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 const bare = (text: string) => text.replaceAll(/[\s|;,()]+/g, '');

@@ -26,19 +26,22 @@ export interface Desktop {
 /** What a desktop would have: a program that opens pages. This one writes down what it was asked to open. */
 export function openDesktop(): Desktop {
   const bin = mkdtempSync(join(tmpdir(), 'fugu-opener-'));
-  const asked = join(bin, 'asked');
-  writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\nprintf '%s' "$1" > '${asked}.part'\nmv '${asked}.part' '${asked}'\n`);
+  const openedFile = join(bin, 'asked');
+  writeFileSync(
+    join(bin, 'xdg-open'),
+    `#!/bin/sh\nprintf '%s' "$1" > '${openedFile}.part'\nmv '${openedFile}.part' '${openedFile}'\n`,
+  );
   chmodSync(join(bin, 'xdg-open'), 0o755);
   return {
     bin,
     env: { ...process.env, NO_COLOR: '1', DISPLAY: ':99', PATH: `${bin}:${process.env.PATH}` },
     async opened() {
-      await expect.poll(() => existsSync(asked), { timeout: 600_000 }).toBe(true);
-      const page = readFileSync(asked, 'utf8');
+      await expect.poll(() => existsSync(openedFile), { timeout: 600_000 }).toBe(true);
+      const page = readFileSync(openedFile, 'utf8');
       return { page, link: /url=([^"]+)"/.exec(readFileSync(page, 'utf8'))![1]! };
     },
     get hasOpened() {
-      return existsSync(asked);
+      return existsSync(openedFile);
     },
     remove: () => rmSync(bin, { recursive: true, force: true }),
   };

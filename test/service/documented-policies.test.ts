@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appOf } from '../../src/app/service/app.js';
 import { routes } from '../../src/app/service/routes/routes.js';
 import { Service } from '../../src/app/service/service.js';
-import { Tokens } from '../../src/app/service/token.js';
+import { TokenStore } from '../../src/app/service/token.js';
 import { checkPolicy } from '../../src/index.js';
 import { documentedPolicies } from '../documented-policies.js';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const at = (name: string) => join(folder, name);
   const places = { tokens: at('tokens'), log: at('log'), drafts: at('drafts'), made: at('policies'), registry: at('known-data') };
   service = await Service.begin({ ...places, policies: documented.map(({ file }) => file) });
-  const token = new Tokens(places.tokens).make({ name: 'root', role: 'steward', days: 1 }).text;
+  const token = new TokenStore(places.tokens).make({ name: 'root', role: 'steward', days: 1 }).text;
   const app = appOf(service, () => '127.0.0.1');
   ask = async (path, body) => {
     const headers = { host: 'fugu.test', authorization: `Bearer ${token}`, 'content-type': 'application/json' };

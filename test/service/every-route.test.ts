@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { routes } from '../../src/app/service/routes/routes.js';
-import { type Answered, openTown, type Town } from './served.js';
+import { type Answered, openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 const count = { question: { kind: 'count', by: ['party'] }, epsilon: '1/2' };
@@ -22,8 +22,8 @@ describe('every route', () => {
     const file = { method: 'POST', headers: { ...get.headers, 'x-file-name': 'new.csv' }, body: csv(200) };
     const remove = { ...get, method: 'DELETE' };
     const at = '/v1/policies/village';
-    const told = new Map<string, Answered>();
-    const asked: readonly [name: string, path: () => string, init: () => RequestInit][] = [
+    const answers = new Map<string, Answered>();
+    const requests: readonly [name: string, path: () => string, init: () => RequestInit][] = [
       ['signIn', () => '/v1/session', () => ({ ...post({ token: root }), headers: { 'content-type': 'application/json' } })],
       ['session', () => '/v1/session', () => get],
       ['signOut', () => '/v1/session', () => remove],
@@ -33,9 +33,9 @@ describe('every route', () => {
       ['plan', () => `${at}/plan`, () => post(count)],
       ['release', () => `${at}/release`, () => post(count)],
       ['begin', () => `${at}/jobs`, () => post({ ...count, epsilon: '1/4' })],
-      ['job', () => `/v1/jobs/${told.get('begin')!.body.job}`, () => get],
-      ['events', () => `/v1/jobs/${told.get('begin')!.body.job}/events`, () => get],
-      ['cancel', () => `/v1/jobs/${told.get('begin')!.body.job}`, () => remove],
+      ['job', () => `/v1/jobs/${answers.get('begin')!.body.job}`, () => get],
+      ['events', () => `/v1/jobs/${answers.get('begin')!.body.job}/events`, () => get],
+      ['cancel', () => `/v1/jobs/${answers.get('begin')!.body.job}`, () => remove],
       ['budget', () => `${at}/budget`, () => get],
       ['entries', () => `${at}/ledger`, () => get],
       ['verify', () => `${at}/ledger/verify`, () => get],
@@ -49,34 +49,34 @@ describe('every route', () => {
       ['attack', () => `${at}/attack`, () => post({ entry: entry('release') })],
       ['draft', () => '/v1/drafts', () => file],
       ['drafts', () => '/v1/drafts', () => get],
-      ['drafted', () => `/v1/drafts/${told.get('draft')!.body.id}`, () => get],
-      ['answerDraft', () => `/v1/drafts/${told.get('draft')!.body.id}/answers`, () => post({ dependence: 'house' })],
-      ['confirmDraft', () => `/v1/drafts/${told.get('draft')!.body.id}/confirm`, () => post({ name: 'colours' })],
+      ['drafted', () => `/v1/drafts/${answers.get('draft')!.body.id}`, () => get],
+      ['answerDraft', () => `/v1/drafts/${answers.get('draft')!.body.id}/answers`, () => post({ dependence: 'house' })],
+      ['confirmDraft', () => `/v1/drafts/${answers.get('draft')!.body.id}/confirm`, () => post({ name: 'colours' })],
       ['verifyLog', () => '/v1/log/verify', () => get],
       ['metrics', () => '/metrics', () => get],
     ];
-    const entry = (name: string): number => told.get(name)!.body.receipt.ledger.entry;
+    const entry = (name: string): number => answers.get(name)!.body.receipt.ledger.entry;
     // These have tests of their own: predict needs a classifier, time a sequence, and the last draft was confirmed.
-    expect([...asked.map(([name]) => name), 'predict', 'time', 'endDraft'].sort()).toEqual(routes.map((r) => r.name).sort());
+    expect([...requests.map(([name]) => name), 'predict', 'time', 'endDraft'].sort()).toEqual(routes.map((r) => r.name).sort());
     const document = (await town.send('/openapi.json', {})).body;
     expect(Object.values<object>(document.paths).flatMap((path) => Object.keys(path))).toHaveLength(routes.length);
-    for (const [name, path, init] of asked) {
+    for (const [name, path, init] of requests) {
       const route = routes.find((r) => r.name === name)!;
       const answered = await town.send(path(), init());
-      told.set(name, answered);
+      answers.set(name, answered);
       const { status, body, headers } = answered;
       expect([name, status, status < 300 ? '' : body]).toEqual([name, route.status ?? 200, '']);
       expect([name, route.answer.safeParse(body).error?.issues]).toEqual([name, undefined]);
-      expect(headers.get('content-type')).toContain(route.tells ?? 'application/json');
+      expect(headers.get('content-type')).toContain(route.mediaType ?? 'application/json');
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('content-security-policy')).toMatch(/frame-ancestors '(none|self)'/);
     }
-    expect(told.get('metrics')!.body).toContain('fugu_requests_total{action="plan",status="200"} 1');
-    expect(told.get('events')!.body).toMatch(/^event: (progress|done)\ndata: \{/);
-    expect(told.get('report')!.body).toContain('What is promised');
-    expect(told.get('answer')!.body.tables).toEqual(told.get('release')!.body.tables);
-    expect(told.get('receipt')!.body.ledger).toMatchObject({ entry: entry('release'), replayed: true });
-    expect(told.get('attack')!.body.attackers.length).toBeGreaterThan(1);
+    expect(answers.get('metrics')!.body).toContain('fugu_requests_total{action="plan",status="200"} 1');
+    expect(answers.get('events')!.body).toMatch(/^event: (progress|done)\ndata: \{/);
+    expect(answers.get('report')!.body).toContain('What is promised');
+    expect(answers.get('answer')!.body.tables).toEqual(answers.get('release')!.body.tables);
+    expect(answers.get('receipt')!.body.ledger).toMatchObject({ entry: entry('release'), replayed: true });
+    expect(answers.get('attack')!.body.attackers.length).toBeGreaterThan(1);
     expect((await town.ask(root, '/v1/policies/colours/release', { question: { kind: 'count', by: ['colour'] } })).status).toBe(
       200,
     );

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { verifyLog } from '../../src/app/service/audit-log.js';
-import { openTown, type Town } from './served.js';
+import { verifyAuditLog } from '../../src/app/service/audit-log.js';
+import { openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 const linesIn = (folder: string) =>
@@ -28,7 +28,7 @@ describe('a flood', () => {
     expect(lines.at(-1)).toMatchObject({ name: 'ann', status: 200 });
     const leftOut = lines.reduce((sum, line) => sum + (line.leftOut ?? 0), 0);
     expect(lines.length + leftOut).toBe(41);
-    expect(verifyLog(join(town.folder, 'log')).events).toBe(lines.length);
+    expect(verifyAuditLog(join(town.folder, 'log')).events).toBe(lines.length);
     // A token that may not ask for something is counted as one that may.
     const statuses = [];
     for (let k = 0; k < 6; k++) statuses.push((await town.ask(ann, '/metrics')).status);
@@ -71,10 +71,10 @@ describe('the log', () => {
     const text = readFileSync(file, 'utf8');
     for (const changed of ['"name":"eve","name":"ann"', '"name": "ann"']) {
       writeFileSync(file, text.replace('"name":"ann"', changed));
-      expect(() => verifyLog(folder)).toThrow('does not follow');
+      expect(() => verifyAuditLog(folder)).toThrow('does not follow');
     }
     writeFileSync(file, text);
-    expect(verifyLog(folder).events).toBe(1);
+    expect(verifyAuditLog(folder).events).toBe(1);
   });
 
   it('lies, as tokens do, where nobody else reads', async () => {

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Answered, openTown, type Town } from './served.js';
+import { type Answered, openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 const count = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
 
 async function over(token: string, job: string): Promise<Answered> {
   for (;;) {
-    const told = await town.ask(token, `/v1/jobs/${job}`);
-    if (told.status !== 200 || !['waiting', 'running'].includes(told.body.state)) return told;
+    const answer = await town.ask(token, `/v1/jobs/${job}`);
+    if (answer.status !== 200 || !['waiting', 'running'].includes(answer.body.state)) return answer;
     await new Promise((go) => setTimeout(go, 10));
   }
 }

@@ -1,10 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { verifyLog } from '../../src/app/service/audit-log.js';
-import { Tokens } from '../../src/app/service/token.js';
+import { verifyAuditLog } from '../../src/app/service/audit-log.js';
+import { TokenStore } from '../../src/app/service/token.js';
 import { builtOnce } from '../fugu.js';
-import { running, tried } from './process.js';
+import { startService, tried } from './process.js';
 import { askOver, townFolder } from './served.js';
 
 beforeAll(() => builtOnce());
@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const kills = Number(process.env.FUGU_KILLS ?? 2);
 const clients = 6;
 
-interface Told {
+interface ReleaseReply {
   readonly body: { readonly question: object; readonly epsilon: string };
   readonly entry: number;
   readonly hash: string;
@@ -27,14 +27,14 @@ describe('a service that is killed', () => {
     `has every answered release in its ledger and has answered nothing else, ${kills} times`,
     async () => {
       folder = townFolder();
-      const tokens = new Tokens(join(folder, 'fugu-tokens'));
+      const tokens = new TokenStore(join(folder, 'fugu-tokens'));
       const ann = tokens.make({ name: 'ann', role: 'analyst', days: 1 }).text;
       const root = tokens.make({ name: 'root', role: 'steward', days: 1 }).text;
-      const told: Told[] = [];
+      const answers: ReleaseReply[] = [];
       const restarts: number[] = [];
-      let asked = 0;
+      let sent = 0;
       for (let round = 0; round < kills; round++) {
-        const service = await running(folder);
+        const service = await startService(folder);
         restarts.push(service.startedIn);
         let answered = 0;
         let enough: () => void = () => undefined;
@@ -44,14 +44,14 @@ describe('a service that is killed', () => {
         const client = async () => {
           for (;;) {
             const body = {
-              question: { kind: 'count', where: [{ column: 'age', op: '>', value: asked++ % 90 }] },
-              epsilon: `1/${2000 + asked}`,
+              question: { kind: 'count', where: [{ column: 'age', op: '>', value: sent++ % 90 }] },
+              epsilon: `1/${2000 + sent}`,
             };
             const answer = await tried(service.url, ann, '/v1/policies/town/release', body);
             if (!answer) return;
             if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
             const { receipt, tables } = answer.body;
-            told.push({ body, entry: receipt.ledger.entry, hash: receipt.ledger.hash, tables });
+            answers.push({ body, entry: receipt.ledger.entry, hash: receipt.ledger.hash, tables });
             // So that it dies in the middle of others.
             if (++answered > 10 + (round % 5)) enough();
           }
@@ -62,7 +62,7 @@ describe('a service that is killed', () => {
         expect(await service.ended).toBe('SIGKILL');
         await Promise.all(all);
       }
-      const service = await running(folder);
+      const service = await startService(folder);
       restarts.push(service.startedIn);
       const entries = new Map<number, { hash: string; settled: boolean; analyst: string }>();
       for (let after = 0, more = true; more; ) {
@@ -71,30 +71,30 @@ describe('a service that is killed', () => {
         after = Math.max(after, ...page.entries.map((e: { sequence: number }) => e.sequence));
         more = page.more;
       }
-      expect(told.length).toBeGreaterThan(10 * kills);
-      for (const { entry, hash } of told) expect([entry, entries.get(entry)]).toMatchObject([entry, { hash, settled: true }]);
+      expect(answers.length).toBeGreaterThan(10 * kills);
+      for (const { entry, hash } of answers) expect([entry, entries.get(entry)]).toMatchObject([entry, { hash, settled: true }]);
       // At most what was under way when it was killed was booked and never told.
-      expect(entries.size).toBeGreaterThanOrEqual(told.length);
-      expect(entries.size).toBeLessThanOrEqual(told.length + kills * clients);
-      for (const { body, entry, tables } of told.filter((_, k) => k % 7 === 0)) {
+      expect(entries.size).toBeGreaterThanOrEqual(answers.length);
+      expect(entries.size).toBeLessThanOrEqual(answers.length + kills * clients);
+      for (const { body, entry, tables } of answers.filter((_, k) => k % 7 === 0)) {
         const again = await askOver(service.url, ann, '/v1/policies/town/release', body);
         expect(again.body).toMatchObject({ tables, receipt: { ledger: { entry, replayed: true } } });
       }
       expect((await askOver(service.url, root, '/v1/policies/town/ledger/verify')).body).toMatchObject({ ok: true });
-      expect((await askOver(service.url, root, '/v1/log/verify')).body.events).toBeGreaterThanOrEqual(told.length);
+      expect((await askOver(service.url, root, '/v1/log/verify')).body.events).toBeGreaterThanOrEqual(answers.length);
       if (process.env.FUGU_KILLS)
-        console.log(`restarts: ${restarts.map((ms) => ms.toFixed(0)).join(', ')} ms; ${told.length} answers`);
+        console.log(`restarts: ${restarts.map((ms) => ms.toFixed(0)).join(', ')} ms; ${answers.length} answers`);
       service.child.kill('SIGTERM');
       expect(await service.ended).toBe(0);
-      expect(verifyLog(join(folder, 'fugu-log', 'service')).events).toBeGreaterThan(told.length);
+      expect(verifyAuditLog(join(folder, 'fugu-log', 'service')).events).toBeGreaterThan(answers.length);
     },
     Math.max(300_000, 60_000 * kills),
   );
 
   it('finishes or records what was begun when it is told to stop', async () => {
     folder = townFolder();
-    const ann = new Tokens(join(folder, 'fugu-tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
-    const service = await running(folder);
+    const ann = new TokenStore(join(folder, 'fugu-tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
+    const service = await startService(folder);
     const releases = Array.from({ length: 12 }, (_, k) =>
       tried(service.url, ann, '/v1/policies/town/release', {
         question: { kind: 'count', by: ['party'] },
@@ -109,7 +109,7 @@ describe('a service that is killed', () => {
     expect(await service.ended).toBe(0);
     expect(answers.filter((a) => a?.status === 200).length).toBeGreaterThan(0);
     for (const answer of answers) expect([200, 503, undefined]).toContain(answer?.status);
-    const again = await running(folder);
+    const again = await startService(folder);
     const { entries } = (await askOver(again.url, ann, '/v1/policies/town/ledger')).body;
     for (const entry of entries) expect(entry).toMatchObject({ settled: true });
     again.child.kill('SIGTERM');
@@ -120,21 +120,21 @@ describe('a service that is killed', () => {
 describe('the audit log', () => {
   it('is found out by the next process where a line was changed, and told when it was cut short', async () => {
     folder = townFolder();
-    const root = new Tokens(join(folder, 'fugu-tokens')).make({ name: 'root', role: 'auditor', days: 1 }).text;
-    const first = await running(folder);
+    const root = new TokenStore(join(folder, 'fugu-tokens')).make({ name: 'root', role: 'auditor', days: 1 }).text;
+    const first = await startService(folder);
     for (let k = 0; k < 3; k++) await askOver(first.url, root, '/v1/policies');
     first.child.kill('SIGKILL');
     await first.ended;
     const log = join(folder, 'fugu-log', 'service', '00000001.jsonl');
     const sound = readFileSync(log, 'utf8');
     writeFileSync(log, `${sound}{"at":"half a li`);
-    const second = await running(folder);
+    const second = await startService(folder);
     expect((await askOver(second.url, root, '/v1/log/verify')).body.torn).toEqual(['00000001.jsonl']);
     second.child.kill('SIGTERM');
     await second.ended;
     for (const changed of [sound.replace('"status":200', '"status":401'), sound.split('\n').slice(1).join('\n')]) {
       writeFileSync(log, changed);
-      await expect(running(folder)).rejects.toThrow('does not follow');
+      await expect(startService(folder)).rejects.toThrow('does not follow');
     }
   });
 });

@@ -1,16 +1,16 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTown, type Town } from './served.js';
+import { openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 describe('questions of every kind', () => {
   it('are planned and released over HTTP like any other', async () => {
     town = await openTown('{ epsilon: 16 }');
     const ann = town.token('ann', 'analyst');
-    const asked: readonly (readonly [object, string])[] = [
+    const questions: readonly (readonly [object, string])[] = [
       [
         {
           queries: [
@@ -27,7 +27,7 @@ describe('questions of every kind', () => {
       [{ classify: { label: 'party', positive: ['left'], features: ['age'] } }, 'result'],
       [{ kmeans: { columns: ['age'], clusters: 2 } }, 'result'],
     ];
-    for (const [question, field] of asked) {
+    for (const [question, field] of questions) {
       const body = { question, epsilon: '1' };
       const plan = await town.ask(ann, '/v1/policies/town/plan', body);
       expect([question, plan.status, plan.status === 200 ? '' : plan.body]).toEqual([question, 200, '']);
@@ -42,10 +42,10 @@ describe('questions of every kind', () => {
       const report = await town.ask(ann, `/v1/policies/town/reports/${entry}`);
       expect(report.headers.get('content-type')).toContain('text/html');
       if ('classify' in question) {
-        const { body: told } = await town.ask(ann, `/v1/policies/town/answers/${entry}/predict`, {
+        const { body: predicted } = await town.ask(ann, `/v1/policies/town/answers/${entry}/predict`, {
           rows: [{ age: 30 }, { age: 90 }],
         });
-        expect(told.predictions).toHaveLength(2);
+        expect(predicted.predictions).toHaveLength(2);
         expect((await town.ask(town.token('bob', 'analyst'), `/v1/policies/town/answers/${entry}`)).status).toBe(404);
       }
     }

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTown, type Town } from './served.js';
+import { openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 const csv = `id,colour,house\n${Array.from({ length: 40 }, (_, k) => `${k},${['red', 'blue'][k % 2]},h${k >> 1}`).join('\n')}\n`;
@@ -104,8 +104,10 @@ describe('a draft', () => {
     const root = town.token('root', 'steward');
     const { id } = (await town.send('/v1/drafts', sending(root, csv))).body;
     await town.ask(root, `/v1/drafts/${id}/answers`, { dependence: 'house' });
-    const said = await Promise.all(['one', 'two', 'three'].map((name) => town.ask(root, `/v1/drafts/${id}/confirm`, { name })));
-    expect(said.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const answers = await Promise.all(
+      ['one', 'two', 'three'].map((name) => town.ask(root, `/v1/drafts/${id}/confirm`, { name })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect((await town.ask(root, '/v1/policies')).body.policies).toHaveLength(3);
     expect(readdirSync(town.folder).filter((file) => /^(one|two|three)\.yaml$/.test(file))).toHaveLength(1);
     expect((await town.ask(root, `/v1/drafts/${id}/confirm`, { name: 'four' })).status).toBe(404);

@@ -2,15 +2,15 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/app/service/token.js';
+import { TokenStore } from '../../src/app/service/token.js';
 import { builtOnce, fugu } from '../fugu.js';
-import { type Running, running } from './process.js';
+import { type ServiceProcess, startService } from './process.js';
 import { type Answered, askOver, townFolder } from './served.js';
 
 /** Policies that stewards make in the console, on a service of its own over HTTP, which is killed and started again. */
 beforeAll(builtOnce);
 const folders: string[] = [];
-const services: Running[] = [];
+const services: ServiceProcess[] = [];
 afterEach(async () => {
   for (const { child, ended } of services.splice(0)) {
     child.kill('SIGKILL');
@@ -20,23 +20,23 @@ afterEach(async () => {
 });
 
 /** The registry of the service's own folder: the user's is that of a home of its own. */
-async function started(folder: string, words: readonly string[] = []): Promise<Running> {
-  const service = await running(folder, words, { FUGU_REGISTRY: join(folder, 'home') });
+async function started(folder: string, words: readonly string[] = []): Promise<ServiceProcess> {
+  const service = await startService(folder, words, { FUGU_REGISTRY: join(folder, 'home') });
   services.push(service);
   return service;
 }
-async function killed(service: Running): Promise<void> {
+async function killed(service: ServiceProcess): Promise<void> {
   service.child.kill('SIGKILL');
   await service.ended;
 }
 function scene(): { readonly folder: string; readonly root: string } {
   const folder = townFolder();
   folders.push(folder);
-  return { folder, root: new Tokens(join(folder, 'fugu-tokens')).make({ name: 'root', role: 'steward', days: 1 }).text };
+  return { folder, root: new TokenStore(join(folder, 'fugu-tokens')).make({ name: 'root', role: 'steward', days: 1 }).text };
 }
 
 const csv = `house,colour\n${Array.from({ length: 40 }, (_, k) => `h${k % 20},${k % 3 ? 'red' : 'blue'}\n`).join('')}`;
-const sent = async ({ url }: Running, root: string, bytes: string, name: string): Promise<Answered> => {
+const sent = async ({ url }: ServiceProcess, root: string, bytes: string, name: string): Promise<Answered> => {
   const answer = await fetch(`${url}/v1/drafts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${root}`, 'content-type': 'application/octet-stream', 'x-file-name': name },
@@ -51,7 +51,7 @@ interface Sending {
   readonly bytes?: string;
   readonly newBudget?: string;
 }
-async function made(service: Running, root: string, { policy, file = 'colours.csv', bytes = csv, newBudget }: Sending) {
+async function made(service: ServiceProcess, root: string, { policy, file = 'colours.csv', bytes = csv, newBudget }: Sending) {
   const draft = (await sent(service, root, bytes, file)).body;
   await askOver(service.url, root, `/v1/drafts/${draft.id}/answers`, { dependence: 'none' });
   const confirmed = await askOver(service.url, root, `/v1/drafts/${draft.id}/confirm`, {
@@ -61,7 +61,7 @@ async function made(service: Running, root: string, { policy, file = 'colours.cs
   return { draft, confirmed };
 }
 const question = { question: { kind: 'count', by: ['colour'] }, epsilon: '0.1' };
-const names = async ({ url }: Running, root: string): Promise<readonly string[]> =>
+const names = async ({ url }: ServiceProcess, root: string): Promise<readonly string[]> =>
   (await askOver(url, root, '/v1/policies')).body.policies.map((p: { name: string }) => p.name);
 
 describe('a policy that was made in the console', () => {

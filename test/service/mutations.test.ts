@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { routes } from '../../src/app/service/routes/routes.js';
-import { openTown, type Town } from './served.js';
+import { openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 /** FUGU_MUTATIONS=10000 is the whole of it; the suite does some. */

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openerOf, openInBrowser } from '../../src/app/cli/browser.js';
+import { browserCommand, openInBrowser } from '../../src/app/cli/browser.js';
 import { builtOnce, fugu, mainFile } from '../fugu.js';
 import { type Desktop, hasScript, openDesktop, terminal } from './desktop.js';
 import { townFolder } from './served.js';
@@ -22,12 +22,12 @@ afterEach(() => {
 
 async function signedIn(link: string): Promise<{ readonly role: string }> {
   const [url, code] = link.split('/login#');
-  const said = await fetch(`${url}/v1/session`, {
+  const answer = await fetch(`${url}/v1/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ code }),
   });
-  return (await said.json()) as { role: string };
+  return (await answer.json()) as { role: string };
 }
 
 describe.skipIf(process.platform === 'win32')('fugu serve --open', () => {
@@ -56,10 +56,10 @@ describe.skipIf(process.platform === 'win32')('fugu serve --open', () => {
   });
 
   it('knows the opener of each system, and says where there is none', async () => {
-    expect(openerOf('darwin', {})).toEqual(['open']);
-    expect(openerOf('win32', {})?.slice(0, 3)).toEqual(['cmd', '/c', 'start']);
-    expect(openerOf('linux', { WAYLAND_DISPLAY: 'wayland-0' })).toEqual(['xdg-open']);
-    expect(openerOf('linux', {})).toBeUndefined();
+    expect(browserCommand('darwin', {})).toEqual(['open']);
+    expect(browserCommand('win32', {})?.slice(0, 3)).toEqual(['cmd', '/c', 'start']);
+    expect(browserCommand('linux', { WAYLAND_DISPLAY: 'wayland-0' })).toEqual(['xdg-open']);
+    expect(browserCommand('linux', {})).toBeUndefined();
     expect(await openInBrowser('page.html', undefined)).toBe(false);
     expect(await openInBrowser('page.html', [join(desktop.bin, 'nothing')])).toBe(false);
     expect(await openInBrowser('page.html', ['false'])).toBe(false);

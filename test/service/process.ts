@@ -3,7 +3,7 @@ import { mainFile } from '../fugu.js';
 import { type Answered, askOver } from './served.js';
 
 /** `fugu serve` as its steward runs it: a process of its own. */
-export interface Running {
+export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly url: string;
   /** From the start of the process to the first answer, in milliseconds. */
@@ -11,7 +11,11 @@ export interface Running {
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
-export async function running(folder: string, words: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Running> {
+export async function startService(
+  folder: string,
+  words: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServiceProcess> {
   const began = performance.now();
   const child = spawn(process.execPath, [mainFile, 'serve', 'town.yaml', '--port', '0', '--json', '--no-link', ...words], {
     cwd: folder,

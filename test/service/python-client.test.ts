@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/app/service/token.js';
+import { TokenStore } from '../../src/app/service/token.js';
 import { serveTown } from './served.js';
 
 const python = process.env.FUGU_PYTHON ?? 'python3';
@@ -44,11 +44,11 @@ print("told")
 
 describe('the Python package', () => {
   it.skipIf(!there)(`speaks to a service${there ? '' : ' (skipped: there is no Python 3.9 or later)'}`, async () => {
-    const ann = new Tokens(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
+    const ann = new TokenStore(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
     const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, '../../python/src'), PYTHONDONTWRITEBYTECODE: '1' };
-    const said = await new Promise<string>((done) =>
+    const output = await new Promise<string>((done) =>
       execFile(python, ['-c', script, place.serving.url, ann], { env }, (_error, out, err) => done(out + err)),
     );
-    expect(said).toBe('told\n');
+    expect(output).toBe('told\n');
   });
 });

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/app/service/token.js';
+import { TokenStore } from '../../src/app/service/token.js';
 import { serveTown } from './served.js';
 
 const needed = 'stopifnot(requireNamespace("jsonlite", quietly = TRUE), requireNamespace("curl", quietly = TRUE))';
@@ -52,11 +52,11 @@ cat("told\\n")
 
 describe('the R package', () => {
   it.skipIf(!there)(`speaks to a service${there ? '' : ' (skipped: there is no R with jsonlite and curl)'}`, async () => {
-    const ann = new Tokens(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
+    const ann = new TokenStore(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
     const env = { ...process.env, FUGU_R_SOURCE: join(import.meta.dirname, '../../r') };
-    const said = await new Promise<string>((done) =>
+    const output = await new Promise<string>((done) =>
       execFile('Rscript', ['-e', script, place.serving.url, ann], { env }, (_error, out, err) => done(out + err)),
     );
-    expect(said).toBe(`<fugu policy town of ${place.serving.url}>\ntold\n`);
+    expect(output).toBe(`<fugu policy town of ${place.serving.url}>\ntold\n`);
   });
 });

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/app/service/token.js';
+import { TokenStore } from '../../src/app/service/token.js';
 import { askOver, serveTown } from './served.js';
 
 /**
@@ -40,7 +40,7 @@ describe('schemathesis', () => {
     `finds nothing${there ? '' : ' (skipped: FUGU_SCHEMATHESIS names no program)'}`,
     async () => {
       const { folder, serving: service } = place;
-      const root = new Tokens(join(folder, 'tokens')).make({ name: 'root', role: 'steward', days: 1 }).text;
+      const root = new TokenStore(join(folder, 'tokens')).make({ name: 'root', role: 'steward', days: 1 }).text;
       const count = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
       const { receipt } = (await askOver(service.url, root, '/v1/policies/town/release', count)).body;
       const named = ['[parameters]', '"path.policy" = "town"', `"path.entry" = ${receipt.ledger.entry}`];
@@ -58,14 +58,14 @@ describe('schemathesis', () => {
         '--seed',
         '1',
       ];
-      const said = await new Promise<{ code: unknown; out: string }>((done) =>
+      const result = await new Promise<{ code: unknown; out: string }>((done) =>
         execFile(program, [...words, ...more], { maxBuffer: 2 ** 26, cwd: folder }, (error, out, err) =>
           done({ code: error?.code ?? 0, out: out + err }),
         ),
       );
-      console.log(said.out.slice(-4000));
-      expect(said.out).not.toContain('zqmark');
-      expect(said.code).toBe(0);
+      console.log(result.out.slice(-4000));
+      expect(result.out).not.toContain('zqmark');
+      expect(result.code).toBe(0);
       expect((await askOver(service.url, root, '/v1/policies/town/ledger/verify')).body).toMatchObject({ ok: true });
     },
     1_800_000,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTown, type Town } from './served.js';
+import { openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 const synth = { question: { synth: { columns: ['party'], rows: 20 } }, epsilon: '1/4' };
@@ -13,10 +13,10 @@ describe('what is sent again before it is answered', () => {
     town = await openTown();
     const [root, ann] = [town.token('root', 'steward'), town.token('ann', 'analyst')];
     const send = (token: string, label: string) => town.ask(token, '/v1/policies/town/release', { ...synth, label });
-    const told = await Promise.all([send(root, 'one'), send(root, 'two'), send(ann, 'three')]);
-    expect(told.map(({ status }) => status)).toEqual([200, 200, 200]);
-    for (const { body } of told) expect(body.receipt.ledger.entry).toBe(told[0]!.body.receipt.ledger.entry);
-    expect(told.filter(({ body }) => !body.receipt.ledger.replayed)).toHaveLength(1);
+    const answers = await Promise.all([send(root, 'one'), send(root, 'two'), send(ann, 'three')]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const { body } of answers) expect(body.receipt.ledger.entry).toBe(answers[0]!.body.receipt.ledger.entry);
+    expect(answers.filter(({ body }) => !body.receipt.ledger.replayed)).toHaveLength(1);
     expect(await paid(root)).toBe(1);
   });
 
@@ -37,7 +37,7 @@ describe('what is sent again before it is answered', () => {
   it('is tried again where the first was refused', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
-    const told = await Promise.all([0, 1].map(() => town.ask(root, '/v1/policies/town/release', { ...synth, epsilon: '9' })));
-    expect(told.map(({ status }) => status)).toEqual([409, 409]);
+    const answers = await Promise.all([0, 1].map(() => town.ask(root, '/v1/policies/town/release', { ...synth, epsilon: '9' })));
+    expect(answers.map(({ status }) => status)).toEqual([409, 409]);
   });
 });

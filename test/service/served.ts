@@ -7,7 +7,7 @@ import type { ServiceLimits } from '../../src/app/service/limits.js';
 import type { Role } from '../../src/app/service/role.js';
 import { type ServeOptions, type Serving, serve } from '../../src/app/service/serve.js';
 import { Service } from '../../src/app/service/service.js';
-import { Tokens } from '../../src/app/service/token.js';
+import { TokenStore } from '../../src/app/service/token.js';
 
 export interface Answered {
   readonly status: number;
@@ -16,9 +16,9 @@ export interface Answered {
   readonly headers: Headers;
 }
 
-export interface Town {
+export interface ServedTown {
   readonly folder: string;
-  readonly tokens: Tokens;
+  readonly tokens: TokenStore;
   readonly service: Service;
   readonly app: Hono;
   token(name: string, role: Role, more?: { readonly policies?: readonly string[]; readonly days?: number }): string;
@@ -67,13 +67,15 @@ const placesIn = (folder: string) => ({
 });
 
 /** A service with two policies, asked without a network. */
-export async function openTown(budget?: string, limits: Partial<ServiceLimits> = {}): Promise<Town> {
+export async function openTown(budget?: string, limits: Partial<ServiceLimits> = {}): Promise<ServedTown> {
   const folder = townFolder(budget);
-  const tokens = new Tokens(join(folder, 'tokens'));
+  const tokens = new TokenStore(join(folder, 'tokens'));
   const service = await Service.begin({ ...placesIn(folder), limits });
   const app = appOf(service, () => '127.0.0.1');
   const send = async (path: string, init: RequestInit): Promise<Answered> =>
-    told(await app.request(`http://fugu.test${path}`, { ...init, headers: { host: 'fugu.test', ...init.headers } as never }));
+    answeredFrom(
+      await app.request(`http://fugu.test${path}`, { ...init, headers: { host: 'fugu.test', ...init.headers } as never }),
+    );
   return {
     folder,
     tokens,
@@ -124,9 +126,9 @@ export const askOver = async (
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answered> =>
-  told(await fetch(`${url}${path}`, { ...requestOf(token, body, headers), signal: AbortSignal.timeout(60_000) }));
+  answeredFrom(await fetch(`${url}${path}`, { ...requestOf(token, body, headers), signal: AbortSignal.timeout(60_000) }));
 
-async function told(answer: Response): Promise<Answered> {
+async function answeredFrom(answer: Response): Promise<Answered> {
   const text = await answer.text();
   return { status: answer.status, headers: answer.headers, body: parsed(text) };
 }

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { verifyLog } from '../../src/app/service/audit-log.js';
-import { openTown, type Town } from './served.js';
+import { verifyAuditLog } from '../../src/app/service/audit-log.js';
+import { openTown, type ServedTown } from './served.js';
 
-let town: Town;
+let town: ServedTown;
 afterEach(() => town?.close());
 
 const count = { question: { kind: 'count', by: ['party'] }, epsilon: '1/2' };
@@ -144,8 +144,8 @@ describe('the service', () => {
       { action: 'release', status: 401 },
     ]);
     expect(JSON.stringify(lines)).not.toContain('secret-thing');
-    expect(verifyLog(log).events).toBe(3);
+    expect(verifyAuditLog(log).events).toBe(3);
     writeFileSync(file, readFileSync(file, 'utf8').replace('"ann"', '"eve"'));
-    expect(() => verifyLog(log)).toThrow('does not follow');
+    expect(() => verifyAuditLog(log)).toThrow('does not follow');
   });
 });

@@ -39,7 +39,7 @@ describe.skipIf(tls === undefined)('a service with a certificate', () => {
     try {
       expect(serving.url).toMatch(/^https:/);
       const { text } = serving.service.tokens.make({ name: 'ann', role: 'analyst', days: 1 });
-      const asked = (method: string, path: string, body?: object) =>
+      const sendTo = (method: string, path: string, body?: object) =>
         new Promise<{ status: number; headers: NodeJS.Dict<string | string[]> }>((done, failed) => {
           const headers = body ? { 'content-type': 'application/json' } : {};
           const sent = request(`${serving.url}${path}`, { method, headers, ca: tls!.cert }, (got) => {
@@ -49,7 +49,7 @@ describe.skipIf(tls === undefined)('a service with a certificate', () => {
           sent.on('error', failed);
           sent.end(body && JSON.stringify(body));
         });
-      const signedIn = await asked('POST', '/v1/session', { token: text });
+      const signedIn = await sendTo('POST', '/v1/session', { token: text });
       expect(signedIn.status).toBe(200);
       expect(signedIn.headers['set-cookie']?.[0]).toMatch(/^__Host-fugu=.*; Secure/);
       expect(signedIn.headers['strict-transport-security']).toMatch(/max-age=/);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { problemOf } from '../../src/app/service/problem.js';
 import { Fault } from '../../src/base/errors.js';
-import { openTown, type Town } from './served.js';
+import { openTown, type ServedTown } from './served.js';
 
-let opened: Town[] = [];
-let town: Town;
+let opened: ServedTown[] = [];
+let town: ServedTown;
 const open = async () => {
   town = await openTown();
   opened.push(town);
@@ -45,19 +45,19 @@ describe('an analyst is told nothing', () => {
       const at = `/v1/policies/${name}`;
       for (const role of ['analyst', 'auditor'] as const) {
         const token = town.token('ann', role);
-        const asked = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
-        const { body } = await town.ask(town.token('ann', 'analyst'), `${at}/release`, asked);
+        const request = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
+        const { body } = await town.ask(town.token('ann', 'analyst'), `${at}/release`, request);
         const entry = body.receipt.ledger.entry;
         const paths = ['', '/check', '/belief', '/budget', '/ledger', '/time', '/leakage', '/ties', '/ledger/verify'];
         const own = ['receipts', 'answers', 'reports'].map((what) => `/${what}/${entry}`);
         const posted = ['/plan', '/release', '/jobs', '/what-if', '/attack'];
-        const told = [
+        const leaked = [
           body,
           ...(await Promise.all([...paths, ...own].map(async (path) => (await town.ask(token, `${at}${path}`)).body))),
-          ...(await Promise.all(posted.map(async (path) => (await town.ask(token, `${at}${path}`, asked)).body))),
+          ...(await Promise.all(posted.map(async (path) => (await town.ask(token, `${at}${path}`, request)).body))),
           ...(await Promise.all(posted.map(async (path) => (await town.ask(token, `${at}${path}`, { question: {} })).body))),
         ];
-        for (const answer of told) expect(JSON.stringify(answer)).not.toContain(town.folder);
+        for (const answer of leaked) expect(JSON.stringify(answer)).not.toContain(town.folder);
       }
     }
     expect(JSON.stringify((await town.ask(town.token('ann', 'analyst'), '/v1/policies/unnamed/check')).body)).toContain(
@@ -69,7 +69,7 @@ describe('an analyst is told nothing', () => {
     const texts = (message: string, hint: string, file?: string) => {
       const {
         title,
-        hint: told,
+        hint: leaked,
         path,
       } = problemOf(
         new Fault('DISK_FULL', message, hint, {
@@ -78,7 +78,7 @@ describe('an analyst is told nothing', () => {
         }),
         'x',
       );
-      return [title, told, path];
+      return [title, leaked, path];
     };
     expect(texts('The file /srv/fugu/log/1.jsonl could not be written: full.', 'Use "fugu confirm /srv/p.yaml --all".')).toEqual([
       'The file 1.jsonl could not be written: full.',
@@ -93,14 +93,14 @@ describe('an analyst is told nothing', () => {
   it('of what others call what they ask, also where the answer is one that others paid for', async () => {
     await open();
     const [ann, bob] = [town.token('ann', 'analyst'), town.token('bob', 'analyst')];
-    const asked = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
-    const first = await town.ask(ann, '/v1/policies/town/release', { ...asked, label: 'about my thesis' });
+    const request = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
+    const first = await town.ask(ann, '/v1/policies/town/release', { ...request, label: 'about my thesis' });
     expect(first.body.receipt.label).toBe('about my thesis');
-    const second = await town.ask(bob, '/v1/policies/town/release', asked);
+    const second = await town.ask(bob, '/v1/policies/town/release', request);
     expect(second.body.tables).toEqual(first.body.tables);
     expect(JSON.stringify(second.body)).not.toMatch(/thesis|"ann"/);
-    expect((await town.ask(bob, '/v1/policies/town/release', { ...asked, label: 'mine' })).body.receipt.label).toBe('mine');
-    expect((await town.ask(ann, '/v1/policies/town/release', asked)).body.receipt.label).toBe('about my thesis');
+    expect((await town.ask(bob, '/v1/policies/town/release', { ...request, label: 'mine' })).body.receipt.label).toBe('mine');
+    expect((await town.ask(ann, '/v1/policies/town/release', request)).body.receipt.label).toBe('about my thesis');
   });
 });
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { Tokens } from '../../src/app/service/token.js';
-import { running } from './process.js';
+import { TokenStore } from '../../src/app/service/token.js';
+import { startService } from './process.js';
 import { askOver, townFolder } from './served.js';
 
 const quotas = { ann: 0.5, bob: 1 };
@@ -20,9 +20,9 @@ async function payOnceUnderAKey([one, two]: readonly string[], root: string): Pr
       { 'idempotency-key': key },
     );
   for (const key of ['a', 'b', 'c', 'd']) {
-    const told = await Promise.all([send(one!, key), send(two!, key), send(two!, key), send(one!, key)]);
+    const answers = await Promise.all([send(one!, key), send(two!, key), send(two!, key), send(one!, key)]);
     const again = await send(two!, key);
-    const entries = [...told, again].map(({ status, body }) => [status, body.receipt?.ledger.entry, body.tables]);
+    const entries = [...answers, again].map(({ status, body }) => [status, body.receipt?.ledger.entry, body.tables]);
     for (const entry of entries) expect(entry).toEqual(entries[0]);
     expect(entries[0]![0]).toBe(200);
   }
@@ -34,18 +34,18 @@ export async function askThroughTwo(ledger?: string, env: NodeJS.ProcessEnv = {}
   const folder = townFolder(`{ epsilon: 4, analysts: { ann: ${quotas.ann}, bob: ${quotas.bob} } }`);
   const file = join(folder, 'town.yaml');
   if (ledger !== undefined) writeFileSync(file, `${readFileSync(file, 'utf8')}ledger: ${ledger}\n`);
-  const tokens = new Tokens(join(folder, 'fugu-tokens'));
+  const tokens = new TokenStore(join(folder, 'fugu-tokens'));
   const [ann, bob] = ['ann', 'bob'].map((name) => tokens.make({ name, role: 'analyst', days: 1 }).text);
   const root = tokens.make({ name: 'root', role: 'steward', days: 1 }).text;
-  const services = await Promise.all(['one', 'two'].map((name) => running(folder, ['--name', name], env)));
-  let asked = 0;
+  const services = await Promise.all(['one', 'two'].map((name) => startService(folder, ['--name', name], env)));
+  let sent = 0;
   const client = async (token: string, url: string) => {
     const statuses: number[] = [];
     for (let k = 0; k < 14; k++) {
       const body = {
-        question: { kind: 'count', where: [{ column: 'age', op: '>', value: asked++ }] },
+        question: { kind: 'count', where: [{ column: 'age', op: '>', value: sent++ }] },
         epsilon: String(each),
-        label: `${asked}`,
+        label: `${sent}`,
       };
       statuses.push((await askOver(url, token, '/v1/policies/town/release', body)).status);
     }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStatFile, type StatCell, type Variable } from '../../src/data/statfile/statfile.js';
+import { openStatFile, type StatCell, type StatVariable } from '../../src/data/statfile/statfile.js';
 
 /** What pyreadstat reads from a file; made by make.py. */
-export interface Expected {
+export interface ExpectedFile {
   readonly rows: number;
   readonly label: string | null;
   readonly variables: readonly {
@@ -17,18 +17,18 @@ export interface Expected {
 }
 
 export const corpus = join(import.meta.dirname, 'corpus');
-export const expectedOf = (folder: string): Readonly<Record<string, Expected>> =>
-  JSON.parse(readFileSync(join(folder, 'expected.vectors.json'), 'utf8')) as Record<string, Expected>;
+export const expectedOf = (folder: string): Readonly<Record<string, ExpectedFile>> =>
+  JSON.parse(readFileSync(join(folder, 'expected.vectors.json'), 'utf8')) as Record<string, ExpectedFile>;
 
-export interface Read {
+export interface ReadFile {
   readonly rows: number;
   readonly label: string | undefined;
-  readonly variables: readonly Variable[];
+  readonly variables: readonly StatVariable[];
   readonly columns: readonly StatCell[][];
 }
 
 /** Everything a file holds. */
-export async function readWhole(path: string): Promise<Read> {
+export async function readWhole(path: string): Promise<ReadFile> {
   const file = await openStatFile(path);
   try {
     const columns: StatCell[][] = file.variables.map(() => []);

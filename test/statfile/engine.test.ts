@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { confirmPolicy } from '../../src/app/api/confirm.js';
 import { draftPolicy } from '../../src/app/api/draft.js';
 import { open } from '../../src/app/api/fugu.js';
-import type { Pinned } from '../../src/data/engine/engine.js';
+import type { Snapshot } from '../../src/data/engine/engine.js';
 import { readPolicy } from '../../src/data/terms/read.js';
 import { openNow } from '../now.js';
 import { corpus, expectedOf } from './corpus.js';
@@ -18,7 +18,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(root, 'case-'));
 });
 
-const cells = async (engine: Pinned, column: string) =>
+const cells = async (engine: Snapshot, column: string) =>
   (await engine.rows({ sql: `SELECT "${column}" FROM fugu_data`, values: [] })).open().map(([cell]) => cell ?? null);
 const sorted = (list: readonly unknown[]) =>
   [...list].map((x) => (x === '' ? null : x)).sort((a, b) => String(a).localeCompare(String(b)));

@@ -83,7 +83,7 @@ describe('a survey file that somebody damaged', () => {
     const files = readdirSync(corpus).filter((f) => !/^(many|expected)/.test(f));
     const originals = new Map(files.map((f) => [f, readFileSync(join(corpus, f))]));
     const start = process.memoryUsage().rss;
-    const told = { read: 0, refused: 0 };
+    const outcomes = { read: 0, refused: 0 };
     let longest = 0;
     let largest = 0;
     for (let i = 0; i < mutants; i++) {
@@ -94,19 +94,19 @@ describe('a survey file that somebody damaged', () => {
       const began = process.cpuUsage();
       try {
         await readWhole(path);
-        told.read++;
+        outcomes.read++;
       } catch (error) {
         if (!(error instanceof Fault)) throw new Error(`mutant ${i} of ${file}`, { cause: error });
         expect(error.code, `mutant ${i} of ${file}`).toMatch(/^(DATA_MALFORMED|LIMIT_EXCEEDED|DATA_NOT_FOUND)$/);
-        told.refused++;
+        outcomes.refused++;
       }
       longest = Math.max(longest, process.cpuUsage(began).user / 1000);
       largest = Math.max(largest, process.memoryUsage().rss - start);
     }
-    if (process.env.FUGU_STATFILE_MUTANTS) process.stdout.write(`${JSON.stringify({ ...told, longest, largest })}\n`);
+    if (process.env.FUGU_STATFILE_MUTANTS) process.stdout.write(`${JSON.stringify({ ...outcomes, longest, largest })}\n`);
     expect(longest).toBeLessThan(slowest);
     expect(largest).toBeLessThan(most);
     // Both ends are reached: a reader that refused everything would pass otherwise.
-    expect(Math.min(told.read, told.refused)).toBeGreaterThan(mutants / 10);
+    expect(Math.min(outcomes.read, outcomes.refused)).toBeGreaterThan(mutants / 10);
   });
 });

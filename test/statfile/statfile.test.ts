@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Variable } from '../../src/data/statfile/statfile.js';
-import { corpus, type Expected, expectedOf, readWhole } from './corpus.js';
+import type { StatVariable } from '../../src/data/statfile/statfile.js';
+import { corpus, type ExpectedFile, expectedOf, readWhole } from './corpus.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-statfile-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,7 +13,7 @@ const bound = (x: string | number | null): number => (x === 'inf' ? Infinity : x
 
 /** A range as pyreadstat tells it, in our words: whole numbers one by one where they are few. */
 const isMissing = (
-  { missing, missingRanges = [] }: Variable,
+  { missing, missingRanges = [] }: StatVariable,
   from: string | number | null,
   to: string | number | null,
 ): boolean => {
@@ -25,7 +25,7 @@ const isMissing = (
   return true;
 };
 
-async function compare(path: string, expected: Expected): Promise<void> {
+async function compare(path: string, expected: ExpectedFile): Promise<void> {
   const found = await readWhole(path);
   expect(found.rows).toBe(expected.rows);
   expect(found.label ?? null).toBe(expected.label);

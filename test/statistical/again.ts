@@ -1,24 +1,24 @@
-import type { Chunk, Engine, Pinned, Statement } from '../../src/data/engine/engine.js';
+import type { Chunk, Engine, Snapshot, Statement } from '../../src/data/engine/engine.js';
 import type { Exact } from '../../src/data/engine/exact.js';
 import { nothingSpent, spend } from '../../src/privacy/mechanism/profile.js';
-import type { Entry, Ledger } from '../../src/release/ledger/ledger.js';
+import type { Ledger, SpendEntry } from '../../src/release/ledger/ledger.js';
 
 /** A ledger that forgets: everything is admitted that fits an empty account. */
 export const forgetful: Ledger = {
   spent: async () => nothingSpent,
   replay: async () => undefined,
-  standing: async () => nothingSpent,
+  spentUnder: async () => nothingSpent,
   reserve: async ({ admit, profile, ...rest }) => {
     admit(spend(nothingSpent, profile), nothingSpent, nothingSpent);
-    return { ...rest, profile, sequence: 1, at: 0, settled: false, hash: '' } as Entry;
+    return { ...rest, profile, sequence: 1, at: 0, settled: false, hash: '' } as SpendEntry;
   },
-  settle: async (_entry, answer) => answer,
+  commit: async (_entry, answer) => answer,
   entries: async () => [],
 } as Partial<Ledger> as Ledger;
 
 /** An engine that reads everything once. */
-export async function remembering(engine: Engine): Promise<Engine & { readonly rows: Pinned }> {
-  const data = await engine.pin();
+export async function remembering(engine: Engine): Promise<Engine & { readonly rows: Snapshot }> {
+  const data = await engine.snapshot();
   const known = new Map<string, Promise<unknown>>();
   const once = <T>(key: unknown, make: () => Promise<T>): Promise<T> => {
     const text = JSON.stringify(key);
@@ -30,7 +30,7 @@ export async function remembering(engine: Engine): Promise<Engine & { readonly r
     for await (const chunk of data.stream(statement)) list.push(chunk);
     return list;
   };
-  const rows: Pinned = {
+  const rows: Snapshot = {
     dialect: data.dialect,
     columns: (table) => once(['columns', table], () => data.columns(table)),
     beneath: (values) => data.beneath(values),
@@ -43,7 +43,7 @@ export async function remembering(engine: Engine): Promise<Engine & { readonly r
     count: (statement) => once(['count', statement], () => data.count(statement)),
     room: data.room,
     source: data.source,
-    get whole(): Pinned {
+    get whole(): Snapshot {
       return rows;
     },
     close: async () => undefined,
@@ -52,7 +52,7 @@ export async function remembering(engine: Engine): Promise<Engine & { readonly r
     rows,
     dialect: engine.dialect,
     room: engine.room,
-    pin: async () => rows,
+    snapshot: async () => rows,
     source: engine.source,
     whole: engine.whole,
     without: (column, names) => engine.without(column, names),

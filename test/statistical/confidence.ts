@@ -45,8 +45,8 @@ function betaQuantile(a: number, b: number, level: number): number {
 }
 
 /** Clopper and Pearson 1934: with `hits` of `tries`, the true probability is at least this except with probability alpha. */
-export const atLeast = (hits: number, tries: number, alpha: number): number =>
+export const lowerLimit = (hits: number, tries: number, alpha: number): number =>
   hits === 0 ? 0 : betaQuantile(hits, tries - hits + 1, alpha);
 /** ... and at most this except with probability alpha. */
-export const atMost = (hits: number, tries: number, alpha: number): number =>
+export const upperLimit = (hits: number, tries: number, alpha: number): number =>
   hits === tries ? 1 : betaQuantile(hits + 1, tries - hits, 1 - alpha);

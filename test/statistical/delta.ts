@@ -1,4 +1,4 @@
-import { atLeast, atMost } from './confidence.js';
+import { lowerLimit, upperLimit } from './confidence.js';
 
 /**
  * With near certainty, the least delta that numbers from two worlds leave possible at epsilon: one half of them chooses a threshold, the other judges it.
@@ -10,5 +10,5 @@ export function deltaAt(epsilon: number, first: readonly number[], second: reado
   const gain = (t: number) => above(first, t, 0) - Math.exp(epsilon) * above(second, t, 0);
   const best = thresholds.filter((_, k) => k % step === 0).reduce((x, y) => (gain(y) > gain(x) ? y : x));
   const n = Math.floor(first.length / 2);
-  return atLeast(above(first, best, 1), n, 1e-6) - Math.exp(epsilon) * atMost(above(second, best, 1), n, 1e-6);
+  return lowerLimit(above(first, best, 1), n, 1e-6) - Math.exp(epsilon) * upperLimit(above(second, best, 1), n, 1e-6);
 }

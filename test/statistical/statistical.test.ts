@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fromNumber, type Rational, rational } from '../../src/base/exact/rational.js';
-import { enumerate, type Joint } from '../../src/privacy/dependence/model/joint.js';
+import { enumerate, type JointDistribution } from '../../src/privacy/dependence/model/joint.js';
 import { readModel } from '../../src/privacy/dependence/model/model-file.js';
 import { cryptoBits } from '../../src/privacy/noise/bits.js';
 import { laplaceNumbers } from '../../src/privacy/noise/discrete-laplace.js';
-import { atLeast, atMost, betaCdf } from './confidence.js';
+import { betaCdf, lowerLimit, upperLimit } from './confidence.js';
 import { auditOutputs, auditSamplers, lowestBit, type Output } from './statistical.js';
 import { worldGiven } from './worlds.js';
 
@@ -16,7 +16,7 @@ const laplace = (scale: Rational) => {
   return () => Number(next());
 };
 const total = (x: readonly number[]) => x.reduce((s, v) => s + v, 0);
-const joint = (sizes: readonly number[], table: readonly number[]): Joint =>
+const joint = (sizes: readonly number[], table: readonly number[]): JointDistribution =>
   enumerate({
     ids: sizes.map((_, j) => `r${j}`),
     values: sizes.map((m) => Array.from({ length: m }, (_, v) => v)),
@@ -26,7 +26,7 @@ const xor = enumerate(readModel(readFileSync(new URL('../../examples/models/xor.
 const twins = joint([2, 2], [1, 0, 0, 1]);
 
 /** Outputs in the two worlds where record 0 has value 0 or 1. */
-const between = (model: Joint, release: (x: readonly number[]) => Output) =>
+const between = (model: JointDistribution, release: (x: readonly number[]) => Output) =>
   auditOutputs(
     ...([0, 1].map((value) =>
       draw(
@@ -120,12 +120,12 @@ describe('the statistical auditor catches every planted violation of epsilon 1',
 
 describe('the pieces', () => {
   it('bound a probability as Clopper and Pearson 1934 do', () => {
-    expect(atMost(0, 100, 0.025)).toBeCloseTo(1 - 0.025 ** (1 / 100), 10);
-    expect(atLeast(10, 100, 0.025)).toBeCloseTo(0.0490047, 6);
-    expect(atMost(10, 100, 0.025)).toBeCloseTo(0.1762226, 6);
+    expect(upperLimit(0, 100, 0.025)).toBeCloseTo(1 - 0.025 ** (1 / 100), 10);
+    expect(lowerLimit(10, 100, 0.025)).toBeCloseTo(0.0490047, 6);
+    expect(upperLimit(10, 100, 0.025)).toBeCloseTo(0.1762226, 6);
     expect(betaCdf(2, 3, 0.4)).toBeCloseTo(0.5248, 10);
     expect(betaCdf(30_000, 30_000, 0.5)).toBeCloseTo(0.5, 9);
-    expect([atLeast(0, 5, 0.1), atMost(5, 5, 0.1)]).toEqual([0, 1]);
+    expect([lowerLimit(0, 5, 0.1), upperLimit(5, 5, 0.1)]).toEqual([0, 1]);
   });
 
   it('read the last bit of a double', () => {

@@ -1,10 +1,10 @@
-import { atLeast, atMost } from './confidence.js';
+import { lowerLimit, upperLimit } from './confidence.js';
 
 /** One output of a release: a number or a list of them, exactly as the analyst sees it. */
 export type Output = number | readonly number[];
 
 /** What a black-box audit found: with the stated confidence the release loses at least `epsilon` between the two worlds. */
-export interface Finding {
+export interface AuditFinding {
   readonly epsilon: number;
   readonly confidence: number;
   /** What was looked at, in words. */
@@ -17,9 +17,9 @@ export interface Finding {
 export interface StatisticalOptions {
   readonly confidence?: number;
   /** More numbers to look at, besides the coordinates, their sum, their fineness and their joint position. */
-  readonly features?: readonly Feature[];
+  readonly features?: readonly OutputFeature[];
 }
-export interface Feature {
+export interface OutputFeature {
   readonly name: string;
   readonly of: (output: readonly number[]) => number;
 }
@@ -31,7 +31,11 @@ const bins = 48;
  * Lower-bounds the loss between two worlds from their outputs alone. One half of the outputs chooses an event (of any feature, in either
  * direction), the other half counts it once, so no correction for the search is needed: Clopper-Pearson on both counts, half the error each.
  */
-export function auditOutputs(first: readonly Output[], second: readonly Output[], options: StatisticalOptions = {}): Finding {
+export function auditOutputs(
+  first: readonly Output[],
+  second: readonly Output[],
+  options: StatisticalOptions = {},
+): AuditFinding {
   const confidence = options.confidence ?? defaultConfidence;
   const worlds = [first, second].map((outputs) => outputs.map((o) => (typeof o === 'number' ? [o] : o)));
   const [training, held] = [0, 1].map((half) => worlds.map((outputs) => outputs.filter((_, k) => k % 2 === half)));
@@ -40,8 +44,8 @@ export function auditOutputs(first: readonly Output[], second: readonly Output[]
   const [likely, other] = choice.order.map((w) => held![w]!) as [number[][], number[][]];
   const hits = [likely, other].map((outputs) => outputs.reduce((n, o) => n + (choice.event(o) ? 1 : 0), 0)) as [number, number];
   const alpha = (1 - confidence) / 2;
-  const low = atLeast(hits[0], likely.length, alpha);
-  const high = atMost(hits[1], other.length, alpha);
+  const low = lowerLimit(hits[0], likely.length, alpha);
+  const high = upperLimit(hits[1], other.length, alpha);
   return {
     epsilon: Math.max(0, low > 0 ? Math.log(low / high) : 0),
     confidence,
@@ -57,7 +61,7 @@ export interface Worlds {
 }
 
 /** Draws from both worlds in turns, so that a drift of the machine cannot look like a difference. */
-export async function auditSamplers(worlds: Worlds, samples: number, options: StatisticalOptions = {}): Promise<Finding> {
+export async function auditSamplers(worlds: Worlds, samples: number, options: StatisticalOptions = {}): Promise<AuditFinding> {
   const first: Output[] = [];
   const second: Output[] = [];
   for (let k = 0; k < samples; k++) {
@@ -81,10 +85,13 @@ interface Choice {
   readonly order: readonly [number, number];
 }
 
-function featuresOf(sample: readonly number[], more: readonly Feature[]): Feature[] {
-  const coordinates = sample.map((_, k): Feature => ({ name: `coordinate ${k + 1}`, of: (o) => o[k]! }));
-  const fineness = sample.map((_, k): Feature => ({ name: `lowest bit of coordinate ${k + 1}`, of: (o) => lowestBit(o[k]!) }));
-  const sum: Feature[] = sample.length > 1 ? [{ name: 'sum of the coordinates', of: (o) => o.reduce((s, x) => s + x, 0) }] : [];
+function featuresOf(sample: readonly number[], more: readonly OutputFeature[]): OutputFeature[] {
+  const coordinates = sample.map((_, k): OutputFeature => ({ name: `coordinate ${k + 1}`, of: (o) => o[k]! }));
+  const fineness = sample.map(
+    (_, k): OutputFeature => ({ name: `lowest bit of coordinate ${k + 1}`, of: (o) => lowestBit(o[k]!) }),
+  );
+  const sum: OutputFeature[] =
+    sample.length > 1 ? [{ name: 'sum of the coordinates', of: (o) => o.reduce((s, x) => s + x, 0) }] : [];
   return [...coordinates, ...sum, ...fineness, ...more];
 }
 
@@ -100,7 +107,7 @@ export function lowestBit(x: number): number {
 }
 
 /** Cells by quantiles of the pooled training outputs; few distinct values get a cell each. */
-function cutBy(feature: Feature, pooled: readonly (readonly number[])[]): Cut {
+function cutBy(feature: OutputFeature, pooled: readonly (readonly number[])[]): Cut {
   const values = Float64Array.from(pooled, feature.of).sort();
   const edges = [...new Set(Array.from({ length: bins - 1 }, (_, k) => values[Math.floor(((k + 1) * values.length) / bins)]!))];
   // Rare values at the ends carry the strongest evidence: a few edges out in the tails.
@@ -135,7 +142,7 @@ function jointCut(pooled: readonly (readonly number[])[]): Cut | undefined {
 }
 
 /** The event with the best cautious ratio on the training half: cells in order of likelihood ratio, every prefix tried. */
-function choose(training: readonly (readonly (readonly number[])[])[], features: readonly Feature[]): Choice | undefined {
+function choose(training: readonly (readonly (readonly number[])[])[], features: readonly OutputFeature[]): Choice | undefined {
   const pooled = training.flat();
   if (pooled.length === 0) return undefined;
   const joint = jointCut(pooled);

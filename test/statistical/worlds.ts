@@ -1,9 +1,9 @@
 import { valuesAt } from '../../src/evaluate/audit/workload.js';
-import type { Joint } from '../../src/privacy/dependence/model/joint.js';
+import type { JointDistribution } from '../../src/privacy/dependence/model/joint.js';
 import { cryptoBits } from '../../src/privacy/noise/bits.js';
 
 /** Draws whole datasets from a joint distribution given that one record has one value: the world an adversary imagines. */
-export function worldGiven(joint: Joint, record: number, value: number): () => readonly number[] {
+export function worldGiven(joint: JointDistribution, record: number, value: number): () => readonly number[] {
   const states: number[] = [];
   const sums: number[] = [];
   let total = 0;

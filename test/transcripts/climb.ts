@@ -1,19 +1,19 @@
-import { judge } from './judge.js';
+import { judgeTranscript } from './judge.js';
 import {
+  type AmendableTerms,
   cells,
-  type Design,
-  type FileName,
-  type Files,
-  isPair,
+  isDeclaredPair,
+  type PopulationDesign,
+  type PopulationFile,
+  type PopulationFiles,
   publicWeek,
   type Row,
-  type Terms,
   weeks,
   writtenWeeks,
 } from './population.js';
-import { type Question, questionsFor } from './questions.js';
+import { questionsFor, type TranscriptQuestion } from './questions.js';
 import { foreignReceipts } from './receipts.js';
-import { type ForeignReceipt, type Step, type Transcript, Workplace } from './run.js';
+import { type AnalystStep, type ForeignReceipt, type Transcript, Workplace } from './run.js';
 
 /** Random numbers that can be repeated (mulberry32). */
 interface Dice {
@@ -32,16 +32,16 @@ function dice(seed: number): Dice {
   return { below, of: (list) => list[below(list.length)]! };
 }
 
-interface World {
-  readonly design: Design;
-  readonly start: Terms;
-  readonly files: Files;
+interface ClimbWorld {
+  readonly design: PopulationDesign;
+  readonly start: AmendableTerms;
+  readonly files: PopulationFiles;
   /** B is a copy of A. */
   readonly copy: boolean;
-  readonly questions: readonly Question[];
+  readonly questions: readonly TranscriptQuestion[];
 }
 
-const designs: readonly Design[] = (
+const designs: readonly PopulationDesign[] = (
   [
     { secret: 'row' },
     { secret: 'row' },
@@ -62,10 +62,10 @@ const designs: readonly Design[] = (
       { type: 'number', step: 0.5, high: 2 },
       { type: 'number', step: 2, high: 8 },
     ] as const
-  ).map((x): Design => ({ neighbours: 'replace', maxRows: 2, x, ...each })),
+  ).map((x): PopulationDesign => ({ neighbours: 'replace', maxRows: 2, x, ...each })),
 );
 
-function worldOf({ below, of }: Dice): World {
+function worldOf({ below, of }: Dice): ClimbWorld {
   const design = of(designs);
   const people = 3 + below(3);
   const homes = 1 + below(people);
@@ -98,7 +98,7 @@ function worldOf({ below, of }: Dice): World {
 }
 
 /** Data in which one record, or with ties all of its home, holds other values. */
-function neighbourOf({ design, files, copy }: World, terms: Terms, { below, of }: Dice): Files {
+function neighbourOf({ design, files, copy }: ClimbWorld, terms: AmendableTerms, { below, of }: Dice): PopulationFiles {
   const chosen = of(files.A);
   if (design.neighbours === 'add-remove') {
     const without = (rows: readonly Row[]) => rows.filter(({ id }) => id !== chosen.id);
@@ -108,7 +108,7 @@ function neighbourOf({ design, files, copy }: World, terms: Terms, { below, of }
   const fixed = terms.weekPublic && design.secret === 'row';
   const changed = (row: Row): Row => {
     if (terms.ties === 'none' ? row.id !== chosen.id : row.home !== chosen.home) return row;
-    const near = numbers.filter((cell) => isPair(design.x, design.pairs, row.x, cell));
+    const near = numbers.filter((cell) => isDeclaredPair(design.x, design.pairs, row.x, cell));
     return {
       ...row,
       week: of(fixed ? writtenWeeks.filter((week) => publicWeek({ week }) === publicWeek(row)) : writtenWeeks),
@@ -129,8 +129,8 @@ function neighbourOf({ design, files, copy }: World, terms: Terms, { below, of }
 
 const shares = ['0.01', '0.02', '0.05', '0.1', '0.2', '0.25', '0.3', '0.34', '0.4', '0.5', '0.6', '0.66', '0.75', '0.9', '1'];
 
-function stepOf({ start, questions }: World, { below, of }: Dice): Step {
-  const file: FileName = below(3) > 0 ? 'A' : 'B';
+function stepOf({ start, questions }: ClimbWorld, { below, of }: Dice): AnalystStep {
+  const file: PopulationFile = below(3) > 0 ? 'A' : 'B';
   const kind = below(22);
   if (kind < 12) return { kind: 'release', file, question: below(questions.length), wording: below(4), epsilon: of(shares) };
   if (kind < 16)
@@ -144,7 +144,7 @@ function stepOf({ start, questions }: World, { below, of }: Dice): Step {
     };
   if (kind >= 20) return { kind: 'same data', file };
   if (kind < 18) return { kind: 'enter', receipt: below(8), bound: below(3) > 0 };
-  const to: readonly Partial<Terms>[] = [
+  const to: readonly Partial<AmendableTerms>[] = [
     { epsilon: of([0.25, 0.5, 1.5, 2]) },
     { weekPublic: of([true, false]) },
     { ties: of(['none', 'groups', 'relation']) },
@@ -154,16 +154,16 @@ function stepOf({ start, questions }: World, { below, of }: Dice): Step {
 }
 
 /** Where some climbs begin: ways by which promises were broken once. */
-function knownWays(chance: Dice): readonly Step[] {
-  const release = (file: FileName): Step => ({
+function knownWays(chance: Dice): readonly AnalystStep[] {
+  const release = (file: PopulationFile): AnalystStep => ({
     kind: 'release',
     file,
     question: chance.below(13),
     wording: 0,
     epsilon: chance.of(shares),
   });
-  const amend = (to: Partial<Terms>): Step => ({ kind: 'amend', file: 'A', to });
-  return chance.of<readonly Step[]>([
+  const amend = (to: Partial<AmendableTerms>): AnalystStep => ({ kind: 'amend', file: 'A', to });
+  return chance.of<readonly AnalystStep[]>([
     // A declaration between two kinds of terms, which marked its costs twice.
     [
       amend({ ties: 'relation' }),
@@ -185,27 +185,27 @@ function knownWays(chance: Dice): readonly Step[] {
   ]);
 }
 
-function mutated(world: World, steps: readonly Step[], chance: Dice): readonly Step[] {
+function mutated(world: ClimbWorld, steps: readonly AnalystStep[], chance: Dice): readonly AnalystStep[] {
   const next = [...steps];
   const at = chance.below(next.length + 1);
-  const how = chance.below(4);
+  const mutation = chance.below(4);
   const before = next.slice(0, at).filter((step) => step.kind === 'release');
   // The same question once more, in other words.
-  if (how === 0 && before.length > 0 && chance.below(3) === 0)
+  if (mutation === 0 && before.length > 0 && chance.below(3) === 0)
     next.splice(at, 0, { ...chance.of(before), wording: chance.below(4) });
-  else if (how === 0 || next.length === 0) next.splice(at, 0, stepOf(world, chance));
-  else if (how === 1 && next.length > 1) next.splice(Math.min(at, next.length - 1), 1);
+  else if (mutation === 0 || next.length === 0) next.splice(at, 0, stepOf(world, chance));
+  else if (mutation === 1 && next.length > 1) next.splice(Math.min(at, next.length - 1), 1);
   else {
     const k = Math.min(at, next.length - 1);
     const old = next[k]!;
-    next[k] = how === 2 && 'epsilon' in old ? { ...old, epsilon: chance.of(shares) } : stepOf(world, chance);
+    next[k] = mutation === 2 && 'epsilon' in old ? { ...old, epsilon: chance.of(shares) } : stepOf(world, chance);
   }
   return next.slice(0, 9);
 }
 
-interface Finding {
-  readonly world: Omit<World, 'questions'>;
-  readonly steps: readonly Step[];
+interface ClimbFinding {
+  readonly world: Omit<ClimbWorld, 'questions'>;
+  readonly steps: readonly AnalystStep[];
   readonly what: string;
   readonly outcomes: readonly string[];
 }
@@ -218,7 +218,7 @@ export interface Figures {
   tight: number;
   worst: number;
   readonly done: Map<string, number>;
-  readonly findings: Finding[];
+  readonly findings: ClimbFinding[];
 }
 
 /** Roundings of the judge's own arithmetic. */
@@ -235,17 +235,17 @@ async function climb(parts: {
   const { chance, place, receipts, transcripts, figures } = parts;
   const world = worldOf(chance);
   const { design, start, files, copy, questions } = world;
-  const neighbours = new Map<string, readonly Files[]>();
-  const doing = (data: Files, steps: readonly Step[]): Promise<Transcript> =>
+  const neighbours = new Map<string, readonly PopulationFiles[]>();
+  const doing = (data: PopulationFiles, steps: readonly AnalystStep[]): Promise<Transcript> =>
     place.run({ files: data, copy, design, start, questions, steps, receipts });
-  let best: { steps: readonly Step[]; ratio: number } = {
+  let best: { steps: readonly AnalystStep[]; ratio: number } = {
     steps: chance.below(5) === 0 ? knownWays(chance) : Array.from({ length: 2 + chance.below(4) }, () => stepOf(world, chance)),
     ratio: -1,
   };
   for (let k = 0; k < transcripts; k++) {
     const steps = k === 0 ? best.steps : mutated(world, best.steps, chance);
     const seen = await doing(files, steps);
-    const { ratio } = judge({ design, terms: seen.terms, files, copy }, seen.published, seen.foreign);
+    const { ratio } = judgeTranscript({ design, terms: seen.terms, files, copy }, seen.published, seen.foreign);
     const found = (what: string, outcomes = seen.outcomes) =>
       figures.findings.push({ world: { design, start, files, copy }, steps, what, outcomes });
     if (ratio > 1 + rounding) found(`the promise is broken: ${ratio} of 1`);

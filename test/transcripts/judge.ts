@@ -1,12 +1,22 @@
-import { cells, type Design, type FileName, type Files, isPair, type Row, steps, type Terms, weeks } from './population.js';
+import {
+  type AmendableTerms,
+  cells,
+  isDeclaredPair,
+  type PopulationDesign,
+  type PopulationFile,
+  type PopulationFiles,
+  type Row,
+  stepsRead,
+  weeks,
+} from './population.js';
 
 /** Something that was published: for each of its cells what one row adds, and the noise. */
 export interface Published {
-  readonly file: FileName;
+  readonly file: PopulationFile;
   readonly adds: (row: Row) => readonly number[];
-  readonly noise: Noise;
+  readonly noise: MeasureNoise;
 }
-export type Noise =
+export type MeasureNoise =
   | { readonly kind: 'none' }
   | { readonly kind: 'laplace'; readonly scale: number }
   | { readonly kind: 'gaussian'; readonly variance: number };
@@ -17,7 +27,7 @@ export interface Foreign {
 }
 
 /** What an attacker may learn about one record at most, under these terms. */
-export interface Judgement {
+export interface AttackerGain {
   /** Pure part: how far the log-probability of any output moves; infinite where an exact answer tells two neighbours apart. */
   readonly loss: number;
   /** The probability beyond e^epsilon, where delta is promised. */
@@ -41,8 +51,8 @@ interface Held {
 }
 
 /** Every value of a record, one cell for each number that a cell can be read as; last of all none, where records come and go. */
-function values({ x, secret, maxRows, neighbours }: Design, fixed: boolean): readonly Held[] {
-  const read = new Map(cells(x).map((cell) => [steps(x, cell), cell]));
+function values({ x, secret, maxRows, neighbours }: PopulationDesign, fixed: boolean): readonly Held[] {
+  const read = new Map(cells(x).map((cell) => [stepsRead(x, cell), cell]));
   const sizes = secret === 'person' ? [...new Set([1, maxRows])] : [1];
   const held = (fixed ? [0] : weeks).flatMap((week) =>
     ['a', 'b', ''].flatMap((g) =>
@@ -53,7 +63,7 @@ function values({ x, secret, maxRows, neighbours }: Design, fixed: boolean): rea
 }
 
 /** The change of one record's value, made by all these members of a group at once, that tells an attacker most. */
-function worstIn(design: Design, terms: Terms, own: readonly Published[], members: readonly number[]): Change {
+function worstIn(design: PopulationDesign, terms: AmendableTerms, own: readonly Published[], members: readonly number[]): Change {
   const { x, pairs } = design;
   const fixed = terms.weekPublic && design.secret === 'row';
   const options = values(design, fixed);
@@ -71,7 +81,7 @@ function worstIn(design: Design, terms: Terms, own: readonly Published[], member
       if (design.neighbours === 'add-remove' && before.copies !== 0) continue;
       // How many rows somebody has is no secret where pairs are declared.
       if (pairs && before.copies !== options[j]!.copies) continue;
-      if (!isPair(x, pairs, before.row.x, options[j]!.row.x)) continue;
+      if (!isDeclaredPair(x, pairs, before.row.x, options[j]!.row.x)) continue;
       const change = changeOf(
         own.map(({ noise }) => noise),
         added.map((vectors) => [vectors[i]!, vectors[j]!]),
@@ -81,7 +91,10 @@ function worstIn(design: Design, terms: Terms, own: readonly Published[], member
   return worst;
 }
 
-function changeOf(noises: readonly Noise[], vectors: readonly (readonly [readonly number[], readonly number[]])[]): Change {
+function changeOf(
+  noises: readonly MeasureNoise[],
+  vectors: readonly (readonly [readonly number[], readonly number[]])[],
+): Change {
   let [pure, gaussian] = [0, 0];
   const laplace: number[] = [];
   for (const [k, noise] of noises.entries()) {
@@ -105,15 +118,20 @@ const weightOf = ({ pure, gaussian }: Change): number => pure + Math.sqrt(gaussi
  * The worst record of these files: all that one person, or with ties one home, has in both of them changes at once. Where B is a copy of A, both
  * are one file.
  */
-export function judge(
-  { design, terms, files: both, copy }: { design: Design; terms: Terms; files: Files; copy?: boolean },
+export function judgeTranscript(
+  {
+    design,
+    terms,
+    files: both,
+    copy,
+  }: { design: PopulationDesign; terms: AmendableTerms; files: PopulationFiles; copy?: boolean },
   releases: readonly Published[],
   foreign: readonly Foreign[],
-): Judgement {
-  const files: Files = copy ? { A: both.A, B: [] } : both;
+): AttackerGain {
+  const files: PopulationFiles = copy ? { A: both.A, B: [] } : both;
   const published = copy ? releases.map((each) => ({ ...each, file: 'A' as const })) : releases;
   const names = ['A', 'B'] as const;
-  const groups = new Map<number, Map<string, { readonly file: FileName; readonly id: number; readonly week: number }>>();
+  const groups = new Map<number, Map<string, { readonly file: PopulationFile; readonly id: number; readonly week: number }>>();
   for (const file of names)
     for (const { id, home, week } of files[file]) {
       const key = terms.ties === 'none' ? id : home;

@@ -18,19 +18,19 @@ export interface NumberDeclaration {
   readonly high: number;
 }
 
-export type Pairs = { readonly within: number } | { readonly edges: readonly number[] };
+export type PairDeclaration = { readonly within: number } | { readonly edges: readonly number[] };
 
 /** What does not change during one transcript. */
-export interface Design {
+export interface PopulationDesign {
   readonly secret: 'row' | 'person';
   readonly neighbours: 'replace' | 'add-remove';
   readonly maxRows: number;
   readonly x: NumberDeclaration;
-  readonly pairs?: Pairs;
+  readonly pairs?: PairDeclaration;
 }
 
 /** What amendments change. */
-export interface Terms {
+export interface AmendableTerms {
   readonly epsilon: number;
   readonly delta: number;
   readonly weekPublic: boolean;
@@ -38,8 +38,8 @@ export interface Terms {
   readonly ties: 'none' | 'groups' | 'relation';
 }
 
-export type FileName = 'A' | 'B';
-export type Files = Readonly<Record<FileName, readonly Row[]>>;
+export type PopulationFile = 'A' | 'B';
+export type PopulationFiles = Readonly<Record<PopulationFile, readonly Row[]>>;
 export const weeks = [0, 1, 2, 3];
 export const writtenWeeks = [...weeks, ...weeks, ...weeks, -1, 4, 60];
 
@@ -50,7 +50,7 @@ export const publicWeek = ({ week }: Pick<Row, 'week'>): number => Math.max(week
 export const weekOf = ({ week }: Pick<Row, 'week'>): number => Math.min(Math.max(week, weeks[0]!), weeks.at(-1)!);
 
 /** Who shares a home with whom, as a chain through each home. */
-export function tiesCsv(files: Files): string {
+export function tiesCsv(files: PopulationFiles): string {
   const homes = new Map<number, number[]>();
   for (const { id, home } of [...files.A, ...files.B]) {
     const members = homes.get(home) ?? [];
@@ -65,7 +65,7 @@ export const csv = (rows: readonly Row[]): string =>
   `id,home,week,g,x\n${rows.map(({ id, home, week, g, x }) => `p${id},h${home},${week},${g},${x}\n`).join('')}`;
 
 /** The number of steps a cell is read as: clamped, rounded to the nearest step, halves to even; undefined for no answer. */
-export function steps({ step, high }: NumberDeclaration, cell: string): number | undefined {
+export function stepsRead({ step, high }: NumberDeclaration, cell: string): number | undefined {
   if (cell === '') return undefined;
   const at = Math.min(Math.max(Number(cell), 0), high) / step;
   const below = Math.floor(at);
@@ -74,9 +74,14 @@ export function steps({ step, high }: NumberDeclaration, cell: string): number |
 }
 
 /** Whether two cells are a declared pair, by the values they are read as. No answer pairs with no answer only. */
-export function isPair(declared: NumberDeclaration, pairs: Pairs | undefined, cell: string, other: string): boolean {
+export function isDeclaredPair(
+  declared: NumberDeclaration,
+  pairs: PairDeclaration | undefined,
+  cell: string,
+  other: string,
+): boolean {
   if (pairs === undefined) return true;
-  const [p, q] = [steps(declared, cell), steps(declared, other)];
+  const [p, q] = [stepsRead(declared, cell), stepsRead(declared, other)];
   if (p === undefined || q === undefined) return p === q;
   if ('within' in pairs) return Math.abs(p - q) * declared.step <= pairs.within + 1e-12;
   return pairs.edges.every((edge) => p * declared.step < edge === q * declared.step < edge);
@@ -89,7 +94,11 @@ export function cells({ step, high }: NumberDeclaration): readonly string[] {
   return made;
 }
 
-export function policyText(design: Design, terms: Terms, at: { file: FileName; population: string; ledger: string }): string {
+export function populationPolicy(
+  design: PopulationDesign,
+  terms: AmendableTerms,
+  at: { file: PopulationFile; population: string; ledger: string },
+): string {
   const { secret, neighbours, maxRows, x, pairs } = design;
   const { epsilon, delta, weekPublic, ties } = terms;
   const near = pairs && ('within' in pairs ? `within: ${pairs.within}` : `partition: {edges: [${pairs.edges.join(', ')}]}`);

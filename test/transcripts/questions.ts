@@ -1,7 +1,7 @@
-import { type NumberDeclaration, type Row, steps, weekOf } from './population.js';
+import { type NumberDeclaration, type Row, stepsRead, weekOf } from './population.js';
 
 /** A question in several wordings, and what one row adds to each of its cells, counted by hand. */
-export interface Question {
+export interface TranscriptQuestion {
   readonly name: string;
   readonly wordings: readonly object[];
   readonly adds: (row: Row, x: NumberDeclaration) => readonly number[];
@@ -13,7 +13,7 @@ const one = (is: boolean): readonly number[] => [is ? 1 : 0];
 const groups = ['a', 'b', ''];
 const byGroup = ({ g }: Row): readonly number[] => groups.map((each) => (each === g ? 1 : 0));
 const inWeek =
-  (value: number, adds: Question['adds']): Question['adds'] =>
+  (value: number, adds: TranscriptQuestion['adds']): TranscriptQuestion['adds'] =>
   (row, x) => {
     const made = adds(row, x);
     return weekOf(row) === value ? made : made.map(() => 0);
@@ -25,16 +25,16 @@ const counts = (where: readonly object[], ...others: readonly (readonly object[]
 /** Half of the number's range, in steps. */
 const middle = ({ high, step }: NumberDeclaration): number => Math.floor(high / step / 2);
 
-export function questionsFor(x: NumberDeclaration): readonly Question[] {
+export function questionsFor(x: NumberDeclaration): readonly TranscriptQuestion[] {
   const half = middle(x) * x.step;
   const above = [{ column: 'x', op: '>=', value: half }];
   const last = Math.round(x.high / x.step);
   const places = Array.from({ length: last + 1 }, (_, p) => p);
   const byPlace = (row: Row): readonly number[] => {
-    const p = steps(x, row.x);
+    const p = stepsRead(x, row.x);
     return [...places.map((each) => (each === p ? 1 : 0)), p === undefined ? 1 : 0];
   };
-  const isAbove = (row: Row) => (steps(x, row.x) ?? -1) >= middle(x);
+  const isAbove = (row: Row) => (stepsRead(x, row.x) ?? -1) >= middle(x);
   return [
     { name: 'everybody', wordings: [{ kind: 'count' }], adds: () => [1] },
     {
@@ -54,16 +54,16 @@ export function questionsFor(x: NumberDeclaration): readonly Question[] {
     },
     { name: 'by group', wordings: [{ kind: 'histogram', column: 'g' }], adds: byGroup },
     { name: 'by number', wordings: [{ kind: 'histogram', column: 'x' }], adds: byPlace },
-    { name: 'sum', wordings: [{ kind: 'sum', column: 'x' }], adds: (row) => [steps(x, row.x) ?? 0] },
+    { name: 'sum', wordings: [{ kind: 'sum', column: 'x' }], adds: (row) => [stepsRead(x, row.x) ?? 0] },
     ...[0, 1, 2].map(
-      (value): Question => ({
+      (value): TranscriptQuestion => ({
         name: `those with a in week ${value}`,
         wordings: counts([isA, week(value)], [week(value), isA], [{ all: [week(value), isA] }]),
         adds: inWeek(value, ({ g }) => one(g === 'a')),
       }),
     ),
     ...[0, 1].map(
-      (value): Question => ({
+      (value): TranscriptQuestion => ({
         name: `by group in week ${value}`,
         wordings: [{ kind: 'histogram', column: 'g', where: [week(value)] }],
         adds: inWeek(value, byGroup),

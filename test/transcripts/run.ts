@@ -9,35 +9,44 @@ import { readPolicy } from '../../src/data/terms/read.js';
 import type { AnswerTable } from '../../src/query/bound.js';
 import type { Ledger } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
-import { amendTerms } from '../../src/release/session/amend.js';
+import { amendAccount } from '../../src/release/session/amend.js';
 import { readReceipt } from '../../src/release/session/enter.js';
 import type { PlannedMeasure } from '../../src/release/session/plan.js';
-import { declareSameData } from '../../src/release/session/same-data.js';
-import { createSession, type Session } from '../../src/release/session/session.js';
-import type { Foreign, Noise, Published } from './judge.js';
-import { csv, type Design, type FileName, type Files, policyText, type Row, type Terms, tiesCsv } from './population.js';
-import { type Question, streamed } from './questions.js';
+import { recordSameData } from '../../src/release/session/same-data.js';
+import { createSession, type PrivacySession } from '../../src/release/session/session.js';
+import type { Foreign, MeasureNoise, Published } from './judge.js';
+import {
+  type AmendableTerms,
+  csv,
+  type PopulationDesign,
+  type PopulationFile,
+  type PopulationFiles,
+  populationPolicy,
+  type Row,
+  tiesCsv,
+} from './population.js';
+import { streamed, type TranscriptQuestion } from './questions.js';
 
 /** One thing that an analyst, or the steward, does. */
-export type Step =
+export type AnalystStep =
   | {
       readonly kind: 'release';
-      readonly file: FileName;
+      readonly file: PopulationFile;
       readonly question: number;
       readonly wording: number;
       readonly epsilon: string;
     }
   | {
       readonly kind: 'stream';
-      readonly file: FileName;
+      readonly file: PopulationFile;
       readonly question: number;
       readonly epsilon: string;
       readonly through: number | undefined;
       readonly gaps: boolean;
     }
-  | { readonly kind: 'amend'; readonly file: FileName; readonly to: Partial<Terms> }
+  | { readonly kind: 'amend'; readonly file: PopulationFile; readonly to: Partial<AmendableTerms> }
   /** Said only where it is true: nothing was spent on the other file, or that one is a copy. */
-  | { readonly kind: 'same data'; readonly file: FileName }
+  | { readonly kind: 'same data'; readonly file: PopulationFile }
   /** `bound`: the steward says how many of their records one of our people has; what is said is true. */
   | { readonly kind: 'enter'; readonly receipt: number; readonly bound: boolean };
 
@@ -54,7 +63,7 @@ export interface Transcript {
   readonly outcomes: readonly string[];
   readonly published: readonly Published[];
   readonly foreign: readonly Foreign[];
-  readonly terms: Terms;
+  readonly terms: AmendableTerms;
   /** What should not be: errors that are no faults, recorded answers that differ. */
   readonly defects: readonly string[];
 }
@@ -66,8 +75,8 @@ export class Workplace {
   #ledger: Ledger | undefined;
   #count = 0;
 
-  static readonly #copies = new WeakMap<Files, string>();
-  #folderOf(files: Files): string {
+  static readonly #copies = new WeakMap<PopulationFiles, string>();
+  #folderOf(files: PopulationFiles): string {
     const known = Workplace.#copies.get(files);
     if (known?.startsWith(this.#folder)) return known;
     const made = join(this.#folder, `copy-${this.#count++}`);
@@ -78,10 +87,16 @@ export class Workplace {
     return made;
   }
 
-  async #session(files: Files, design: Design, terms: Terms, file: FileName, population: string): Promise<Session> {
+  async #session(
+    files: PopulationFiles,
+    design: PopulationDesign,
+    terms: AmendableTerms,
+    file: PopulationFile,
+    population: string,
+  ): Promise<PrivacySession> {
     const folder = this.#folderOf(files);
     const place = this.policyFile(folder, file);
-    writeFileSync(place, policyText(design, terms, { file, population, ledger: '../ledger.db' }));
+    writeFileSync(place, populationPolicy(design, terms, { file, population, ledger: '../ledger.db' }));
     const policy = await readPolicy(place);
     const key = JSON.stringify([folder, file, terms.ties]);
     const engine = this.#engines.get(key) ?? (await openEngine(policy));
@@ -89,23 +104,23 @@ export class Workplace {
     this.#ledger ??= await openLedger(policy.ledger);
     return createSession({ policy, engine, ledger: this.#ledger });
   }
-  policyFile = (folder: string, file: FileName): string => join(folder, `${file}.yaml`);
+  policyFile = (folder: string, file: PopulationFile): string => join(folder, `${file}.yaml`);
 
   /** Does all steps for a population of its own, and writes down what was published. */
   async run(parts: {
-    readonly files: Files;
+    readonly files: PopulationFiles;
     readonly copy: boolean;
-    readonly design: Design;
-    readonly start: Terms;
-    readonly questions: readonly Question[];
-    readonly steps: readonly Step[];
+    readonly design: PopulationDesign;
+    readonly start: AmendableTerms;
+    readonly questions: readonly TranscriptQuestion[];
+    readonly steps: readonly AnalystStep[];
     readonly receipts: readonly ForeignReceipt[];
   }): Promise<Transcript> {
     const { files, copy, design, questions, steps, receipts } = parts;
     const population = `p${this.#count++}`;
     let terms = parts.start;
-    const sessions = new Map<FileName, Session>();
-    const session = async (file: FileName): Promise<Session> => {
+    const sessions = new Map<PopulationFile, PrivacySession>();
+    const session = async (file: PopulationFile): Promise<PrivacySession> => {
       const made = sessions.get(file) ?? (await this.#session(files, design, terms, file, population));
       sessions.set(file, made);
       return made;
@@ -141,7 +156,7 @@ export class Workplace {
           outcomes.push(`${replayed ? 'recorded' : 'released'} ${JSON.stringify(receipt.measures.map(({ noise }) => noise))}`);
         } else if (step.kind === 'stream') {
           const { query, adds } = streamed[step.question % streamed.length]!;
-          const told: string[] = [];
+          const released: string[] = [];
           try {
             for await (const each of streamIn(await session(step.file), {
               order: 'week',
@@ -154,17 +169,17 @@ export class Workplace {
               compare('a step', each.entry, each.replayed, each.tables!);
               if (!each.replayed)
                 published.push({ file: step.file, adds: (row: Row) => adds(row, week), noise: noiseOf(each.receipt!.measures) });
-              told.push(`${week}${each.replayed ? ' recorded' : ''}`);
+              released.push(`${week}${each.replayed ? ' recorded' : ''}`);
             }
           } finally {
-            outcomes.push(`streamed ${told.join(', ')}`);
+            outcomes.push(`streamed ${released.join(', ')}`);
           }
         } else if (step.kind === 'amend') {
           const next = { ...terms, ...step.to };
           // Sessions end before the terms change.
           sessions.clear();
           const { policy, account } = await this.#session(files, design, next, step.file, population);
-          await amendTerms(unverified(this.#ledger!), { policy, account }, 'the council decided');
+          await amendAccount(unverified(this.#ledger!), { policy, account }, 'the council decided');
           terms = next;
           outcomes.push('amended');
         } else if (step.kind === 'same data') {
@@ -172,7 +187,7 @@ export class Workplace {
           if (!isTrue) outcomes.push('kept silent');
           else {
             const { policy } = await session(step.file);
-            await declareSameData(this.#ledger!, policy, 'one extract since the beginning');
+            await recordSameData(this.#ledger!, policy, 'one extract since the beginning');
             // What it says holds for sessions that open afterwards.
             sessions.clear();
             outcomes.push('declared');
@@ -218,7 +233,7 @@ function fitsByItsFigures({ code, details }: Fault): boolean {
 }
 
 /** Every question here has one measure. */
-function noiseOf(measures: readonly PlannedMeasure[]): Noise {
+function noiseOf(measures: readonly PlannedMeasure[]): MeasureNoise {
   if (measures.length !== 1) throw new RangeError('a question of one measure was expected');
   const { noise } = measures[0]!;
   if (noise.kind === 'none') return { kind: 'none' };

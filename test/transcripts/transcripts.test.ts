@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runTranscripts } from './climb.js';
-import { judge, normal } from './judge.js';
-import { csv, type Design, type Files, steps, type Terms } from './population.js';
+import { judgeTranscript, normal } from './judge.js';
+import { type AmendableTerms, csv, type PopulationDesign, type PopulationFiles, stepsRead } from './population.js';
 
 /** `npm run transcripts -- 100000` is the long run; the suite takes a slice of it. */
 const wanted = 60;
@@ -38,13 +38,13 @@ describe('npm run transcripts', () => {
 
 /** The judge must see what it is there for. */
 describe('the judge of transcripts', () => {
-  const design: Design = { secret: 'row', neighbours: 'replace', maxRows: 1, x: { type: 'integer', step: 1, high: 4 } };
-  const terms: Terms = { epsilon: 1, delta: 0, weekPublic: false, ties: 'none' };
+  const design: PopulationDesign = { secret: 'row', neighbours: 'replace', maxRows: 1, x: { type: 'integer', step: 1, high: 4 } };
+  const terms: AmendableTerms = { epsilon: 1, delta: 0, weekPublic: false, ties: 'none' };
   const row = (id: number) => ({ id, home: 0, week: id, g: 'a', x: '1' });
-  const files: Files = { A: [row(0), row(1), row(2)], B: [row(0)] };
+  const files: PopulationFiles = { A: [row(0), row(1), row(2)], B: [row(0)] };
   const count = { adds: ({ g }: { g: string }) => [g === 'a' ? 1 : 0], noise: { kind: 'laplace', scale: 1 } as const };
-  const lossOf = (more: Partial<Terms>, ...at: readonly ('A' | 'B')[]) =>
-    judge(
+  const lossOf = (more: Partial<AmendableTerms>, ...at: readonly ('A' | 'B')[]) =>
+    judgeTranscript(
       { design, terms: { ...terms, ...more }, files },
       at.map((file) => ({ file, ...count })),
       [],
@@ -64,27 +64,28 @@ describe('the judge of transcripts', () => {
       noise: { kind: 'laplace', scale: 1 } as const,
     });
     const loss = (weekPublic: boolean) =>
-      judge({ design, terms: { ...terms, weekPublic }, files }, [inWeek(0), inWeek(1)], []).loss;
+      judgeTranscript({ design, terms: { ...terms, weekPublic }, files }, [inWeek(0), inWeek(1)], []).loss;
     expect([loss(true), loss(false)]).toEqual([1, 2]);
   });
 
   it('finds an exact answer that tells neighbours apart, and a delta that is too large', () => {
     const exact = { file: 'A' as const, adds: count.adds, noise: { kind: 'none' } as const };
-    expect(judge({ design, terms, files }, [exact], []).ratio).toBe(Number.POSITIVE_INFINITY);
+    expect(judgeTranscript({ design, terms, files }, [exact], []).ratio).toBe(Number.POSITIVE_INFINITY);
     const gaussian = (variance: number) => ({
       file: 'A' as const,
       adds: count.adds,
       noise: { kind: 'gaussian', variance } as const,
     });
     // The analytic Gaussian mechanism at (1, 1e-6) has a standard deviation of 4.2217.
-    const ratio = (sd: number) => judge({ design, terms: { ...terms, delta: 1e-6 }, files }, [gaussian(sd * sd)], []).ratio;
+    const ratio = (sd: number) =>
+      judgeTranscript({ design, terms: { ...terms, delta: 1e-6 }, files }, [gaussian(sd * sd)], []).ratio;
     expect(ratio(4.23)).toBeLessThan(1);
     expect(ratio(4.21)).toBeGreaterThan(1);
   });
 
   it('reads cells as documented, halves to even', () => {
     const x = { type: 'integer', step: 1, high: 40 } as const;
-    expect(['34.5', '35.5', '-3', '99', ''].map((cell) => steps(x, cell))).toEqual([34, 36, 0, 40, undefined]);
+    expect(['34.5', '35.5', '-3', '99', ''].map((cell) => stepsRead(x, cell))).toEqual([34, 36, 0, 40, undefined]);
     expect(csv([row(3)])).toBe('id,home,week,g,x\np3,h0,3,a,1\n');
     expect(normal(-5) / 2.866515718791939e-7).toBeCloseTo(1, 9);
   });

@@ -1,8 +1,8 @@
-import type { Measured } from './fit.js';
-import { addTo, type Places, placesOf, sumInto } from './margin.js';
-import { type Noise, noiseOf } from './noise.js';
-import type { Propagation } from './propagate.js';
-import { lowest, type Step } from './quasi-newton.js';
+import type { NoisyMarginal } from './fit.js';
+import { addTo, type MarginalIndex, marginalIndex, sumInto } from './margin.js';
+import { type NoiseCovariance, noiseCovariance } from './noise.js';
+import type { BeliefPropagation } from './propagate.js';
+import { type CurvaturePair, minimiseLbfgs } from './quasi-newton.js';
 import { isWithin } from './tree.js';
 
 export interface Descent {
@@ -16,12 +16,12 @@ export interface Descent {
 
 interface Problem {
   readonly sizes: readonly number[];
-  readonly measured: readonly Measured[];
+  readonly measured: readonly NoisyMarginal[];
   readonly total: number;
   readonly columns: readonly (readonly number[])[];
   /** Start of the descent (first parameters of all factors); holds its end afterwards. */
   readonly values: readonly Float64Array[];
-  readonly spread: Propagation;
+  readonly spread: BeliefPropagation;
   readonly iterations?: number;
   readonly within?: number;
   readonly signal?: AbortSignal;
@@ -31,19 +31,19 @@ interface Problem {
  * Weight of relative entropy in the first and last proximal step: one row's entropy counts like so many standard deviations of the
  * noisiest table.
  */
-const first = 3;
-const last = 1;
+const firstForce = 3;
+const lastForce = 1;
 
 /**
  * Proximal steps: each minimises the loss plus `force` times the relative entropy to the previous distribution, through the smooth
  * unconstrained dual (fit.proof.md). The loss never rises. `undefined` if no row is possible; beliefs are left as those of `values`.
  */
-export function descend(problem: Problem): Descent | undefined {
+export function proximalDescent(problem: Problem): Descent | undefined {
   const { total, values, spread, iterations = 1000, within = 0.1, signal } = problem;
-  const own = parts(problem);
+  const own = measuredParts(problem);
   const cells = own.reduce((n, { counts }) => n + counts.length, 0);
   const widest = Math.max(...own.map(({ noise }) => noise.sd));
-  let force = first / widest;
+  let force = firstForce / widest;
   const empty = () => values.map((v) => new Float64Array(v.length));
   const [sum, margins] = [empty(), empty()];
   const shifts = new Float64Array(cells);
@@ -54,13 +54,13 @@ export function descend(problem: Problem): Descent | undefined {
     let value = total * spread.run(sum, total);
     for (const [k, v] of margins.entries()) spread.margin(k, v);
     for (const part of own) {
-      const { from, to, counts, noise, room } = part;
+      const { from, to, counts, noise, buffer } = part;
       const into = gradient.subarray(from, to);
-      read(part, margins, into);
-      noise.spread(point.subarray(from, to), room);
+      readMargin(part, margins, into);
+      noise.spread(point.subarray(from, to), buffer);
       const back = force * noise.sd ** 2;
       for (let i = 0; i < counts.length; i++) {
-        const pulled = force * room[i]!;
+        const pulled = force * buffer[i]!;
         curvature[from + i] = into[i]! + back;
         value += point[from + i]! * (pulled / 2 - counts[i]!);
         into[i]! += pulled - counts[i]!;
@@ -78,10 +78,10 @@ export function descend(problem: Problem): Descent | undefined {
   if (spread.run(values, total) === Number.NEGATIVE_INFINITY) return undefined;
   let now = lossOf(own, spread, margins);
   const before = empty();
-  const past: Step[] = [];
+  const past: CurvaturePair[] = [];
   while (cells > 0 && done < iterations) {
     shifts.fill(0);
-    done += lowest(shifts, look, near, iterations - done, past);
+    done += minimiseLbfgs(shifts, look, near, iterations - done, past);
     for (const [k, v] of before.entries()) v.set(values[k]!);
     for (const part of own) lift(part, shifts.subarray(part.from, part.to), values[part.k]!);
     done++;
@@ -91,9 +91,9 @@ export function descend(problem: Problem): Descent | undefined {
     // Only an interrupted step can raise the loss.
     if (fell < 0) for (const [k, v] of values.entries()) v.set(before[k]!);
     else now = then;
-    if (fell <= enough && force * widest <= last) break;
-    const next = Math.max(force / 3, last / widest);
-    for (const step of past) step.product = eased(step, own, force - next);
+    if (fell <= enough && force * widest <= lastForce) break;
+    const next = Math.max(force / 3, lastForce / widest);
+    for (const step of past) step.product = curvatureWithoutForce(step, own, force - next);
     force = next;
   }
   spread.run(values, total);
@@ -101,11 +101,11 @@ export function descend(problem: Problem): Descent | undefined {
   const slope = empty();
   let here = 0;
   for (const part of own) {
-    const { counts, sums, noise, off, room } = part;
+    const { counts, sums, noise, off, buffer } = part;
     for (let i = 0; i < counts.length; i++) off[i] = sums[i]! - counts[i]!;
-    noise.inverse(off, room);
-    for (let i = 0; i < counts.length; i++) here += room[i]! * sums[i]!;
-    lift(part, room, slope[part.k]!);
+    noise.inverse(off, buffer);
+    for (let i = 0; i < counts.length; i++) here += buffer[i]! * sums[i]!;
+    lift(part, buffer, slope[part.k]!);
   }
   const gap = Math.max(0, here - total * spread.least(slope));
   spread.run(values, total);
@@ -113,63 +113,63 @@ export function descend(problem: Problem): Descent | undefined {
 }
 
 /** Updates a curvature pair for a force that is smaller by `less`; returns the new product of its two vectors. */
-function eased({ moved, turned }: Step, own: readonly Part[], less: number): number {
+function curvatureWithoutForce({ moved, turned }: CurvaturePair, own: readonly MeasuredPart[], less: number): number {
   let product = 0;
-  for (const { from, to, noise, room } of own) {
-    noise.spread(moved.subarray(from, to), room);
+  for (const { from, to, noise, buffer } of own) {
+    noise.spread(moved.subarray(from, to), buffer);
     for (let i = from; i < to; i++) {
-      turned[i]! -= less * room[i - from]!;
+      turned[i]! -= less * buffer[i - from]!;
       product += turned[i]! * moved[i]!;
     }
   }
   return product;
 }
 
-interface Part {
+interface MeasuredPart {
   readonly k: number;
-  readonly places: Places | undefined;
+  readonly places: MarginalIndex | undefined;
   readonly from: number;
   readonly to: number;
   readonly counts: Float64Array;
-  readonly noise: Noise;
+  readonly noise: NoiseCovariance;
   /** Marginal of the model when `readMargin` last ran, and two buffers of the same length. */
   readonly sums: Float64Array;
   readonly off: Float64Array;
-  readonly room: Float64Array;
+  readonly buffer: Float64Array;
 }
 
 /** Position of every measured table in the one list of all their cells, and in the factor that holds it. */
-function parts({ sizes, measured, columns }: Problem): readonly Part[] {
+function measuredParts({ sizes, measured, columns }: Problem): readonly MeasuredPart[] {
   let to = 0;
   return measured.map((own) => {
     const k = columns.findIndex((outer) => isWithin(own.columns, outer));
     const from = to;
     to += own.counts.length;
-    const places = columns[k]!.length === own.columns.length ? undefined : placesOf(sizes, columns[k]!, own.columns);
-    const [sums, off, room] = [0, 1, 2].map(() => new Float64Array(to - from)) as [Float64Array, Float64Array, Float64Array];
-    return { k, places, from, to, counts: own.counts, noise: noiseOf(sizes, own), sums, off, room };
+    const places = columns[k]!.length === own.columns.length ? undefined : marginalIndex(sizes, columns[k]!, own.columns);
+    const [sums, off, buffer] = [0, 1, 2].map(() => new Float64Array(to - from)) as [Float64Array, Float64Array, Float64Array];
+    return { k, places, from, to, counts: own.counts, noise: noiseCovariance(sizes, own), sums, off, buffer };
   });
 }
 
-function lift({ places }: Part, small: Float64Array, large: Float64Array): void {
+function lift({ places }: MeasuredPart, small: Float64Array, large: Float64Array): void {
   if (places) addTo(places, small, large);
   else for (let i = 0; i < large.length; i++) large[i]! += small[i]!;
 }
 
-function read({ k, places }: Part, margins: readonly Float64Array[], into: Float64Array): void {
+function readMargin({ k, places }: MeasuredPart, margins: readonly Float64Array[], into: Float64Array): void {
   if (places) sumInto(places, margins[k]!, into);
   else into.set(margins[k]!);
 }
 
-function lossOf(own: readonly Part[], spread: Propagation, margins: readonly Float64Array[]): number {
+function lossOf(own: readonly MeasuredPart[], spread: BeliefPropagation, margins: readonly Float64Array[]): number {
   for (const [k, v] of margins.entries()) spread.margin(k, v);
   let loss = 0;
   for (const part of own) {
-    const { sums, counts, noise, off, room } = part;
-    read(part, margins, sums);
+    const { sums, counts, noise, off, buffer } = part;
+    readMargin(part, margins, sums);
     for (let i = 0; i < counts.length; i++) off[i] = sums[i]! - counts[i]!;
-    noise.inverse(off, room);
-    for (let i = 0; i < counts.length; i++) loss += off[i]! * room[i]!;
+    noise.inverse(off, buffer);
+    for (let i = 0; i < counts.length; i++) loss += off[i]! * buffer[i]!;
   }
   return loss / 2;
 }

@@ -1,9 +1,9 @@
-import { cellsOf, placesOf, sumInto } from './margin.js';
-import type { Tree } from './tree.js';
+import { marginalIndex, marginalSize, sumInto } from './margin.js';
+import type { JunctionTree } from './tree.js';
 
-interface Beliefs {
+interface CliqueBeliefs {
   readonly sizes: readonly number[];
-  readonly tree: Tree;
+  readonly tree: JunctionTree;
   readonly beliefs: readonly Float64Array[];
 }
 
@@ -12,20 +12,20 @@ interface Beliefs {
  * only remainders are drawn. Marginals of the rows are nearer to the model than those of rows drawn one by one.
  */
 export function drawRows(
-  { sizes, tree, beliefs }: Beliefs,
+  { sizes, tree, beliefs }: CliqueBeliefs,
   n: number,
   random: () => number,
   given: ReadonlyMap<number, Uint16Array> = new Map(),
 ): readonly Uint16Array[] {
   const out = sizes.map((_, column) => given.get(column) ?? new Uint16Array(n));
   const done = new Set<number>(given.keys());
-  for (const c of walkFrom(tree, [...done])) {
+  for (const c of cliqueOrder(tree, [...done])) {
     const clique = tree.cliques[c]!;
     for (const column of clique) {
       if (done.has(column)) continue;
       const held = clique.filter((a) => done.has(a));
       const columns = [...held, column].sort((a, b) => a - b);
-      const places = placesOf(sizes, clique, columns);
+      const places = marginalIndex(sizes, clique, columns);
       const table = new Float64Array(places.cells);
       sumInto(places, beliefs[c]!, table);
       fill(sizes, out, held, column, columns, table, random);
@@ -36,7 +36,7 @@ export function drawRows(
 }
 
 /** All cliques in an order in which each is adjacent to an earlier one; the first clique holds the given columns. */
-function walkFrom({ cliques, parents }: Tree, given: readonly number[]): readonly number[] {
+function cliqueOrder({ cliques, parents }: JunctionTree, given: readonly number[]): readonly number[] {
   const root = cliques.findIndex((clique) => given.every((column) => clique.includes(column)));
   if (root < 0) throw new RangeError('no clique holds all that is given');
   const order = [root];
@@ -64,14 +64,14 @@ function fill(
   // Rows grouped by their values in the held columns; the rows of one group are adjacent in `order`.
   const group = new Int32Array(n);
   for (const a of held) for (let r = 0; r < n; r++) group[r] = group[r]! * sizes[a]! + out[a]![r]!;
-  const groups = cellsOf(sizes, held);
+  const groups = marginalSize(sizes, held);
   const starts = new Int32Array(groups + 1);
   for (let r = 0; r < n; r++) starts[group[r]! + 1]!++;
   for (let g = 0; g < groups; g++) starts[g + 1]! += starts[g]!;
   const next = starts.slice(0, groups);
   const order = new Int32Array(n);
   for (let r = 0; r < n; r++) order[next[group[r]!]!++] = r;
-  const stride = cellsOf(
+  const stride = marginalSize(
     sizes,
     columns.filter((a) => a > column),
   );
@@ -87,12 +87,12 @@ function fill(
     if (!(sum > 0)) throw new Error('rows were drawn that the model holds for impossible');
     for (let v = 0; v < m; v++) shares[v]! *= (to - from) / sum;
     shuffle(order, from, to, random);
-    deal(shares, order, from, to, target, random);
+    systematicSample(shares, order, from, to, target, random);
   }
 }
 
 /** Systematic sampling: whole shares first, then one draw decides all fractional remainders, each with its fraction as probability. */
-function deal(
+function systematicSample(
   shares: Float64Array,
   order: Int32Array,
   from: number,

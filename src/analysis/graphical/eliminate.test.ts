@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { within } from '../../base/input/limits.js';
-import { eliminated } from './eliminate.js';
-import { cellsOf, placesOf, sumInto } from './margin.js';
-import { propagation } from './propagate.js';
-import { treeOf } from './tree.js';
+import { eliminateColumns } from './eliminate.js';
+import { marginalIndex, marginalSize, sumInto } from './margin.js';
+import { beliefPropagation } from './propagate.js';
+import { junctionTree } from './tree.js';
 
 vi.mock('../../base/input/limits.js', { spy: true });
 
@@ -16,7 +16,7 @@ const models = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLengt
       minLength: 1,
       maxLength: 6,
     }),
-    asked: fc.subarray([...sizes.keys()]),
+    targets: fc.subarray([...sizes.keys()]),
     seed: fc.integer({ min: 1, max: 2 ** 30 }),
   }),
 );
@@ -24,31 +24,31 @@ const models = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLengt
 describe('marginals that no clique holds', () => {
   it('an eliminated marginal has the sums of the whole domain, however few cells are computed at once', () => {
     fc.assert(
-      fc.property(models, fc.constantFrom(1, 2, 3, 5, 8, 20, 2 ** 20), ({ sizes, sets, asked, seed }, most) => {
+      fc.property(models, fc.constantFrom(1, 2, 3, 5, 8, 20, 2 ** 20), ({ sizes, sets, targets, seed }, most) => {
         const all = [...sizes.keys()];
         const factors = [...sets, ...all.map((a) => [a])];
         let state = seed;
         const values = factors.map((own) =>
-          Float64Array.from({ length: cellsOf(sizes, own) }, () => {
+          Float64Array.from({ length: marginalSize(sizes, own) }, () => {
             state = (state * 48271) % 2147483647;
             return (6 * state) / 2147483647 - 3;
           }),
         );
-        const tree = treeOf(sizes, factors);
-        const spread = propagation(sizes, tree, factors, []);
+        const tree = junctionTree(sizes, factors);
+        const spread = beliefPropagation(sizes, tree, factors, []);
         spread.run(values, 100);
-        const full = new Float64Array(cellsOf(sizes, all));
+        const full = new Float64Array(marginalSize(sizes, all));
         for (const [k, own] of factors.entries()) {
-          const { high, low } = placesOf(sizes, all, own);
+          const { high, low } = marginalIndex(sizes, all, own);
           full.forEach((x, cell) => {
             full[cell] = x + values[k]![high[Math.floor(cell / low.length)]! + low[cell % low.length]!]!;
           });
         }
         const sum = full.reduce((a, x) => a + Math.exp(x), 0);
         const whole = full.map((x) => (100 * Math.exp(x)) / sum);
-        const expected = new Float64Array(cellsOf(sizes, asked));
-        sumInto(placesOf(sizes, all, asked), whole, expected);
-        const found = eliminated({ sizes, tree, beliefs: spread.beliefs }, asked, most);
+        const expected = new Float64Array(marginalSize(sizes, targets));
+        sumInto(marginalIndex(sizes, all, targets), whole, expected);
+        const found = eliminateColumns({ sizes, tree, beliefs: spread.beliefs }, targets, most);
         expect(found.length).toBe(expected.length);
         found.forEach((x, cell) => {
           expect(Math.abs(x - expected[cell]!)).toBeLessThan(1e-9);
@@ -61,13 +61,13 @@ describe('marginals that no clique holds', () => {
   it('an eliminated marginal is refused for its own size only', () => {
     // A ring of columns: joining the two targets takes many times the cells of their own marginal.
     const sizes = new Array(8).fill(40);
-    const tree = treeOf(
+    const tree = junctionTree(
       sizes,
       sizes.slice(1).map((_, a) => [a, a + 1]),
     );
-    const beliefs = tree.cliques.map((own) => new Float64Array(cellsOf(sizes, own)).fill(1 / 1600));
+    const beliefs = tree.cliques.map((own) => new Float64Array(marginalSize(sizes, own)).fill(1 / 1600));
     vi.mocked(within).mockClear();
-    const table = eliminated({ sizes, tree, beliefs }, [0, 4, 7], 1600);
+    const table = eliminateColumns({ sizes, tree, beliefs }, [0, 4, 7], 1600);
     expect(table.every((x) => Math.abs(x - 1 / 64_000) < 1e-12)).toBe(true);
     expect(vi.mocked(within).mock.calls).toEqual([['graphicalCells', 64_000]]);
   });

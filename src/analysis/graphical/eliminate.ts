@@ -1,9 +1,9 @@
-import { cellsOf, divideBy, multiplyBy, placesOf, sumInto } from './margin.js';
-import { isWithin, refuseLarge, type Tree } from './tree.js';
+import { divideBy, marginalIndex, marginalSize, multiplyBy, sumInto } from './margin.js';
+import { isWithin, type JunctionTree, refuseLargeModel } from './tree.js';
 
-interface Beliefs {
+interface CliqueBeliefs {
   readonly sizes: readonly number[];
-  readonly tree: Tree;
+  readonly tree: JunctionTree;
   readonly beliefs: readonly Float64Array[];
 }
 interface Table {
@@ -12,30 +12,39 @@ interface Table {
 }
 
 /** Most cells in an intermediate table, unless one clique has more. */
-const atOnce = 2 ** 20;
+const maxCellsAtOnce = 2 ** 20;
 
 /**
  * A marginal that no clique holds, by variable elimination, cheapest column first. Above `most` cells a column is split value by
  * value: the same sums in parts, so only a marginal that is itself too large is refused.
  */
-export function eliminated({ sizes, tree, beliefs }: Beliefs, asked: readonly number[], most = atOnce): Float64Array {
-  refuseLarge(cellsOf(sizes, asked));
-  return summedOut(sizes, between(sizes, tree, beliefs, new Set(asked)), asked, most);
+export function eliminateColumns(
+  { sizes, tree, beliefs }: CliqueBeliefs,
+  targets: readonly number[],
+  most = maxCellsAtOnce,
+): Float64Array {
+  refuseLargeModel(marginalSize(sizes, targets));
+  return sumOutColumns(sizes, joiningTables(sizes, tree, beliefs, new Set(targets)), targets, most);
 }
 
-function summedOut(sizes: readonly number[], given: readonly Table[], asked: readonly number[], most: number): Float64Array {
+function sumOutColumns(
+  sizes: readonly number[],
+  given: readonly Table[],
+  targets: readonly number[],
+  most: number,
+): Float64Array {
   let tables = given;
   for (;;) {
-    const next = cheapest(sizes, tables, asked);
-    if (!next) return multiplied(sizes, tables, asked);
+    const next = cheapest(sizes, tables, targets);
+    if (!next) return multiplyTables(sizes, tables, targets);
     const { column, own, union, cells } = next;
-    if (cells > most) return byValues(sizes, tables, asked, dividing(sizes, union, asked, cells / most), most);
+    if (cells > most) return eliminateByValue(sizes, tables, targets, columnToSplit(sizes, union, targets, cells / most), most);
     const rest = tables.filter((table) => !own.includes(table));
-    tables = [...rest, summed(sizes, { columns: union, values: multiplied(sizes, own, union) }, (a) => a !== column)];
+    tables = [...rest, sumTable(sizes, { columns: union, values: multiplyTables(sizes, own, union) }, (a) => a !== column)];
   }
 }
 
-interface Next {
+interface EliminationStep {
   readonly column: number;
   readonly own: readonly Table[];
   /** All columns of the tables that contain this one. */
@@ -43,41 +52,41 @@ interface Next {
   readonly cells: number;
 }
 
-function cheapest(sizes: readonly number[], tables: readonly Table[], asked: readonly number[]): Next | undefined {
-  let best: Next | undefined;
+function cheapest(sizes: readonly number[], tables: readonly Table[], targets: readonly number[]): EliminationStep | undefined {
+  let best: EliminationStep | undefined;
   for (const column of new Set(tables.flatMap(({ columns }) => columns))) {
-    if (asked.includes(column)) continue;
+    if (targets.includes(column)) continue;
     const own = tables.filter(({ columns }) => columns.includes(column));
     const union = [...new Set(own.flatMap(({ columns }) => columns))].sort((a, b) => a - b);
-    const cells = cellsOf(sizes, union);
+    const cells = marginalSize(sizes, union);
     if (!best || cells < best.cells) best = { column, own, union, cells };
   }
   return best;
 }
 
 /** The smallest column whose values make small enough parts, else the largest; target columns first, because later sums keep them. */
-function dividing(sizes: readonly number[], union: readonly number[], asked: readonly number[], times: number): number {
-  const kept = union.filter((a) => asked.includes(a));
+function columnToSplit(sizes: readonly number[], union: readonly number[], targets: readonly number[], times: number): number {
+  const kept = union.filter((a) => targets.includes(a));
   const open = [...(kept.length > 0 ? kept : union)].sort((a, b) => sizes[a]! - sizes[b]!);
   return open.find((a) => sizes[a]! >= times) ?? open.at(-1)!;
 }
 
 /** Elimination one value of the column at a time: parts of the marginal if the column is a target, else added up. */
-function byValues(
+function eliminateByValue(
   sizes: readonly number[],
   tables: readonly Table[],
-  asked: readonly number[],
+  targets: readonly number[],
   column: number,
   most: number,
 ): Float64Array {
-  const out = new Float64Array(cellsOf(sizes, asked));
-  const rest = asked.filter((a) => a !== column);
-  const inner = asked.includes(column) ? cellsOf(sizes, asked.slice(asked.indexOf(column) + 1)) : out.length;
-  const outer = inner * (out.length / cellsOf(sizes, rest));
+  const out = new Float64Array(marginalSize(sizes, targets));
+  const rest = targets.filter((a) => a !== column);
+  const inner = targets.includes(column) ? marginalSize(sizes, targets.slice(targets.indexOf(column) + 1)) : out.length;
+  const outer = inner * (out.length / marginalSize(sizes, rest));
   for (let value = 0; value < sizes[column]!; value++) {
-    const part = summedOut(
+    const part = sumOutColumns(
       sizes,
-      tables.map((table) => (table.columns.includes(column) ? where(sizes, table, column, value) : table)),
+      tables.map((table) => (table.columns.includes(column) ? tableSlice(sizes, table, column, value) : table)),
       rest,
       most,
     );
@@ -88,8 +97,8 @@ function byValues(
 }
 
 /** The part of a table in which a column has this value. */
-function where(sizes: readonly number[], { columns, values }: Table, column: number, value: number): Table {
-  const inner = cellsOf(sizes, columns.slice(columns.indexOf(column) + 1));
+function tableSlice(sizes: readonly number[], { columns, values }: Table, column: number, value: number): Table {
+  const inner = marginalSize(sizes, columns.slice(columns.indexOf(column) + 1));
   const outer = inner * sizes[column]!;
   const part = new Float64Array(values.length / sizes[column]!);
   for (let from = value * inner, to = 0; to < part.length; from += outer, to += inner)
@@ -97,10 +106,10 @@ function where(sizes: readonly number[], { columns, values }: Table, column: num
   return { columns: columns.filter((a) => a !== column), values: part };
 }
 
-function summed(sizes: readonly number[], { columns: all, values: large }: Table, keep: (column: number) => boolean): Table {
+function sumTable(sizes: readonly number[], { columns: all, values: large }: Table, keep: (column: number) => boolean): Table {
   const columns = all.filter(keep);
-  const values = new Float64Array(cellsOf(sizes, columns));
-  sumInto(placesOf(sizes, all, columns), large, values);
+  const values = new Float64Array(marginalSize(sizes, columns));
+  sumInto(marginalIndex(sizes, all, columns), large, values);
   return { columns, values };
 }
 
@@ -108,9 +117,9 @@ function summed(sizes: readonly number[], { columns: all, values: large }: Table
  * Conditional tables of the subtree that joins the targets; for a tree their product is the distribution of a row. Divided at once:
  * an inverse of a subnormal number would be infinite.
  */
-function between(
+function joiningTables(
   sizes: readonly number[],
-  { cliques, parents }: Tree,
+  { cliques, parents }: JunctionTree,
   beliefs: readonly Float64Array[],
   wanted: ReadonlySet<number>,
 ): Table[] {
@@ -137,18 +146,18 @@ function between(
   const shared = (c: number, other: number): readonly number[] => cliques[c]!.filter((a) => cliques[other]!.includes(a));
   return [...kept].flatMap((c) => {
     const needed = new Set([...near[c]!].flatMap((other) => shared(c, other)));
-    const own = summed(sizes, { columns: cliques[c]!, values: beliefs[c]! }, (a) => wanted.has(a) || needed.has(a));
+    const own = sumTable(sizes, { columns: cliques[c]!, values: beliefs[c]! }, (a) => wanted.has(a) || needed.has(a));
     const parent = parents[c]!;
     if (parent < 0 || !kept.has(parent)) return [own];
-    const separator = summed(sizes, own, (a) => cliques[parent]!.includes(a));
-    divideBy(placesOf(sizes, own.columns, separator.columns), separator.values, own.values);
+    const separator = sumTable(sizes, own, (a) => cliques[parent]!.includes(a));
+    divideBy(marginalIndex(sizes, own.columns, separator.columns), separator.values, own.values);
     return [own];
   });
 }
 
-function multiplied(sizes: readonly number[], tables: readonly Table[], columns: readonly number[]): Float64Array {
-  const out = new Float64Array(cellsOf(sizes, columns)).fill(1);
+function multiplyTables(sizes: readonly number[], tables: readonly Table[], columns: readonly number[]): Float64Array {
+  const out = new Float64Array(marginalSize(sizes, columns)).fill(1);
   for (const table of tables)
-    if (isWithin(table.columns, columns)) multiplyBy(placesOf(sizes, columns, table.columns), table.values, out);
+    if (isWithin(table.columns, columns)) multiplyBy(marginalIndex(sizes, columns, table.columns), table.values, out);
   return out;
 }

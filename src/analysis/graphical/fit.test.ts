@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { eliminated } from './eliminate.js';
-import { fit as fitted, type Measured } from './fit.js';
-import { cellsOf } from './margin.js';
-import { noiseOf } from './noise.js';
-import { treeOf } from './tree.js';
+import { eliminateColumns } from './eliminate.js';
+import { fitModel as fitted, type NoisyMarginal } from './fit.js';
+import { marginalSize } from './margin.js';
+import { noiseCovariance } from './noise.js';
+import { junctionTree } from './tree.js';
 
 let seed = 7;
 const uniform = () => {
@@ -14,7 +14,7 @@ const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI 
 
 /** Sums of a table over all columns, by walking through every cell. */
 function marginOf(sizes: readonly number[], full: ArrayLike<number>, columns: readonly number[]): Float64Array {
-  const out = new Float64Array(cellsOf(sizes, columns));
+  const out = new Float64Array(marginalSize(sizes, columns));
   for (let cell = 0; cell < full.length; cell++) out[placeOf(sizes, cell, columns)]! += full[cell]!;
   return out;
 }
@@ -27,7 +27,7 @@ function placeOf(sizes: readonly number[], cell: number, columns: readonly numbe
   }
   return columns.reduce((place, a) => place * sizes[a]! + digits[a]!, 0);
 }
-const lossOf = (sizes: readonly number[], full: ArrayLike<number>, measured: readonly Measured[]): number =>
+const lossOf = (sizes: readonly number[], full: ArrayLike<number>, measured: readonly NoisyMarginal[]): number =>
   measured.reduce((sum, { columns, counts, sd }) => {
     const own = marginOf(sizes, full, columns);
     return sum + own.reduce((s, x, i) => s + (x - counts[i]!) ** 2, 0) / sd ** 2 / 2;
@@ -47,13 +47,13 @@ function ontoSimplex(x: readonly number[], total: number): number[] {
 /** Least loss over the whole domain, by projected gradients with momentum: another method and form than the tested one. */
 function bruteForce(
   sizes: readonly number[],
-  measured: readonly Measured[],
+  measured: readonly NoisyMarginal[],
   total: number,
   possible: readonly boolean[],
 ): Float64Array {
   const cells = [...possible.keys()].filter((cell) => possible[cell]);
   const places = measured.map(({ columns }) => cells.map((cell) => placeOf(sizes, cell, columns)));
-  const widest = measured.reduce((sum, { columns, sd }) => sum + cells.length / cellsOf(sizes, columns) / sd ** 2, 0) * 2;
+  const widest = measured.reduce((sum, { columns, sd }) => sum + cells.length / marginalSize(sizes, columns) / sd ** 2, 0) * 2;
   const gradient = (x: readonly number[]) => {
     const g = x.map(() => 0);
     for (const [m, { counts, sd }] of measured.entries()) {
@@ -110,7 +110,12 @@ const cases: readonly (readonly [string, readonly number[], readonly (readonly n
   ],
   ['tables that hold one another', [2, 3, 3], [[0, 1, 2], [0, 1], [1, 2], [0], []]],
 ];
-const noisy = (sizes: readonly number[], sets: readonly (readonly number[])[], full: readonly number[], sd: number): Measured[] =>
+const noisy = (
+  sizes: readonly number[],
+  sets: readonly (readonly number[])[],
+  full: readonly number[],
+  sd: number,
+): NoisyMarginal[] =>
   sets.map((columns, k) => ({
     columns,
     counts: marginOf(sizes, full, columns).map((x) => x + sd * (1 + k / 2) * normal()),
@@ -122,7 +127,7 @@ const sparse = (cells: number): number[] =>
 describe('the best-fitting distribution', () => {
   it.each(cases)('the fitted model has the least loss over the whole domain: %s', (_, sizes, sets) => {
     for (let turn = 0; turn < 2; turn++) {
-      const full = sparse(cellsOf(sizes, [...sizes.keys()]));
+      const full = sparse(marginalSize(sizes, [...sizes.keys()]));
       const total = full.reduce((a, b) => a + b, 0);
       const measured = noisy(sizes, sets, full, 5);
       const model = fitted({ sizes, measured, total, within: 0.001, iterations: 20_000 });
@@ -165,7 +170,7 @@ describe('the best-fitting distribution', () => {
 
   it('the fitted model reproduces measurements that are consistent and possible', () => {
     for (const [, sizes, sets] of cases) {
-      const full = Array.from({ length: cellsOf(sizes, [...sizes.keys()]) }, () => 5 + Math.floor(60 * uniform()));
+      const full = Array.from({ length: marginalSize(sizes, [...sizes.keys()]) }, () => 5 + Math.floor(60 * uniform()));
       const total = full.reduce((a, b) => a + b, 0);
       const measured = sets.map((columns) => ({ columns, counts: marginOf(sizes, full, columns), sd: 2 }));
       const model = fitted({ sizes, measured, total, within: 0.001 });
@@ -204,14 +209,14 @@ describe('the best-fitting distribution', () => {
 
   it('the fitted model computes marginals across cells near the smallest double', () => {
     const sizes = [2, 2, 2, 2];
-    const tree = treeOf(sizes, [
+    const tree = junctionTree(sizes, [
       [0, 1],
       [1, 2],
       [2, 3],
     ]);
     const [tiny, none] = [5e-324, 0];
     const full = tree.cliques.map(() => Float64Array.of(100, tiny, tiny, none));
-    const all = eliminated({ sizes, tree, beliefs: full }, [0, 3]);
+    const all = eliminateColumns({ sizes, tree, beliefs: full }, [0, 3]);
     expect(all.every(Number.isFinite)).toBe(true);
     expect(all.reduce((a, b) => a + b)).toBeCloseTo(100, 9);
   });
@@ -239,9 +244,9 @@ describe('the best-fitting distribution', () => {
     const sizes = [2, 3];
     const full = sparse(6);
     const total = full.reduce((a, b) => a + b, 0);
-    const told = noisy(sizes, [[0, 1], [0], [1], []], full, 4);
+    const noisyTables = noisy(sizes, [[0, 1], [0], [1], []], full, 4);
     // Least squares over all measured tables, by its normal equations: one table with that noise is equivalent to all of them.
-    const weights = told.map(({ sd }) => 1 / sd ** 2);
+    const weights = noisyTables.map(({ sd }) => 1 / sd ** 2);
     const precision = [0, 1, 2, 3].map((set) => {
       const [a, b] = [set & 1, set >> 1];
       // A table without a column does not see what is centred along it; summing over a column multiplies sums by its size.
@@ -250,14 +255,14 @@ describe('the best-fitting distribution', () => {
     const pulled = Float64Array.from({ length: 6 }, (_, cell) => {
       const [a, b] = [Math.floor(cell / 3), cell % 3];
       return (
-        told[0]!.counts[cell]! * weights[0]! +
-        told[1]!.counts[a]! * weights[1]! +
-        told[2]!.counts[b]! * weights[2]! +
-        told[3]!.counts[0]! * weights[3]!
+        noisyTables[0]!.counts[cell]! * weights[0]! +
+        noisyTables[1]!.counts[a]! * weights[1]! +
+        noisyTables[2]!.counts[b]! * weights[2]! +
+        noisyTables[3]!.counts[0]! * weights[3]!
       );
     });
     const best = new Float64Array(6);
-    noiseOf(sizes, { columns: [0, 1], sd: 1, variances: precision.map((p) => 1 / p) }).spread(pulled, best);
+    noiseCovariance(sizes, { columns: [0, 1], sd: 1, variances: precision.map((p) => 1 / p) }).spread(pulled, best);
     const one = fitted({
       sizes,
       total,
@@ -265,7 +270,7 @@ describe('the best-fitting distribution', () => {
       within: 0.001,
       iterations: 20_000,
     });
-    const all = fitted({ sizes, total, measured: told, within: 0.001, iterations: 20_000 });
+    const all = fitted({ sizes, total, measured: noisyTables, within: 0.001, iterations: 20_000 });
     one.table([0, 1]).forEach((x, i) => {
       expect(Math.abs(x - all.table([0, 1])[i]!)).toBeLessThan(0.05);
     });
@@ -323,7 +328,7 @@ describe('rows drawn from a model', () => {
       total: 1000,
     });
   const tableOf = (rows: readonly Uint16Array[], columns: readonly number[]) => {
-    const out = new Float64Array(cellsOf(sizes, columns));
+    const out = new Float64Array(marginalSize(sizes, columns));
     rows[0]!.forEach((_, r) => {
       out[columns.reduce((cell, a) => cell * sizes[a]! + rows[a]![r]!, 0)]!++;
     });

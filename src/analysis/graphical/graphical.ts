@@ -1,14 +1,14 @@
 import { drawRows } from './draw.js';
-import { eliminated } from './eliminate.js';
-import { cellsOf, placesOf, sumInto } from './margin.js';
-import { type Factor, homeOf } from './propagate.js';
-import type { Tree } from './tree.js';
+import { eliminateColumns } from './eliminate.js';
+import { marginalIndex, marginalSize, sumInto } from './margin.js';
+import { holdingClique, type LogFactor } from './propagate.js';
+import type { JunctionTree } from './tree.js';
 
 /**
  * A distribution of rows over columns 0..k-1, as marginals over the cliques of a junction tree. Tables are row-major over columns in
  * increasing order.
  */
-export interface Graphical {
+export interface GraphicalModel {
   readonly sizes: readonly number[];
   readonly total: number;
   readonly cliques: readonly (readonly number[])[];
@@ -23,23 +23,23 @@ export interface Graphical {
    */
   rows(n: number, random: () => number, given?: ReadonlyMap<number, Uint16Array>): readonly Uint16Array[];
   /** Parameters another fit may start from. */
-  readonly factors: readonly Factor[];
+  readonly factors: readonly LogFactor[];
 }
 
-export function graphical(
+export function graphicalModel(
   sizes: readonly number[],
   total: number,
-  { cliques }: Tree,
-  tree: Tree,
+  { cliques }: JunctionTree,
+  tree: JunctionTree,
   beliefs: readonly Float64Array[],
-  factors: readonly Factor[],
-): Graphical {
-  const table = (asked: readonly number[]): Float64Array => {
-    const columns = [...asked].sort((a, b) => a - b);
-    const home = homeOf(sizes, tree, columns);
-    if (home < 0) return eliminated({ sizes, tree, beliefs }, columns);
-    const out = new Float64Array(cellsOf(sizes, columns));
-    sumInto(placesOf(sizes, tree.cliques[home]!, columns), beliefs[home]!, out);
+  factors: readonly LogFactor[],
+): GraphicalModel {
+  const table = (target: readonly number[]): Float64Array => {
+    const columns = [...target].sort((a, b) => a - b);
+    const home = holdingClique(sizes, tree, columns);
+    if (home < 0) return eliminateColumns({ sizes, tree, beliefs }, columns);
+    const out = new Float64Array(marginalSize(sizes, columns));
+    sumInto(marginalIndex(sizes, tree.cliques[home]!, columns), beliefs[home]!, out);
     return out;
   };
   return {

@@ -2,7 +2,7 @@
  * Index of every cell of a table in a smaller marginal: cell i * low.length + j goes to high[i] + low[j]. Indices add up over
  * columns, so two short lists suffice.
  */
-export interface Places {
+export interface MarginalIndex {
   readonly cells: number;
   readonly high: Int32Array;
   readonly low: Int32Array;
@@ -11,11 +11,11 @@ export interface Places {
 /** Least length of the inner loop, if the table is as long. */
 const shortest = 48;
 
-export const cellsOf = (sizes: readonly number[], columns: readonly number[]): number =>
+export const marginalSize = (sizes: readonly number[], columns: readonly number[]): number =>
   columns.reduce((n, column) => n * sizes[column]!, 1);
 
 /** Both column lists in increasing order, the inner within the outer. */
-export function placesOf(sizes: readonly number[], outer: readonly number[], inner: readonly number[]): Places {
+export function marginalIndex(sizes: readonly number[], outer: readonly number[], inner: readonly number[]): MarginalIndex {
   const strides = new Map<number, number>();
   let cells = 1;
   for (let k = inner.length - 1; k >= 0; k--) {
@@ -36,7 +36,7 @@ export function placesOf(sizes: readonly number[], outer: readonly number[], inn
 }
 
 /** Adds the cells of the large table up in the small one. */
-export function sumInto({ high, low }: Places, large: Float64Array, small: Float64Array): void {
+export function sumInto({ high, low }: MarginalIndex, large: Float64Array, small: Float64Array): void {
   small.fill(0);
   let at = 0;
   for (let i = 0; i < high.length; i++) {
@@ -45,7 +45,7 @@ export function sumInto({ high, low }: Places, large: Float64Array, small: Float
   }
 }
 
-export function addTo({ high, low }: Places, small: Float64Array, large: Float64Array): void {
+export function addTo({ high, low }: MarginalIndex, small: Float64Array, large: Float64Array): void {
   let at = 0;
   for (let i = 0; i < high.length; i++) {
     const base = high[i]!;
@@ -53,7 +53,7 @@ export function addTo({ high, low }: Places, small: Float64Array, large: Float64
   }
 }
 
-export function multiplyBy({ high, low }: Places, small: Float64Array, large: Float64Array): void {
+export function multiplyBy({ high, low }: MarginalIndex, small: Float64Array, large: Float64Array): void {
   let at = 0;
   for (let i = 0; i < high.length; i++) {
     const base = high[i]!;
@@ -62,7 +62,7 @@ export function multiplyBy({ high, low }: Places, small: Float64Array, large: Fl
 }
 
 /** Zero wherever the smaller table is zero. */
-export function divideBy({ high, low }: Places, small: Float64Array, large: Float64Array): void {
+export function divideBy({ high, low }: MarginalIndex, small: Float64Array, large: Float64Array): void {
   let at = 0;
   for (let i = 0; i < high.length; i++) {
     const base = high[i]!;
@@ -74,7 +74,7 @@ export function divideBy({ high, low }: Places, small: Float64Array, large: Floa
 }
 
 /** Maximum of the cells that go to one cell of the small table. */
-export function largestInto({ high, low }: Places, large: Float64Array, small: Float64Array): void {
+export function largestInto({ high, low }: MarginalIndex, large: Float64Array, small: Float64Array): void {
   small.fill(Number.NEGATIVE_INFINITY);
   let at = 0;
   for (let i = 0; i < high.length; i++) {
@@ -88,7 +88,12 @@ export function largestInto({ high, low }: Places, large: Float64Array, small: F
 }
 
 /** Exponentials relative to the maximum of each group, and their sums (as in softmax); a group without a possible cell is all zero. */
-export function powersInto({ high, low }: Places, large: Float64Array, tops: Float64Array, sums: Float64Array): void {
+export function exponentiateInto(
+  { high, low }: MarginalIndex,
+  large: Float64Array,
+  tops: Float64Array,
+  sums: Float64Array,
+): void {
   sums.fill(0);
   let at = 0;
   for (let i = 0; i < high.length; i++) {

@@ -1,7 +1,7 @@
-import { cellsOf } from './margin.js';
+import { marginalSize } from './margin.js';
 
 /** Covariance of a table's noise and its inverse, as linear maps of a table. */
-export interface Noise {
+export interface NoiseCovariance {
   /** Root mean square over cells. */
   readonly sd: number;
   spread(list: Float64Array, into: Float64Array): void;
@@ -12,28 +12,28 @@ export interface Noise {
  * Independent noise of equal standard deviation; or, with `variances`, one variance per set of columns (bit i for the i-th), for what
  * is centred along these columns and constant along the others.
  */
-export function noiseOf(
+export function noiseCovariance(
   sizes: readonly number[],
   {
     columns,
     sd,
     variances,
   }: { readonly columns: readonly number[]; readonly sd: number; readonly variances?: readonly number[] },
-): Noise {
+): NoiseCovariance {
   if (!variances) return { sd, spread: scaled(sd ** 2), inverse: scaled(sd ** -2) };
   const own = columns.map((column) => sizes[column]!);
   const mean = variances.reduce(
     (sum, v, set) => sum + v * own.reduce((x, m, k) => x * ((set >> k) & 1 ? 1 - 1 / m : 1 / m), 1),
     0,
   );
-  const rooms = Array.from({ length: own.length + 1 }, () => new Float64Array(cellsOf(sizes, columns)));
+  const buffers = Array.from({ length: own.length + 1 }, () => new Float64Array(marginalSize(sizes, columns)));
   return {
     sd: Math.sqrt(mean),
-    spread: byParts(own, variances, rooms),
+    spread: byParts(own, variances, buffers),
     inverse: byParts(
       own,
       variances.map((v) => 1 / v),
-      rooms,
+      buffers,
     ),
   };
 }
@@ -43,20 +43,20 @@ const scaled = (times: number) => (list: Float64Array, into: Float64Array) => {
 };
 
 /** Splits a table axis by axis into its mean and the centred rest; each component is scaled by its own factor. */
-function byParts(own: readonly number[], times: readonly number[], rooms: readonly Float64Array[]) {
+function byParts(own: readonly number[], times: readonly number[], buffers: readonly Float64Array[]) {
   const strides = own.map((_, k) => own.slice(k + 1).reduce((n, m) => n * m, 1));
   return (list: Float64Array, into: Float64Array): void => {
-    rooms[0]!.set(list);
+    buffers[0]!.set(list);
     into.fill(0);
     divide(0, 0);
     function divide(axis: number, set: number): void {
-      const here = rooms[axis]!;
+      const here = buffers[axis]!;
       if (axis === own.length) {
         const factor = times[set]!;
         for (let i = 0; i < here.length; i++) into[i]! += factor * here[i]!;
         return;
       }
-      const next = rooms[axis + 1]!;
+      const next = buffers[axis + 1]!;
       average(here, next, own[axis]!, strides[axis]!);
       // The mean continues in the next axis's buffer, and is subtracted here before that is reused.
       for (let i = 0; i < here.length; i++) here[i]! -= next[i]!;

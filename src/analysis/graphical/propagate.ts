@@ -1,16 +1,25 @@
-import { addTo, cellsOf, largestInto, multiplyBy, type Places, placesOf, powersInto, sumInto } from './margin.js';
-import type { Tree } from './tree.js';
+import {
+  addTo,
+  exponentiateInto,
+  largestInto,
+  type MarginalIndex,
+  marginalIndex,
+  marginalSize,
+  multiplyBy,
+  sumInto,
+} from './margin.js';
+import type { JunctionTree } from './tree.js';
 
 /** A log factor over some columns; the factors add up to the log weight of a row. */
-export interface Factor {
+export interface LogFactor {
   /** In increasing order. */
   readonly columns: readonly number[];
   readonly values: Float64Array;
 }
 
 /** Expected rows in every cell of every clique, recomputed for new factors over the same columns. */
-export interface Propagation {
-  readonly tree: Tree;
+export interface BeliefPropagation {
+  readonly tree: JunctionTree;
   /** By clique; as `run` left them. */
   readonly beliefs: readonly Float64Array[];
   /** Computes `beliefs` for `total` rows. Returns the log partition function; minus infinity if no row is possible. */
@@ -21,51 +30,51 @@ export interface Propagation {
   margin(factor: number, into: Float64Array): void;
 }
 
-interface Node {
+interface CliqueNode {
   readonly belief: Float64Array;
-  readonly factors: { readonly factor: number; readonly places: Places | undefined }[];
+  readonly factors: { readonly factor: number; readonly places: MarginalIndex | undefined }[];
   /** Minus infinity in cells that are structurally zero, else zero. */
   readonly ruled: Float64Array | undefined;
   /** Index of the separator to the parent. */
-  readonly up: Places | undefined;
+  readonly up: MarginalIndex | undefined;
   /** Index of the same separator in the parent. */
-  readonly down: Places | undefined;
+  readonly down: MarginalIndex | undefined;
   readonly message: Float64Array;
   readonly ratio: Float64Array;
 }
 
 /** `columns` of the factors that change, `ruled` the structural zeros. Each lies inside one of the cliques. */
-export function propagation(
+export function beliefPropagation(
   sizes: readonly number[],
-  tree: Tree,
+  tree: JunctionTree,
   columns: readonly (readonly number[])[],
-  ruled: readonly Factor[],
-): Propagation {
-  const homes = columns.map((own) => homeOf(sizes, tree, own));
-  const nodes = tree.cliques.map((clique, c): Node => {
+  ruled: readonly LogFactor[],
+): BeliefPropagation {
+  const homes = columns.map((own) => holdingClique(sizes, tree, own));
+  const nodes = tree.cliques.map((clique, c): CliqueNode => {
     const parent = tree.parents[c]!;
     const separator = parent < 0 ? [] : clique.filter((a) => tree.cliques[parent]!.includes(a));
-    const shared = cellsOf(sizes, separator);
-    const cells = cellsOf(sizes, clique);
-    const own = ruled.filter((factor) => homeOf(sizes, tree, factor.columns) === c);
+    const shared = marginalSize(sizes, separator);
+    const cells = marginalSize(sizes, clique);
+    const own = ruled.filter((factor) => holdingClique(sizes, tree, factor.columns) === c);
     const never = own.length > 0 ? new Float64Array(cells) : undefined;
-    for (const factor of own) addTo(placesOf(sizes, clique, factor.columns), factor.values, never!);
+    for (const factor of own) addTo(marginalIndex(sizes, clique, factor.columns), factor.values, never!);
     return {
       belief: new Float64Array(cells),
       factors: [...homes.keys()]
         .filter((factor) => homes[factor] === c)
         .map((factor) => ({
           factor,
-          places: columns[factor]!.length === clique.length ? undefined : placesOf(sizes, clique, columns[factor]!),
+          places: columns[factor]!.length === clique.length ? undefined : marginalIndex(sizes, clique, columns[factor]!),
         })),
       ruled: never,
-      up: parent < 0 ? undefined : placesOf(sizes, clique, separator),
-      down: parent < 0 ? undefined : placesOf(sizes, tree.cliques[parent]!, separator),
+      up: parent < 0 ? undefined : marginalIndex(sizes, clique, separator),
+      down: parent < 0 ? undefined : marginalIndex(sizes, tree.cliques[parent]!, separator),
       message: new Float64Array(shared),
       ratio: new Float64Array(shared),
     };
   });
-  const gather = ({ factors }: Node, values: readonly Float64Array[], belief: Float64Array): void => {
+  const gather = ({ factors }: CliqueNode, values: readonly Float64Array[], belief: Float64Array): void => {
     let fresh = true;
     for (const { factor, places } of factors) {
       const own = values[factor]!;
@@ -80,7 +89,7 @@ export function propagation(
     }
     if (fresh) belief.fill(0);
   };
-  const rule = ({ ruled: never }: Node, belief: Float64Array): void => {
+  const rule = ({ ruled: never }: CliqueNode, belief: Float64Array): void => {
     if (never) for (let i = 0; i < belief.length; i++) belief[i]! += never[i]!;
   };
   return {
@@ -102,7 +111,7 @@ export function propagation(
         }
         // Cells with equal separator values are scaled by their own maximum, so that none underflows, whatever the other messages are.
         largestInto(up, belief, ratio);
-        powersInto(up, belief, ratio, message);
+        exponentiateInto(up, belief, ratio, message);
         for (let i = 0; i < message.length; i++) ratio[i]! += Math.log(message[i]!);
         addTo(down!, ratio, nodes[tree.parents[c]!]!.belief);
       }
@@ -145,12 +154,12 @@ export function propagation(
 }
 
 /** The smallest clique that holds the columns; -1 if there is none. */
-export function homeOf(sizes: readonly number[], { cliques }: Tree, columns: readonly number[]): number {
+export function holdingClique(sizes: readonly number[], { cliques }: JunctionTree, columns: readonly number[]): number {
   let best = -1;
   let least = Number.POSITIVE_INFINITY;
   for (const [c, clique] of cliques.entries()) {
     if (!columns.every((column) => clique.includes(column))) continue;
-    const cells = cellsOf(sizes, clique);
+    const cells = marginalSize(sizes, clique);
     if (cells < least) [best, least] = [c, cells];
   }
   return best;

@@ -1,21 +1,21 @@
 /** A smooth convex function at a point: returns the value, writes the gradient and the approximate curvature along each coordinate. */
-export type Look = (point: Float64Array, gradient: Float64Array, curvature: Float64Array) => number;
+export type SmoothObjective = (point: Float64Array, gradient: Float64Array, curvature: Float64Array) => number;
 
 /** Number of curvature pairs kept. */
-const memory = 8;
+const historyLength = 8;
 /** Most change of a coordinate in one step. */
-const farthest = 4;
+const maxStep = 4;
 
 /**
  * L-BFGS with every coordinate scaled by its curvature; starts at `point` and overwrites it. Stops when `enough` accepts the gradient
  * or after `most` evaluations, and returns their number.
  */
-export function lowest(
+export function minimiseLbfgs(
   point: Float64Array,
-  look: Look,
+  look: SmoothObjective,
   enough: (gradient: Float64Array) => boolean,
   most: number,
-  past: Step[] = [],
+  past: CurvaturePair[] = [],
 ): number {
   const empty = () => new Float64Array(point.length);
   let [gradient, before] = [empty(), empty()];
@@ -23,14 +23,14 @@ export function lowest(
   let now = look(point, gradient, curvature);
   let looks = 1;
   while (looks < most && !enough(gradient)) {
-    toward(direction, gradient, curvature, past);
+    descentDirection(direction, gradient, curvature, past);
     const fall = -dot(direction, gradient);
     if (!(fall > 0)) {
       if (past.length === 0) break;
       past.length = 0;
       continue;
     }
-    let step = Math.min(1, farthest / largest(direction));
+    let step = Math.min(1, maxStep / largest(direction));
     let then = Number.POSITIVE_INFINITY;
     [gradient, before] = [before, gradient];
     for (;;) {
@@ -55,13 +55,18 @@ export function lowest(
 }
 
 /** Change of the point and of the gradient in one step. */
-export interface Step {
+export interface CurvaturePair {
   readonly moved: Float64Array;
   readonly turned: Float64Array;
   product: number;
 }
 
-function toward(direction: Float64Array, gradient: Float64Array, curvature: Float64Array, past: readonly Step[]): void {
+function descentDirection(
+  direction: Float64Array,
+  gradient: Float64Array,
+  curvature: Float64Array,
+  past: readonly CurvaturePair[],
+): void {
   for (let i = 0; i < direction.length; i++) direction[i] = -gradient[i]!;
   const shares: number[] = [];
   for (let k = past.length - 1; k >= 0; k--) {
@@ -81,8 +86,8 @@ function toward(direction: Float64Array, gradient: Float64Array, curvature: Floa
     addScaled(direction, shares[k]! - dot(turned, direction) / product, moved);
 }
 
-function remember(past: Step[], from: Float64Array, to: Float64Array, before: Float64Array, after: Float64Array): void {
-  const old = past.length === memory ? past.shift() : undefined;
+function remember(past: CurvaturePair[], from: Float64Array, to: Float64Array, before: Float64Array, after: Float64Array): void {
+  const old = past.length === historyLength ? past.shift() : undefined;
   const moved = old?.moved ?? new Float64Array(from.length);
   const turned = old?.turned ?? new Float64Array(from.length);
   for (let i = 0; i < from.length; i++) {

@@ -1,5 +1,5 @@
-import { cellsOf } from './margin.js';
-import { isWithin, joined, type Tree } from './tree.js';
+import { marginalSize } from './margin.js';
+import { isWithin, type JunctionTree, spanningTree } from './tree.js';
 
 type Columns = readonly number[];
 
@@ -10,7 +10,7 @@ const small = 512;
  * The junction tree with intermediate tables between cliques and factors: factors that lack a column of a clique share one smaller
  * table, which saves a pass through all cells for each of them.
  */
-export function withSteps(sizes: readonly number[], tree: Tree, factors: readonly Columns[]): Tree {
+export function withIntermediateTables(sizes: readonly number[], tree: JunctionTree, factors: readonly Columns[]): JunctionTree {
   const { cliques, parents } = tree;
   const found = new Map(cliques.map((own) => [own.join(), own]));
   const homes = cliques.map((): Columns[] => []);
@@ -18,15 +18,15 @@ export function withSteps(sizes: readonly number[], tree: Tree, factors: readonl
   for (const [c, parent] of parents.entries())
     if (parent >= 0) homes[parent]!.push(cliques[c]!.filter((a) => cliques[parent]!.includes(a)));
   for (const [c, clique] of cliques.entries())
-    for (const own of stepsInside(sizes, clique, homes[c]!)) found.set(own.join(), own);
+    for (const own of intermediateSets(sizes, clique, homes[c]!)) found.set(own.join(), own);
   const all = [...found.values()];
   if (all.length === cliques.length) return tree;
-  return { ...joined(all, sizes), cells: all.reduce((n, own) => n + cellsOf(sizes, own), 0) };
+  return { ...spanningTree(all, sizes), cells: all.reduce((n, own) => n + marginalSize(sizes, own), 0) };
 }
 
-function stepsInside(sizes: readonly number[], clique: Columns, inside: readonly Columns[]): readonly Columns[] {
+function intermediateSets(sizes: readonly number[], clique: Columns, inside: readonly Columns[]): readonly Columns[] {
   const steps: Columns[] = [];
-  if (cellsOf(sizes, clique) < small) return steps;
+  if (marginalSize(sizes, clique) < small) return steps;
   let left = inside.filter((own) => own.length < clique.length);
   for (;;) {
     const gains = clique.map((a) => left.filter((own) => !own.includes(a)).length * (1 - 1 / sizes[a]!));
@@ -36,6 +36,6 @@ function stepsInside(sizes: readonly number[], clique: Columns, inside: readonly
     const without = clique.filter((_, k) => k !== best);
     const taken = left.filter((own) => !own.includes(clique[best]!));
     left = left.filter((own) => own.includes(clique[best]!));
-    steps.push(without, ...stepsInside(sizes, without, taken));
+    steps.push(without, ...intermediateSets(sizes, without, taken));
   }
 }

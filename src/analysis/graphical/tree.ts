@@ -1,7 +1,7 @@
 import { within } from '../../base/input/limits.js';
 
 /** A junction tree whose cliques cover every given set: columns common to two cliques are in all cliques between them. */
-export interface Tree {
+export interface JunctionTree {
   /** Columns in increasing order; no clique inside another. The first is the root, and parents come before children. */
   readonly cliques: readonly (readonly number[])[];
   /** By clique: its neighbour towards the root, -1 for the root. */
@@ -14,26 +14,26 @@ export interface Tree {
 }
 
 /** Largest table size considered; the search for cliques stops when it would be needed. */
-const beyond = 2 ** 40;
+const maxTableCells = 2 ** 40;
 
 /**
  * Elimination orders by smallest clique and by least fill-in; the one with fewer cells is used. Infinite if the former exceeds
  * `maxTableCells`.
  */
-export function treeOf(sizes: readonly number[], sets: readonly (readonly number[])[]): Tree {
+export function junctionTree(sizes: readonly number[], sets: readonly (readonly number[])[]): JunctionTree {
   const bySize = cliquesOf(sizes, sets, 'cells');
   if (!Number.isFinite(bySize.cells)) return { cliques: [], parents: [], cells: bySize.cells };
   const byFill = cliquesOf(sizes, sets, 'fill');
   const [cliques, cells] = bySize.cells <= byFill.cells ? [bySize.cliques, bySize.cells] : [byFill.cliques, byFill.cells];
-  return { ...joined(cliques, sizes), cells };
+  return { ...spanningTree(cliques, sizes), cells };
 }
 
-interface Found {
+interface FoundCliques {
   readonly cliques: readonly (readonly number[])[];
   readonly cells: number;
 }
 
-function cliquesOf(sizes: readonly number[], sets: readonly (readonly number[])[], by: 'cells' | 'fill'): Found {
+function cliquesOf(sizes: readonly number[], sets: readonly (readonly number[])[], by: 'cells' | 'fill'): FoundCliques {
   const k = sizes.length;
   const near = new Uint8Array(k * k);
   for (const set of sets) for (const a of set) for (const b of set) if (a !== b) near[a * k + b] = 1;
@@ -64,7 +64,7 @@ function cliquesOf(sizes: readonly number[], sets: readonly (readonly number[])[
     const clique = [best, ...own].sort((a, b) => a - b);
     if (!cliques.some((held) => isWithin(clique, held))) {
       const cells = clique.reduce((n, a) => n * sizes[a]!, 1);
-      if (cells > beyond) return { cliques: [], cells: Number.POSITIVE_INFINITY };
+      if (cells > maxTableCells) return { cliques: [], cells: Number.POSITIVE_INFINITY };
       all += cells;
       cliques.push(clique);
     }
@@ -86,7 +86,10 @@ export function isWithin(inner: readonly number[], outer: readonly number[]): bo
 }
 
 /** A maximum spanning tree by number of shared columns, which is a junction tree. */
-export function joined(cliques: readonly (readonly number[])[], sizes: readonly number[]): Pick<Tree, 'cliques' | 'parents'> {
+export function spanningTree(
+  cliques: readonly (readonly number[])[],
+  sizes: readonly number[],
+): Pick<JunctionTree, 'cliques' | 'parents'> {
   const cells = cliques.map((own) => own.reduce((n, a) => n * sizes[a]!, 1));
   const root = cells.indexOf(Math.max(...cells));
   const order = [root];
@@ -114,4 +117,4 @@ export function joined(cliques: readonly (readonly number[])[], sizes: readonly 
 const shared = (a: readonly number[], b: readonly number[]): number => a.filter((x) => b.includes(x)).length;
 
 /** Refusal of a table that is too large, before it is allocated. */
-export const refuseLarge = (cells: number): void => within('graphicalCells', cells);
+export const refuseLargeModel = (cells: number): void => within('graphicalCells', cells);

@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import type { Plan } from '../../release/session/plan.js';
-import type { Session } from '../../release/session/session.js';
+import type { PrivacySession } from '../../release/session/session.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { boundedAdversary, domainSize } from './query/lambda.js';
 
@@ -8,7 +8,7 @@ import { boundedAdversary, domainSize } from './query/lambda.js';
  * One declared batch per population, answered from the record ever after: adversarial privacy does not compose. This refusal is only
  * the early one; the ledger admits the one-time cost only once, under any concurrency and gamma.
  */
-export async function refuseSecondBatch(session: Session, label: string): Promise<void> {
+export async function refuseSecondBatch(session: PrivacySession, label: string): Promise<void> {
   const before = (await session.entries()).find((e) => e.label.startsWith('adversarial privacy: '));
   if (before && before.label !== label)
     throw new Fault(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rational } from '../../base/exact/rational.js';
 import { chooseCandidate, patternCandidates } from './candidates.js';
-import { analysePattern, schemaFromText } from './query/analyse.js';
+import { analysePatternText, schemaFromText } from './query/analyse.js';
 import { ladderError, smoothBound } from './ways/expected.js';
 import { adversarialGuarantee, pureGuarantee } from './ways/way.js';
 
@@ -10,7 +10,7 @@ const plan = (
   m: number,
   more: { symmetric?: boolean; gamma?: number; degree?: number; absence?: boolean; together?: number } = {},
 ) => {
-  const a = analysePattern(text, schemaFromText(text, m, { symmetric: more.symmetric === true }), { log: 'safe' });
+  const a = analysePatternText(text, schemaFromText(text, m, { symmetric: more.symmetric === true }), { log: 'safe' });
   const list = patternCandidates(a, {
     epsilon: rational(1),
     delta: rational(1, 1_000_000),

@@ -1,15 +1,15 @@
 import { Fault } from '../../base/errors.js';
 import type { Rational } from '../../base/exact/rational.js';
 import { pure } from '../../privacy/mechanism/allotment.js';
-import { oneTuple } from './hidden.js';
+import { tupleSecret } from './hidden.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
-import type { Asked, PatternCandidate } from './ways/way.js';
+import type { PatternCandidate, PatternTask } from './ways/way.js';
 import { offersFor, type PatternMechanism } from './ways/ways.js';
 
 export type { PatternMechanism };
 
-export type PatternTerms = Omit<Asked, 'analysis' | 'hidden' | 'allotment' | 'degree'> & {
+export type PatternTerms = Omit<PatternTask, 'analysis' | 'hidden' | 'budgetShare' | 'degree'> & {
   /** Privacy cost allowed for one tuple, before ties. */
   readonly epsilon: Rational;
   readonly degree?: number;
@@ -20,8 +20,8 @@ export function patternCandidates(
   a: PatternAnalysis,
   { epsilon, degree, ...more }: PatternTerms,
 ): readonly PatternCandidate<PatternMechanism>[] {
-  const asked = { ...more, analysis: a, hidden: oneTuple(a), allotment: pure(epsilon), degree: publicDegree(a, degree) };
-  return offersFor(asked).map(({ candidate }) => candidate);
+  const task = { ...more, analysis: a, hidden: tupleSecret(a), budgetShare: pure(epsilon), degree: publicDegree(a, degree) };
+  return offersFor(task).map(({ candidate }) => candidate);
 }
 
 export function publicDegree(a: PatternAnalysis, given?: number): number {

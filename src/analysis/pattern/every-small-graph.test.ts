@@ -4,37 +4,37 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNow } from '../../../test/now.js';
 import {
+  allGraphs,
   analyse,
   bit,
   counted,
   counter,
   directed,
-  graphOf,
-  graphsOf,
-  load,
+  type GraphWorld,
+  graphFrom,
+  ladderWidths,
+  loadTuples,
   nodes,
+  personSteps,
   residualIn,
   rewired,
   slotsOf,
-  steps,
   toggled,
   undirected,
-  type World,
-  widthsOf,
   withoutHubs,
 } from '../../../test/small-graphs.js';
 import { compare, divide, multiply, rational, zero } from '../../base/exact/rational.js';
 import { pure } from '../../privacy/mechanism/allotment.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
-import { everyRecord, type RecordClass, tuplesOf } from '../../privacy/mechanism/record-class.js';
-import { cumulate, tieEffect } from './degrees/distribution.js';
+import { everyRecord, type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
+import { cumulate, tieDegreeSensitivity } from './degrees/distribution.js';
 import { degreeCounts } from './degrees/projection.js';
 import { exactAnswer } from './exact-answer.js';
-import { type Hidden, onePerson, oneTuple } from './hidden.js';
-import { residualLadderOf } from './pattern-ladder.js';
-import { perPerson } from './per-person.js';
+import { type PatternSecret, personSecret, tupleSecret } from './hidden.js';
+import { readResidualLadder } from './pattern-ladder.js';
+import { maxPerPerson } from './per-person.js';
 import type { PatternAnalysis } from './query/analyse.js';
-import { personLadder, truncated } from './truncated.js';
+import { personLadder, truncatedCount } from './truncated.js';
 import { offersFor, type PatternMechanism } from './ways/ways.js';
 
 /** Exhaustive check of the sensitivity to a person or a tuple on every small graph with self-ties, against the planned noise. */
@@ -43,7 +43,7 @@ const onPairs = [
   "q(y) :- R('0', x), R(x, y)", "q(x, y) :- R('0', x), R('1', y), x != y", 'q() :- R(x, y), R(z, w)',
 ]; // biome-ignore format: a list
 const withLoops = ['q(x) :- R(x, x)', 'q(x, y) :- R(x, x), R(x, y)', 'q(x, y) :- R(x, x), R(y, y)', "q() :- R('0', '0'), R('0', x)", 'q(x, y) :- R(x, y), R(y, x), R(x, x), x != y']; // biome-ignore format: one line
-const cases: readonly (readonly [kind: string, text: string, world: World])[] = [
+const cases: readonly (readonly [kind: string, text: string, world: GraphWorld])[] = [
   ...onPairs.map((text) => ['a symmetric relation', text, undirected] as const),
   ...[...onPairs.slice(2), ...withLoops].map((text) => ['a directed relation', text, directed] as const),
   ...['q(x, y) :- R(x, y)', 'triangles', 'q() :- R(x, y), R(y, z)'].map(
@@ -52,30 +52,35 @@ const cases: readonly (readonly [kind: string, text: string, world: World])[] = 
 ];
 
 /** Largest change of a statistic of a graph. */
-function farthest(world: World, figure: readonly number[], neighbours: typeof toggled): number {
+function farthest(world: GraphWorld, figure: readonly number[], neighbours: typeof toggled): number {
   let most = 0;
   for (let g = 0; g < figure.length; g++)
     for (const h of neighbours(world, g)) most = Math.max(most, Math.abs(figure[g]! - figure[h]!));
   return most;
 }
-function brokenLadders(world: World, counts: readonly number[], widths: readonly number[][], neighbours: typeof toggled): number {
+function brokenLadders(
+  world: GraphWorld,
+  counts: readonly number[],
+  widths: readonly number[][],
+  neighbours: typeof toggled,
+): number {
   let broken = 0;
   for (let g = 0; g < counts.length; g++)
     for (const h of neighbours(world, g)) {
       if (Math.abs(counts[g]! - counts[h]!) > widths[g]![0]!) broken++;
-      if (steps.some((t) => widths[h]![t]! > widths[g]![t + 1]!)) broken++;
+      if (personSteps.some((t) => widths[h]![t]! > widths[g]![t + 1]!)) broken++;
     }
   return broken;
 }
 
 /** Mechanism a strategy would draw from, at epsilon 1. */
-const drawnBy = (a: PatternAnalysis, hidden: Hidden, name: PatternMechanism, degree = 1): Mechanism =>
-  offersFor({ analysis: a, hidden, allotment: pure(rational(1)), degree }).find((o) => o.candidate.mechanism === name)!.drawn!
+const drawnBy = (a: PatternAnalysis, hidden: PatternSecret, name: PatternMechanism, degree = 1): Mechanism =>
+  offersFor({ analysis: a, hidden, budgetShare: pure(rational(1)), degree }).find((o) => o.candidate.mechanism === name)!.drawn!
     .mechanisms[0]!;
 /** Sign of the reserved cost of a class less the privacy loss of a record that moves the answer by `moved`. */
-function left({ law, cost }: Mechanism, record: RecordClass, moved: number): number {
+function left({ distribution, cost }: Mechanism, record: RecordClass, moved: number): number {
   const loss =
-    law.kind === 'laplace' ? divide(rational(moved), law.scale) : law.kind === 'ladder' ? multiply(rational(2 * moved), law.decay) : undefined; // biome-ignore format: one line
+    distribution.kind === 'laplace' ? divide(rational(moved), distribution.scale) : distribution.kind === 'ladder' ? multiply(rational(2 * moved), distribution.decay) : undefined; // biome-ignore format: one line
   return compare(cost.perRecord.get(record) ?? zero, loss!);
 }
 
@@ -85,49 +90,49 @@ describe('every small graph, self-ties included', () => {
     const most = farthest(world, counts, toggled);
     expect(most).toBeLessThanOrEqual(Number(a.bounds.globalSensitivity));
     expect(most).toBeGreaterThan(0);
-    expect(left(drawnBy(a, oneTuple(a), 'laplace'), tuplesOf('R'), most)).toBeGreaterThanOrEqual(0);
+    expect(left(drawnBy(a, tupleSecret(a), 'laplace'), tuplesIn('R'), most)).toBeGreaterThanOrEqual(0);
     const rewiring = farthest(world, counts, rewired);
-    expect(rewiring).toBeLessThanOrEqual(Number(perPerson(a, world.n - 1)));
-    expect(left(drawnBy(a, onePerson(a), 'laplace'), everyRecord, rewiring)).toBeGreaterThanOrEqual(0);
+    expect(rewiring).toBeLessThanOrEqual(Number(maxPerPerson(a, world.n - 1)));
+    expect(left(drawnBy(a, personSecret(a), 'laplace'), everyRecord, rewiring)).toBeGreaterThanOrEqual(0);
     for (const degree of [1, 2]) {
-      const widths = tuples.map((t) => widthsOf(personLadder(graphOf(world, t), perPerson(a, degree), degree, world.n)));
+      const widths = tuples.map((t) => ladderWidths(personLadder(graphFrom(world, t), maxPerPerson(a, degree), degree, world.n)));
       const kept = tuples.map((t) => count(withoutHubs(world.n, t, degree)));
       expect(brokenLadders(world, kept, widths, rewired)).toBe(0);
       // A person is one step of an intact ladder.
-      expect(left(drawnBy(a, onePerson(a), 'truncation-ladder', degree), everyRecord, 1)).toBe(0);
+      expect(left(drawnBy(a, personSecret(a), 'truncation-ladder', degree), everyRecord, 1)).toBe(0);
     }
   });
 
   it.each(cases)('the residual ladder bounds the answer in %s: %j', (_kind, text, world) => {
     const { a, counts, tuples } = counted(world, text);
     const residual = residualIn(a, world.n);
-    expect(brokenLadders(world, counts, tuples.map((t) => widthsOf(residual(t))), toggled)).toBe(0); // biome-ignore format: one line
-    expect(left(drawnBy(a, oneTuple(a), 'residual-ladder'), tuplesOf('R'), 1)).toBe(0);
+    expect(brokenLadders(world, counts, tuples.map((t) => ladderWidths(residual(t))), toggled)).toBe(0); // biome-ignore format: one line
+    expect(left(drawnBy(a, tupleSecret(a), 'residual-ladder'), tuplesIn('R'), 1)).toBe(0);
   });
 
   it.each([directed, undirected])('one tie moves the degrees by no more than their sensitivity', (world) => {
     const { n } = world;
-    const effect = tieEffect(world.relation.symmetric);
+    const sensitivity = tieDegreeSensitivity(world.relation.symmetric);
     const degrees = counted(world, 'edges').tuples.map((t) => {
       const own = nodes(n).map((v) => nodes(n).filter((w) => w !== v && t & bit(n, v, w)).length);
       return degreeCounts(own, n, n - 1);
     });
-    const apart = (a: readonly number[], b: readonly number[]) => a.reduce((sum, x, d) => sum + Math.abs(x - b[d]!), 0);
+    const difference = (a: readonly number[], b: readonly number[]) => a.reduce((sum, x, d) => sum + Math.abs(x - b[d]!), 0);
     let [histogram, cumulative] = [0, 0];
     for (let g = 0; g < degrees.length; g++)
       for (const h of toggled(world, g)) {
-        histogram = Math.max(histogram, apart(degrees[g]!, degrees[h]!));
-        cumulative = Math.max(cumulative, apart(cumulate(degrees[g]!), cumulate(degrees[h]!)));
+        histogram = Math.max(histogram, difference(degrees[g]!, degrees[h]!));
+        cumulative = Math.max(cumulative, difference(cumulate(degrees[g]!), cumulate(degrees[h]!)));
       }
     expect({ histogram, cumulative }).toEqual({
-      histogram: Number(effect.histogram.l1),
-      cumulative: Number(effect.cumulative.l1),
+      histogram: Number(sensitivity.histogram.l1),
+      cumulative: Number(sensitivity.cumulative.l1),
     });
   });
 
   it('the sensitivity is exceeded by a symmetric relation that keeps self-ties (planted fault)', () => {
     const { a, counts } = counted(undirected, 'q(x, y) :- R(x, y)', true);
-    expect(farthest(undirected, counts, rewired)).toBe(Number(perPerson(a, undirected.n - 1)) + 1);
+    expect(farthest(undirected, counts, rewired)).toBe(Number(maxPerPerson(a, undirected.n - 1)) + 1);
   });
 
   it('a symmetric pattern with self-ties is refused, at no cost', () => {
@@ -145,7 +150,7 @@ describe('the counting engine', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each([directed, undirected])('counts of the engine equal the definition, by kernel and by SQL', async (world) => {
-    for (const g of [graphsOf(world) - 1, 0b101101111]) {
+    for (const g of [allGraphs(world) - 1, 0b101101111]) {
       const table = join(folder, 'ties.csv');
       // A self-tie is one in any spelling.
       writeFileSync(table, `a,b\n${slotsOf(world, g).map(([i, j]) => `${i},"${i === j ? `${j}.0\t` : j}"\n`).join('')}`); // biome-ignore format: one line
@@ -156,11 +161,13 @@ describe('the counting engine', () => {
       });
       for (const [, text] of cases.filter(([, , w]) => w === world)) {
         const a = analyse(world, text);
-        const tuples = load(world, slotsOf(world, g), a.pattern.closed.length > 0);
+        const tuples = loadTuples(world, slotsOf(world, g), a.pattern.closed.length > 0);
         const count = counter(a, world.n);
         expect((await exactAnswer(engine, a)).open(), text).toBe(BigInt(count(tuples)));
-        expect((await truncated(engine, a, 1)).open().count, text).toBe(BigInt(count(withoutHubs(world.n, tuples, 1))));
-        expect(widthsOf((await residualLadderOf(engine, a)).open()), text).toEqual(widthsOf(residualIn(a, world.n)(tuples)));
+        expect((await truncatedCount(engine, a, 1)).open().count, text).toBe(BigInt(count(withoutHubs(world.n, tuples, 1))));
+        expect(ladderWidths((await readResidualLadder(engine, a)).open()), text).toEqual(
+          ladderWidths(residualIn(a, world.n)(tuples)),
+        );
       }
       await engine.close();
     }

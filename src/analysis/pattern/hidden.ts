@@ -1,53 +1,53 @@
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
-import { type Effects, effectOn } from '../../privacy/mechanism/effect.js';
-import { everyRecord, type RecordClass, tuplesOf } from '../../privacy/mechanism/record-class.js';
-import { ownerOf, ownsTuples, perOwner } from './owner.js';
-import { perPerson } from './per-person.js';
+import { type RecordSensitivity, sensitivityOn } from '../../privacy/mechanism/effect.js';
+import { everyRecord, type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
+import { maxPerOwner, ownsTuples, resultOwner } from './owner.js';
+import { maxPerPerson } from './per-person.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
 import { privateRelations } from './query/sensitivity.js';
 
 /** Protected change of a pattern's records: the classes that pay, and the most one of their records moves the answer in any data. */
-export type Hidden =
+export type PatternSecret =
   /** One tuple of a private relation. */
-  | (Moving & { readonly what: 'tuple' })
+  | (SecretMove & { readonly what: 'tuple' })
   /** All ties of a person. */
-  | (Moving & { readonly what: 'person' })
+  | (SecretMove & { readonly what: 'person' })
   /** All tuples of a person, where each result is one person's, named by the symbol `owner`. */
-  | (Moving & { readonly what: 'owner'; readonly owner: number });
+  | (SecretMove & { readonly what: 'owner'; readonly owner: number });
 
-interface Moving {
+interface SecretMove {
   readonly classes: readonly RecordClass[];
   readonly moves: bigint;
 }
 
-export const oneTuple = (a: PatternAnalysis): Hidden => ({
+export const tupleSecret = (a: PatternAnalysis): PatternSecret => ({
   what: 'tuple',
-  classes: privateRelations(a.pattern).map((r) => tuplesOf(a.pattern.relations[r]!.name)),
+  classes: privateRelations(a.pattern).map((r) => tuplesIn(a.pattern.relations[r]!.name)),
   moves: a.bounds.globalSensitivity,
 });
-export const onePerson = (a: PatternAnalysis): Hidden => ({
+export const personSecret = (a: PatternAnalysis): PatternSecret => ({
   what: 'person',
   classes: [everyRecord],
-  moves: perPerson(a, domainSize(a.pattern) - 1),
+  moves: maxPerPerson(a, domainSize(a.pattern) - 1),
 });
-export const oneOwner = (a: PatternAnalysis, owner: number): Hidden => ({
+export const ownerSecret = (a: PatternAnalysis, owner: number): PatternSecret => ({
   what: 'owner',
   classes: [everyRecord],
-  moves: perOwner(a, owner) / a.divisor,
+  moves: maxPerOwner(a, owner) / a.divisor,
   owner,
 });
 
 /** An answer that nobody can move gets noise and is paid for like any other, because whether it is one depends on the data. */
-export const effectsOf = ({ classes, moves }: Hidden): Effects => {
+export const secretSensitivity = ({ classes, moves }: PatternSecret): RecordSensitivity => {
   const l1 = moves || 1n;
-  return effectOn(classes, { l1, l2squared: l1 * l1 });
+  return sensitivityOn(classes, { l1, l2squared: l1 * l1 });
 };
 
 /** Secret of a policy in a pattern. */
-export function hiddenIn(policy: Policy, a: PatternAnalysis): Hidden {
-  return policy.protect.secret === 'person' ? personIn(policy, a) : oneTuple(a);
+export function patternSecret(policy: Policy, a: PatternAnalysis): PatternSecret {
+  return policy.protect.secret === 'person' ? personSecretIn(policy, a) : tupleSecret(a);
 }
 
 export function refuseOtherSecrets({ protect: { secret } }: Policy): void {
@@ -59,15 +59,15 @@ export function refuseOtherSecrets({ protect: { secret } }: Policy): void {
     );
 }
 
-function personIn(policy: Policy, a: PatternAnalysis): Hidden {
+function personSecretIn(policy: Policy, a: PatternAnalysis): PatternSecret {
   if (a.pattern.sum)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'A sum over a join cannot be released with persons as the secret.',
       'Ask for a count, or protect single tuples.',
     );
-  const owner = ownerOf(policy, a);
-  if (owner !== undefined) return oneOwner(a, owner);
+  const owner = resultOwner(policy, a);
+  if (owner !== undefined) return ownerSecret(a, owner);
   const [relation, ...others] = privateRelations(a.pattern).map((r) => a.pattern.relations[r]!);
   if (others.length > 0 || relation!.columns.length !== 2 || ownsTuples(policy, relation!))
     throw new Fault(
@@ -75,5 +75,5 @@ function personIn(policy: Policy, a: PatternAnalysis): Hidden {
       'With persons as the secret, a pattern may use one private relation between two persons.',
       'Declare the other relations public if they are, or protect single tuples with secret: edge.',
     );
-  return onePerson(a);
+  return personSecret(a);
 }

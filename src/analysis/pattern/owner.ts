@@ -1,6 +1,6 @@
 import type { Policy, Relation } from '../../policy/policy.js';
 import type { PatternAnalysis } from './query/analyse.js';
-import { ways } from './query/sensitivity.js';
+import { bindingCount } from './query/sensitivity.js';
 
 /** Column of the one person who owns a tuple. A symmetric tie belongs to both ends, whatever its columns are called. */
 const ownerColumn = ({ protect: { unit } }: Policy, { columns, symmetric }: Relation): number =>
@@ -12,7 +12,7 @@ export const ownsTuples = (policy: Policy, relation: Relation): boolean => owner
  * Symbol of the owner: with one private goal with an owner, and every variable counted, each result belongs to one person. Otherwise
  * every column names people.
  */
-export function ownerOf(policy: Policy, a: PatternAnalysis): number | undefined {
+export function resultOwner(policy: Policy, a: PatternAnalysis): number | undefined {
   const secret = a.pattern.goals.filter((g) => a.pattern.relations[g.relation]!.private);
   const column = ownerColumn(policy, a.pattern.relations[secret[0]!.relation]!);
   const owner = secret[0]!.symbols[column];
@@ -21,8 +21,8 @@ export function ownerOf(policy: Policy, a: PatternAnalysis): number | undefined 
 }
 
 /** The most results one person can own. */
-export const perOwner = (a: PatternAnalysis, person: number): bigint =>
-  ways(
+export const maxPerOwner = (a: PatternAnalysis, person: number): bigint =>
+  bindingCount(
     a.pattern,
     a.pattern.head.filter((s) => s !== person),
     [person],

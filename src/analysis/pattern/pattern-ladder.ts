@@ -1,27 +1,35 @@
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
-import { scalar } from './exact-answer.js';
-import { commonPairs, mostCommon } from './graph/common-pairs.js';
+import { scalarAnswer } from './exact-answer.js';
+import { commonNeighbourPairs, maxCommonNeighbours } from './graph/common-pairs.js';
 import type { Graph } from './graph/csr.js';
-import { degreePairs, largestCliqueLocal, largestDiamondLocal } from './graph/local.js';
+import { cliqueLocalSensitivity, degreePairs, diamondLocalSensitivity } from './graph/local.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import type { BoundPattern } from './query/bind.js';
 import { compileLargest } from './query/compile.js';
-import { choose, cliqueLadder, diamondLadder, type Ladder, residualLadder, starLadder, triangleLadder } from './query/ladders.js';
+import {
+  choose,
+  cliqueLadder,
+  diamondLadder,
+  residualLadder,
+  type SensitivityLadder,
+  starLadder,
+  triangleLadder,
+} from './query/ladders.js';
 import { domainSize } from './query/lambda.js';
 import { largestUnderDegree, type ResidualPart, residualParts, residualTerms } from './query/residual.js';
 import { larger } from './query/sensitivity.js';
-import { type Shape, shapeOf } from './query/shape.js';
+import { type SubgraphShape, subgraphShape } from './query/shape.js';
 import { readGraph } from './read-graph.js';
 
 /** Ladders of a pattern: at an assumed maximum degree for plans, and of the data itself for drawing. */
 
 /** A ladder of occurrences, in assignments. */
-const scaleLadder = (ladder: Ladder, factor: bigint): Ladder =>
+const scaleLadder = (ladder: SensitivityLadder, factor: bigint): SensitivityLadder =>
   factor === 1n ? ladder : { width: (t) => ladder.width(t) * factor, widest: ladder.widest * factor };
 
 /** Residual ladder of a pattern from the coefficients of each private relation. */
-export function residualOf(a: PatternAnalysis, terms: ReadonlyMap<number, readonly bigint[]>): Ladder {
+export function residualLadderFrom(a: PatternAnalysis, terms: ReadonlyMap<number, readonly bigint[]>): SensitivityLadder {
   const factor = a.pattern.sum ? larger(magnitude(a.pattern.sum.bounds[0]), magnitude(a.pattern.sum.bounds[1])) : 1n;
   const ladders = [...terms].map(([relation, list]) =>
     residualLadder(
@@ -39,15 +47,15 @@ export const directions = (a: PatternAnalysis): 1 | 2 => (a.pattern.relations.so
 const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
 
 /** Ladder of a shape in a graph of at most `degree` ties per person; undefined for shapes without a known ladder. */
-export function imaginedShape(a: PatternAnalysis, degree: number): Ladder | undefined {
-  const shape = shapeOf(a.pattern);
+export function shapeLadderAtDegree(a: PatternAnalysis, degree: number): SensitivityLadder | undefined {
+  const shape = subgraphShape(a.pattern);
   const n = domainSize(a.pattern);
-  const ladder = shape && ladderUnder(shape, Math.min(degree, n - 2), n);
+  const ladder = shape && closedFormLadder(shape, Math.min(degree, n - 2), n);
   return ladder && scaleLadder(ladder, BigInt(a.automorphisms.count) / a.divisor);
 }
-export const hasKnownLadder = (a: PatternAnalysis): boolean => imaginedShape(a, 1) !== undefined;
+export const hasShapeLadder = (a: PatternAnalysis): boolean => shapeLadderAtDegree(a, 1) !== undefined;
 
-function ladderUnder(shape: Shape, d: number, n: number): Ladder | undefined {
+function closedFormLadder(shape: SubgraphShape, d: number, n: number): SensitivityLadder | undefined {
   if (shape.kind === 'clique' && shape.k === 3) return triangleLadder([{ common: d, single: 0 }], n);
   if (shape.kind === 'clique') return cliqueLadder(shape.k, choose(BigInt(d), shape.k - 2), d, n);
   if (shape.kind === 'star') return starLadder(shape.k, [[d, d]], n);
@@ -56,15 +64,15 @@ function ladderUnder(shape: Shape, d: number, n: number): Ladder | undefined {
 }
 
 /** Residual ladder of any pattern at that degree. */
-export function imaginedResidual(a: PatternAnalysis, degree: number): Ladder {
+export function residualLadderAtDegree(a: PatternAnalysis, degree: number): SensitivityLadder {
   const parts = residualParts(a.pattern);
   const terms = residualTerms(parts, (part) => largestUnderDegree(a.pattern, part, () => BigInt(degree)));
-  return residualOf(a, terms);
+  return residualLadderFrom(a, terms);
 }
 
 /** Ladder of a shape in the data's graph, in the unit of the analysis. */
-export async function knownLadder(engine: Pinned, a: PatternAnalysis): Promise<Exact<Ladder>> {
-  const shape = shapeOf(a.pattern);
+export async function readShapeLadder(engine: Snapshot, a: PatternAnalysis): Promise<Exact<SensitivityLadder>> {
+  const shape = subgraphShape(a.pattern);
   if (!shape) throw new RangeError('no shape');
   const graph = (await readGraph(engine, a.pattern.relations[0]!.name)).open();
   const ladder = shapeLadder(graph, shape, domainSize(a.pattern));
@@ -74,16 +82,16 @@ export async function knownLadder(engine: Pinned, a: PatternAnalysis): Promise<E
 /**
  * Largest domain for a scan of all pairs at two steps; larger ones use the most common neighbours alone, which a pruned search finds.
  */
-const scannedDomain = 50_000;
+const maxScannedDomain = 50_000;
 
 /** `n` is the declared domain, never the number of observed nodes. */
-export function shapeLadder(g: Graph, shape: Shape, n: number): Ladder {
+export function shapeLadder(g: Graph, shape: SubgraphShape, n: number): SensitivityLadder {
   if (shape.kind === 'star') return starLadder(shape.k, withIsolated(degreePairs(g), g, n), n);
   if (shape.kind === 'clique' && shape.k === 3)
-    return triangleLadder(n <= scannedDomain ? commonPairs(g) : [{ common: mostCommon(g), single: n }], n);
-  const most = mostCommon(g);
-  if (shape.kind === 'clique') return cliqueLadder(shape.k, largestCliqueLocal(g, shape.k), most, n);
-  if (shape.kind === 'diamond') return diamondLadder(largestDiamondLocal(g, most), most, n);
+    return triangleLadder(n <= maxScannedDomain ? commonNeighbourPairs(g) : [{ common: maxCommonNeighbours(g), single: n }], n);
+  const most = maxCommonNeighbours(g);
+  if (shape.kind === 'clique') return cliqueLadder(shape.k, cliqueLocalSensitivity(g, shape.k), most, n);
+  if (shape.kind === 'diamond') return diamondLadder(diamondLocalSensitivity(g, most), most, n);
   throw new RangeError(`no ladder is known for a ${shape.kind}`);
 }
 
@@ -99,15 +107,18 @@ function withIsolated(
 }
 
 /** Residual ladder of any pattern, with its coefficients from one grouped join per part. */
-export async function residualLadderOf(engine: Pinned, a: PatternAnalysis): Promise<Exact<Ladder>> {
+export async function readResidualLadder(engine: Snapshot, a: PatternAnalysis): Promise<Exact<SensitivityLadder>> {
   const q = a.pattern;
   const parts = residualParts(q);
   const largest = new Map<ResidualPart, bigint>();
   // With all symbols fixed there is at most one way; counting it as one keeps the ladder conditions.
   for (const part of parts)
-    largest.set(part, isFixed(q, part) ? 1n : await scalar(engine, compileLargest(q, part.part, part.boundary, engine.dialect)));
+    largest.set(
+      part,
+      isFixed(q, part) ? 1n : await scalarAnswer(engine, compileLargest(q, part.part, part.boundary, engine.dialect)),
+    );
   return new Exact(
-    residualOf(
+    residualLadderFrom(
       a,
       residualTerms(parts, (p) => largest.get(p)!),
     ),

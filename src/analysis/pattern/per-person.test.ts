@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Relation } from '../../policy/policy.js';
-import { perPerson } from './per-person.js';
-import { analysePattern } from './query/analyse.js';
+import { maxPerPerson } from './per-person.js';
+import { analysePatternText } from './query/analyse.js';
 
 const relation = (name: string, more: Partial<Relation> = {}): [string, Relation] => [
   name,
   { name, table: name, columns: ['a', 'b'], domain: 6, symmetric: true, private: true, ...more },
 ];
 const relations = new Map([relation('friend'), relation('likes', { symmetric: false, private: false, domain: 50 })]);
-const each = (text: string, degree: number) => perPerson(analysePattern(text, { relations }), degree);
+const each = (text: string, degree: number) => maxPerPerson(analysePatternText(text, { relations }), degree);
 
 describe("the bound on one person's part of a count at maximum degree d", () => {
   it('the bound holds in all graphs of that degree on six nodes, with constants and shapes', () => {

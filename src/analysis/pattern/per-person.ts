@@ -1,8 +1,8 @@
 import type { PatternAnalysis } from './query/analyse.js';
 import { choose } from './query/ladders.js';
 import { largestUnderDegree } from './query/residual.js';
-import { everyVariable, smaller, ways } from './query/sensitivity.js';
-import { type Shape, shapeOf } from './query/shape.js';
+import { bindingCount, everyVariable, smaller } from './query/sensitivity.js';
+import { type SubgraphShape, subgraphShape } from './query/shape.js';
 
 /**
  * Person-level sensitivity, much larger than one tuple's since two people share each tie. Either people with more ties than a public
@@ -10,8 +10,8 @@ import { type Shape, shapeOf } from './query/shape.js';
  */
 
 /** The most occurrences (or assignments) one person can take part in when nobody has more than `degree` ties. */
-export function perPerson(a: PatternAnalysis, degree: number): bigint {
-  const shape = shapeOf(a.pattern);
+export function maxPerPerson(a: PatternAnalysis, degree: number): bigint {
+  const shape = subgraphShape(a.pattern);
   const known = shape && shapePerPerson(shape, BigInt(degree));
   if (known !== undefined) return (known * BigInt(a.automorphisms.count)) / a.divisor;
   const q = a.pattern;
@@ -27,10 +27,10 @@ export function perPerson(a: PatternAnalysis, degree: number): bigint {
     (sum, s) => sum + largestUnderDegree(q, { part, boundary: s < q.constants.length ? [] : [s] }, fanOut),
     0n,
   );
-  return smaller(placed, ways(q, everyVariable(q), [])) / a.divisor;
+  return smaller(placed, bindingCount(q, everyVariable(q), [])) / a.divisor;
 }
 
-function shapePerPerson(shape: Shape, d: bigint): bigint | undefined {
+function shapePerPerson(shape: SubgraphShape, d: bigint): bigint | undefined {
   if (shape.kind === 'edge') return d;
   if (shape.kind === 'clique') return choose(d, shape.k - 1);
   if (shape.kind === 'star') return choose(d, shape.k) + d * choose(d - 1n, shape.k - 1);

@@ -1,11 +1,11 @@
 import { rational, toNumber } from '../../base/exact/rational.js';
 import { defaultLimits } from '../../data/engine/limits.js';
-import type { Foreseen } from '../../query/bound.js';
-import type { OwnPlan } from '../../release/session/frame.js';
+import type { ExpectedError } from '../../query/bound.js';
+import type { PlanInput } from '../../release/session/frame.js';
 import type { Plan } from '../../release/session/plan.js';
-import type { Session } from '../../release/session/session.js';
+import type { PrivacySession } from '../../release/session/session.js';
 import { adversarialPromise } from './adversarial-promise.js';
-import { howPatternCounted } from './counting.js';
+import { patternExecution } from './counting.js';
 import type { PreparedPattern } from './prepare.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { isAdversarial, type PatternCandidate } from './ways/way.js';
@@ -26,9 +26,9 @@ export interface PatternPlan extends Plan {
   };
 }
 
-export function planOf(session: Session, prepared: PreparedPattern): PatternPlan {
+export function planOf(session: PrivacySession, prepared: PreparedPattern): PatternPlan {
   const { analysis: a, allowance, candidates, chosen, drawn, work, gamma } = prepared;
-  const framed = session.frame(ownPlan(session, prepared));
+  const framed = session.completePlan(ownPlan(session, prepared));
   return {
     ...framed,
     ...refusedWhere(framed, [work.expected]),
@@ -55,7 +55,7 @@ export function refusedWhere({ refusal, completes }: Plan, works: readonly Count
 }
 
 /** Plan fields specific to patterns; the session adds cost, fit and promise. */
-export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
+export function ownPlan(session: PrivacySession, prepared: PreparedPattern): PlanInput {
   const { analysis, allowance, candidates, chosen, drawn, work } = prepared;
   const adversarial = isAdversarial(drawn);
   return {
@@ -67,14 +67,14 @@ export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
     reading: allowance.reading,
     mechanism: chosen.mechanism,
     why: `${why(chosen, candidates)} ${workText(work.expected, work.most, defaultLimits())}`,
-    counting: howPatternCounted(analysis, chosen.mechanism, session.room),
-    errors: [foreseen(analysis, chosen)],
+    counting: patternExecution(analysis, chosen.mechanism, session.memoryLimit),
+    errors: [patternExpectedError(analysis, chosen)],
     candidates: candidates.map((c) => ({ mechanism: c.mechanism, route: c.guarantee, error: c.expectedError, fits: c.meets })),
   };
 }
 
 /** As for Laplace noise of the same mean error; for data-dependent noise, on the assumed graph. */
-const foreseen = (a: PatternAnalysis, { expectedError }: PatternCandidate): Foreseen => ({
+const patternExpectedError = (a: PatternAnalysis, { expectedError }: PatternCandidate): ExpectedError => ({
   name: a.title,
   query: { kind: 'count', name: a.title },
   cells: 1,

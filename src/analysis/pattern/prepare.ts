@@ -2,19 +2,19 @@ import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, type Rational } from '../../base/exact/rational.js';
 import { nothingLeft } from '../../release/accountant/share.js';
 import type { Allowance } from '../../release/session/allowance.js';
-import { type Relied, relation } from '../../release/session/relied.js';
-import type { AskOptions, Session } from '../../release/session/session.js';
+import { type PublicFact, relationFact } from '../../release/session/relied.js';
+import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 import { chooseCandidate, publicDegree } from './candidates.js';
-import { refuseWide } from './exact-answer.js';
-import { hiddenIn, refuseOtherSecrets } from './hidden.js';
-import { type AnalysisOptions, analysePattern, type PatternAnalysis } from './query/analyse.js';
+import { refuseWideJoin } from './exact-answer.js';
+import { patternSecret, refuseOtherSecrets } from './hidden.js';
+import { type AnalysisOptions, analysePatternText, type PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
-import { shapeOf } from './query/shape.js';
-import type { Drawn, Offer, PatternCandidate } from './ways/way.js';
+import { subgraphShape } from './query/shape.js';
+import type { DrawnMechanisms, PatternCandidate, PatternOffer } from './ways/way.js';
 import { offersFor, type PatternMechanism } from './ways/ways.js';
 import { type CountingWork, countingWork } from './work.js';
 
-export interface PatternOptions extends AskOptions, AnalysisOptions {
+export interface PatternOptions extends ReleaseOptions, AnalysisOptions {
   /** Accept (epsilon, gamma)-adversarial privacy. */
   readonly gamma?: string;
   /** Public guess of the most ties of anybody (secret edge), or the number above which people are left out (secret person). */
@@ -30,29 +30,29 @@ export interface PreparedPattern {
   readonly candidates: readonly PatternCandidate<PatternMechanism>[];
   readonly chosen: PatternCandidate<PatternMechanism>;
   /** Mechanisms of the chosen candidate; only these are drawn from. */
-  readonly drawn: Drawn;
+  readonly drawn: DrawnMechanisms;
   /** Expected counting time at the public guess of the most ties, and in a complete graph. */
   readonly work: { readonly expected: CountingWork; readonly most: CountingWork };
   /** Gamma as given, for printing. */
   readonly gamma: string | undefined;
   /** Request text: different texts are different requests. */
   readonly canonical: readonly (string | number | null)[];
-  readonly relied: readonly Relied[];
+  readonly relied: readonly PublicFact[];
 }
 
-export async function preparePattern(session: Session, text: string, options: PatternOptions): Promise<PreparedPattern> {
+export async function preparePattern(session: PrivacySession, text: string, options: PatternOptions): Promise<PreparedPattern> {
   const { policy } = session;
   refuseOtherSecrets(policy);
-  const analysis = analysePattern(text, { relations: policy.relations, columns: policy.columns }, options);
-  const hidden = hiddenIn(policy, analysis);
-  const allowance = await session.allowance(options, hidden.classes[0]!, { beyond: true });
+  const analysis = analysePatternText(text, { relations: policy.relations, columns: policy.columns }, options);
+  const hidden = patternSecret(policy, analysis);
+  const allowance = await session.allowance(options, hidden.classes[0]!, { allRows: true });
   if (!allowance.pure) throw allowance.whyNoPure ?? nothingLeft();
   const gamma = options.gamma === undefined ? undefined : positiveGamma(options.gamma);
   const degree = publicDegree(analysis, options.degree);
-  const offers = offersFor({ analysis, hidden, allotment: allowance.pure, degree, ...(gamma && { gamma }) });
-  const { candidate, drawn } = pick(offers, analysis, options.mechanism);
+  const offers = offersFor({ analysis, hidden, budgetShare: allowance.pure, degree, ...(gamma && { gamma }) });
+  const { candidate, drawn } = chooseOffer(offers, analysis, options.mechanism);
   // Refused before anything is reserved, because what `execute` throws is not published.
-  if (candidate.mechanism !== 'r2t' && !shapeOf(analysis.pattern)) refuseWide(analysis);
+  if (candidate.mechanism !== 'r2t' && !subgraphShape(analysis.pattern)) refuseWideJoin(analysis);
   return {
     analysis,
     allowance,
@@ -65,7 +65,7 @@ export async function preparePattern(session: Session, text: string, options: Pa
     },
     gamma: options.gamma,
     canonical: [analysis.text, analysis.unit, candidate.mechanism, options.gamma ?? null, degree, options.log ?? 'safe'],
-    relied: analysis.pattern.relations.filter((r) => !r.private).map((r) => relation(r.name)),
+    relied: analysis.pattern.relations.filter((r) => !r.private).map((r) => relationFact(r.name)),
   };
 }
 
@@ -75,10 +75,14 @@ function positiveGamma(text: string): Rational {
   return gamma;
 }
 
-type Chosen = Required<Offer<PatternMechanism>>;
-const canAnswer = (offer: Offer<PatternMechanism>): offer is Chosen => offer.drawn !== undefined;
+type AnswerableOffer = Required<PatternOffer<PatternMechanism>>;
+const canAnswer = (offer: PatternOffer<PatternMechanism>): offer is AnswerableOffer => offer.drawn !== undefined;
 
-function pick(offers: readonly Offer<PatternMechanism>[], a: PatternAnalysis, wanted?: PatternMechanism): Chosen {
+function chooseOffer(
+  offers: readonly PatternOffer<PatternMechanism>[],
+  a: PatternAnalysis,
+  wanted?: PatternMechanism,
+): AnswerableOffer {
   if (wanted === 'algorithm-2.1' && !a.stability.stable)
     throw new Fault(
       'PATTERN_UNSTABLE',

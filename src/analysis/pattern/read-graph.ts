@@ -1,5 +1,5 @@
 import { Fault } from '../../base/errors.js';
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import type { EngineSource } from '../../data/engine/source.js';
 import { relationView } from '../../data/engine/structure.js';
@@ -12,7 +12,7 @@ export const bytesPerTie = 100;
  * Fault of a graph beyond memory. The number of ties is secret: a plan states the capacity, and the fault does not state their
  * number.
  */
-const tooLarge = () =>
+const tooManyTies = () =>
   new Fault(
     'ENGINE_MEMORY',
     'The ties of a relation are more than can be held here.',
@@ -20,12 +20,12 @@ const tooLarge = () =>
   );
 
 /** Graphs of relations of two columns, cached by opened source and content for as long as the data is unchanged. */
-const kept = new WeakMap<EngineSource, Map<string, { id: string; graph: Graph }>>();
+const graphCache = new WeakMap<EngineSource, Map<string, { id: string; graph: Graph }>>();
 
-export async function readGraph(engine: Pinned, relation: string): Promise<Exact<Graph>> {
+export async function readGraph(engine: Snapshot, relation: string): Promise<Exact<Graph>> {
   const id = await engine.id();
-  const mine = kept.get(engine.source) ?? new Map<string, { id: string; graph: Graph }>();
-  kept.set(engine.source, mine);
+  const mine = graphCache.get(engine.source) ?? new Map<string, { id: string; graph: Graph }>();
+  graphCache.set(engine.source, mine);
   const known = mine.get(relation);
   if (known?.id === id) return new Exact(known.graph);
   const graph = await fetchGraph(engine, relation);
@@ -33,17 +33,17 @@ export async function readGraph(engine: Pinned, relation: string): Promise<Exact
   return new Exact(graph);
 }
 
-async function fetchGraph(engine: Pinned, relation: string): Promise<Graph> {
+async function fetchGraph(engine: Snapshot, relation: string): Promise<Graph> {
   // Both directions are one tie, and a symmetric relation holds both.
   const symmetric = engine.source.relations.some((r) => r.name === relation && r.symmetric);
   const sql = `SELECT c0, c1 FROM ${relationView(relation)}${symmetric ? ' WHERE c0 < c1' : ''}`;
-  const from = new Grown();
-  const to = new Grown();
+  const from = new GrowingArray();
+  const to = new GrowingArray();
   let ties = 0;
   for await (const chunk of engine.stream({ sql, values: [], numbered: true })) {
     const { rows, stored, columns } = chunk.open();
     ties += rows;
-    if (ties * bytesPerTie > engine.room) throw tooLarge();
+    if (ties * bytesPerTie > engine.room) throw tooManyTies();
     from.append(stored?.[0]?.items ?? (columns[0] as ArrayLike<number>), rows);
     to.append(stored?.[1]?.items ?? (columns[1] as ArrayLike<number>), rows);
   }
@@ -52,7 +52,7 @@ async function fetchGraph(engine: Pinned, relation: string): Promise<Graph> {
 }
 
 /** A typed array that doubles. */
-class Grown {
+class GrowingArray {
   private list = new Uint32Array(1 << 16);
   private size = 0;
   /** -1 when there is none. */

@@ -8,15 +8,15 @@ import type { Engine } from '../../data/engine/engine.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
-import { Paid } from '../../privacy/mechanism/paid.js';
+import { Payment } from '../../privacy/mechanism/paid.js';
 import type { Ledger } from '../../release/ledger/ledger.js';
 import { openLedger } from '../../release/ledger/open.js';
-import { createSession, deskOf, type Session } from '../../release/session/session.js';
+import { createSession, type PrivacySession, releaseContextOf } from '../../release/session/session.js';
 import { planClustering, releaseClustering } from './clustering.js';
 import { degreeRelation, releaseDegrees } from './degrees/release.js';
 import { exactAnswer } from './exact-answer.js';
 import { type PatternOptions, preparePattern } from './prepare.js';
-import { analysePattern } from './query/analyse.js';
+import { analysePatternText } from './query/analyse.js';
 import { answerPattern, planPattern, releasePattern } from './release.js';
 
 // R2T exceeds the truth by far in a few of a hundred runs, as documented: these tests draw the same noise in every run.
@@ -56,7 +56,7 @@ afterEach(async () => {
   open = undefined;
 });
 let count = 0;
-async function session(protect: string, more = '', domain = 100): Promise<Session> {
+async function session(protect: string, more = '', domain = 100): Promise<PrivacySession> {
   const name = `policy-${count++}`;
   const file = join(folder, `${name}.yaml`);
   writeFileSync(
@@ -83,13 +83,13 @@ dependence: ${more || 'none'}
   open = { engine, ledger };
   return createSession({ policy, engine, ledger });
 }
-const release = async (s: Session, text: string, options: PatternOptions = {}) => {
+const release = async (s: PrivacySession, text: string, options: PatternOptions = {}) => {
   const { result, receipt } = await releasePattern(s, text, { epsilon: '100', ...options });
   return { value: Number(result.value), mechanism: result.mechanism, receipt };
 };
 
 /** Records every mechanism that is drawn from. */
-class Watched extends Paid {
+class Watched extends Payment {
   readonly seen: [Mechanism, unknown][] = [];
   override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
     this.seen.push([mechanism, exact]);
@@ -98,7 +98,7 @@ class Watched extends Paid {
 }
 
 describe('the mechanisms drawn for a pattern', () => {
-  const ways = [
+  const releases = [
     ['edge', 'triangles of friend', 'laplace', people],
     ['edge', 'triangles of friend', 'ladder', people],
     ['edge', 'triangles of friend', 'smooth', people],
@@ -107,20 +107,24 @@ describe('the mechanisms drawn for a pattern', () => {
     ['person, unit: id, maxRows: 1', 'triangles of friend', 'laplace', people],
     ['person, unit: id, maxRows: 1', 'triangles of friend', 'truncation-ladder', people],
   ] as const;
-  it.each(ways)(
+  it.each(releases)(
     'the noise for secret %s, %s by %s comes from its own mechanism and is paid for',
     async (secret, text, mechanism, exact) => {
       const s = await session(`{ secret: ${secret} }`);
       const prepared = await preparePattern(s, text, { epsilon: '1', mechanism, degree: 8 });
-      const paid = new Watched(prepared.drawn.mechanisms);
-      await answerPattern(await now(deskOf(s).engine), prepared, paid);
-      expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
-      const [, given] = paid.seen[0]!;
+      const payment = new Watched(prepared.drawn.mechanisms);
+      await answerPattern(await now(releaseContextOf(s).engine), prepared, payment);
+      expect(payment.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
+      const [, given] = payment.seen[0]!;
       expect(Array.isArray(given) ? given[0] : (given as { exact: bigint }).exact).toBe(BigInt(exact));
-      for (const nothing of [new Paid([]), paid])
-        await expect(answerPattern(await now(deskOf(s).engine), prepared, nothing)).rejects.toThrow(/more noise would be drawn/);
+      for (const nothing of [new Payment([]), payment])
+        await expect(answerPattern(await now(releaseContextOf(s).engine), prepared, nothing)).rejects.toThrow(
+          /more noise would be drawn/,
+        );
       const plan = await planPattern(s, text, { epsilon: '1', mechanism, degree: 8 });
-      expect(plan.measures.map((m) => m.noise.kind)).toEqual(prepared.drawn.mechanisms.map(({ law }) => law.kind));
+      expect(plan.measures.map((m) => m.noise.kind)).toEqual(
+        prepared.drawn.mechanisms.map(({ distribution }) => distribution.kind),
+      );
       expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
     },
   );
@@ -128,21 +132,23 @@ describe('the mechanisms drawn for a pattern', () => {
   it('a pattern with one person per result draws every level of the race to the top', async () => {
     const s = await session('{ secret: person, unit: id, maxRows: 1 }');
     const prepared = await preparePattern(s, 'q(x, p) :- visit(x, p)', { epsilon: '1' });
-    const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(await now(deskOf(s).engine), prepared, paid);
-    expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
-    expect(paid.seen.map(([, exact]) => exact)).toEqual(prepared.drawn.mechanisms.map(() => [visits]));
+    const payment = new Watched(prepared.drawn.mechanisms);
+    await answerPattern(await now(releaseContextOf(s).engine), prepared, payment);
+    expect(payment.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
+    expect(payment.seen.map(([, exact]) => exact)).toEqual(prepared.drawn.mechanisms.map(() => [visits]));
   });
 
   it('adversarial privacy draws for one question of the paper', async () => {
     const s = await session('{ secret: edge }', '', 100_000);
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
     const prepared = await preparePattern(s, text, { gamma: '0.1', mechanism: 'algorithm-2.1' });
-    const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(await now(deskOf(s).engine), prepared, paid);
-    expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
+    const payment = new Watched(prepared.drawn.mechanisms);
+    await answerPattern(await now(releaseContextOf(s).engine), prepared, payment);
+    expect(payment.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
     expect(prepared.drawn.mechanisms[0]!.cost.perRecord).toEqual(new Map([['once:adversarial privacy', rational(1)]]));
-    await expect(answerPattern(await now(deskOf(s).engine), prepared, paid)).rejects.toThrow(/more noise would be drawn/);
+    await expect(answerPattern(await now(releaseContextOf(s).engine), prepared, payment)).rejects.toThrow(
+      /more noise would be drawn/,
+    );
   });
 });
 
@@ -151,7 +157,7 @@ describe('the release of a pattern', () => {
     const s = await session('{ secret: edge }', '', 100_000);
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
     await expect(release(s, text, { gamma, mechanism: 'algorithm-2.1' })).rejects.toMatchObject({ code: 'BUDGET_INVALID' });
-    expect(await deskOf(s).ledger.entries(s.policy.population)).toEqual([]);
+    expect(await releaseContextOf(s).ledger.entries(s.policy.population)).toEqual([]);
   });
 
   it('the race to the top counts occurrences when they are requested', async () => {
@@ -230,11 +236,11 @@ describe('the release of a pattern', () => {
   it('the adversarial query is not answered again under another gamma or epsilon, because the noise would average out at no cost', async () => {
     const s = await session('{ secret: edge }', '', 100_000);
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
-    const asked = { gamma: '0.1', mechanism: 'algorithm-2.1' } as const;
-    const first = await release(s, text, asked);
-    expect((await release(s, text, asked)).receipt.ledger).toMatchObject({ replayed: true, entry: first.receipt.ledger.entry });
+    const request = { gamma: '0.1', mechanism: 'algorithm-2.1' } as const;
+    const first = await release(s, text, request);
+    expect((await release(s, text, request)).receipt.ledger).toMatchObject({ replayed: true, entry: first.receipt.ledger.entry });
     for (const other of [{ gamma: '0.11' }, { gamma: '0.10' }, { epsilon: '7' }, { degree: 9 }])
-      await expect(release(s, text, { ...asked, ...other })).rejects.toMatchObject({
+      await expect(release(s, text, { ...request, ...other })).rejects.toMatchObject({
         code: 'BUDGET_EXCEEDED',
       });
     // The DP budget is untouched, and still there.
@@ -254,7 +260,7 @@ describe('the release of a pattern', () => {
     const s = await session('{ secret: edge }');
     const wide = `q(x) :- ${[...'abcdefghi'].map((v, k) => (k === 0 ? 'knows(x, a)' : `knows(${'abcdefghi'[k - 1]}, ${v})`)).join(', ')}`;
     await expect(release(s, wide, { mechanism: 'laplace' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
-    expect(await deskOf(s).ledger.entries(s.policy.population)).toEqual([]);
+    expect(await releaseContextOf(s).ledger.entries(s.policy.population)).toEqual([]);
   });
 
   it('a release stops when the data hold more values than declared, without publishing that', async () => {
@@ -281,8 +287,8 @@ describe('the release of a pattern', () => {
       ['4-cycles', people],
       ['2-paths', people * 6],
     ] as const) {
-      const a = analysePattern(`${name} of friend`, { relations: s.policy.relations });
-      expect((await exactAnswer(await now(deskOf(s).engine), a)).open()).toBe(BigInt(expected));
+      const a = analysePatternText(`${name} of friend`, { relations: s.policy.relations });
+      expect((await exactAnswer(await now(releaseContextOf(s).engine), a)).open()).toBe(BigInt(expected));
     }
   });
 

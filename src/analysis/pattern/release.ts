@@ -1,8 +1,8 @@
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import { defaultLimits } from '../../data/engine/limits.js';
-import type { Paid } from '../../privacy/mechanism/paid.js';
+import type { Payment } from '../../privacy/mechanism/paid.js';
 import type { Receipt } from '../../release/session/receipt.js';
-import type { Session } from '../../release/session/session.js';
+import type { PrivacySession } from '../../release/session/session.js';
 import { refuseSecondBatch } from './adversarial-promise.js';
 import { checkDomain } from './exact-answer.js';
 import { type PatternPlan, planOf } from './plan.js';
@@ -10,7 +10,7 @@ import { type PatternOptions, type PreparedPattern, preparePattern } from './pre
 import { larger, smaller } from './query/sensitivity.js';
 import { isAdversarial } from './ways/way.js';
 import type { PatternMechanism } from './ways/ways.js';
-import { refuseEndless } from './work.js';
+import { refuseTooLong } from './work.js';
 
 export interface PatternResult {
   readonly query: string;
@@ -20,12 +20,12 @@ export interface PatternResult {
   readonly expectedError: number;
 }
 
-export async function planPattern(session: Session, text: string, options: PatternOptions = {}): Promise<PatternPlan> {
+export async function planPattern(session: PrivacySession, text: string, options: PatternOptions = {}): Promise<PatternPlan> {
   return planOf(session, await preparePattern(session, text, options));
 }
 
 export async function releasePattern(
-  session: Session,
+  session: PrivacySession,
   text: string,
   options: PatternOptions = {},
 ): Promise<{ result: PatternResult; receipt: Receipt }> {
@@ -40,15 +40,15 @@ export async function releasePattern(
     plan,
     mechanisms: drawn.mechanisms,
     relied,
-    still: async () => refuseEndless(prepared.work.expected, defaultLimits()),
-    execute: (engine, paid) => answerPattern(engine, prepared, paid),
+    still: async () => refuseTooLong(prepared.work.expected, defaultLimits()),
+    execute: (engine, payment) => answerPattern(engine, prepared, payment),
   });
 }
 
-export async function answerPattern(engine: Pinned, prepared: PreparedPattern, paid: Paid): Promise<PatternResult> {
+export async function answerPattern(engine: Snapshot, prepared: PreparedPattern, payment: Payment): Promise<PatternResult> {
   const { analysis, chosen } = prepared;
   await checkDomain(engine, analysis);
-  const value = await noisyAnswer(engine, prepared, paid);
+  const value = await noisyAnswer(engine, prepared, payment);
   return {
     query: analysis.text,
     unit: analysis.unit,
@@ -59,7 +59,7 @@ export async function answerPattern(engine: Pinned, prepared: PreparedPattern, p
 }
 
 /** Possible answers are public, so a noisy answer is clamped to their range. */
-async function noisyAnswer(engine: Pinned, { analysis, drawn }: PreparedPattern, paid: Paid): Promise<bigint> {
+async function noisyAnswer(engine: Snapshot, { analysis, drawn }: PreparedPattern, payment: Payment): Promise<bigint> {
   const { least, most } = analysis.bounds;
-  return smaller(larger(await drawn.answer(paid, engine), least), most);
+  return smaller(larger(await drawn.answer(payment, engine), least), most);
 }

@@ -3,12 +3,12 @@ import { now } from '../../../test/now.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
 import { toNumber, zero } from '../../base/exact/rational.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { deskOf } from '../../release/session/session.js';
+import { releaseContextOf } from '../../release/session/session.js';
 import { exactAnswer } from './exact-answer.js';
 import { preparePattern } from './prepare.js';
-import { analysePattern } from './query/analyse.js';
-import type { Ladder } from './query/ladders.js';
-import { truncated } from './truncated.js';
+import { analysePatternText } from './query/analyse.js';
+import type { SensitivityLadder } from './query/ladders.js';
+import { truncatedCount } from './truncated.js';
 
 /**
  * A person with eight friends, and perhaps a self-tie, against the same person without any: the exact privacy loss of a whole release
@@ -24,11 +24,11 @@ const withoutCentre = leaves.map((name) => `${name},${name}\n`).join('');
 
 interface World {
   readonly answer: bigint;
-  readonly kept: { readonly count: bigint; readonly ladder: Ladder };
+  readonly kept: { readonly count: bigint; readonly ladder: SensitivityLadder };
   readonly scale: number;
   readonly decay: number;
   /** Cost charged for a person. */
-  readonly booked: number;
+  readonly charged: number;
 }
 async function world(ties: string, text: string, degree: number, columns = '[a, b]'): Promise<World> {
   shop = openWorkshop(
@@ -40,17 +40,17 @@ async function world(ties: string, text: string, degree: number, columns = '[a, 
   );
   shop.write('friends.csv', `${columns.slice(1, -1).replace(' ', '')}\n${ties || 'p1,\n'}`);
   const session = await shop.session();
-  const a = analysePattern(text, { relations: session.policy.relations });
+  const a = analysePatternText(text, { relations: session.policy.relations });
   const drawn = async (mechanism: 'laplace' | 'truncation-ladder') =>
     (await preparePattern(session, text, { epsilon: '1', mechanism, degree })).drawn.mechanisms[0]!;
   const [plain, ladder] = [await drawn('laplace'), await drawn('truncation-ladder')];
-  const booked = [plain, ladder].map(({ cost }) => toNumber(cost.perRecord.get(everyRecord)!));
+  const charged = [plain, ladder].map(({ cost }) => toNumber(cost.perRecord.get(everyRecord)!));
   const found = {
-    answer: (await exactAnswer(await now(deskOf(session).engine), a)).open(),
-    kept: (await truncated(await now(deskOf(session).engine), a, degree)).open(),
-    scale: toNumber(plain.law.kind === 'laplace' ? plain.law.scale : zero),
-    decay: toNumber(ladder.law.kind === 'ladder' ? ladder.law.decay : zero),
-    booked: Math.min(...booked),
+    answer: (await exactAnswer(await now(releaseContextOf(session).engine), a)).open(),
+    kept: (await truncatedCount(await now(releaseContextOf(session).engine), a, degree)).open(),
+    scale: toNumber(plain.distribution.kind === 'laplace' ? plain.distribution.scale : zero),
+    decay: toNumber(ladder.distribution.kind === 'ladder' ? ladder.distribution.decay : zero),
+    charged: Math.min(...charged),
   };
   await session.close();
   shop.remove();
@@ -60,7 +60,7 @@ async function world(ties: string, text: string, degree: number, columns = '[a, 
 const laplaceLoss = (one: World, other: World): number => Math.abs(Number(one.answer - other.answer)) / one.scale;
 
 /** Distribution of a ladder's answers, rung by rung. */
-function law({ count, ladder }: World['kept'], decay: number): (o: number) => number {
+function ladderDistribution({ count, ladder }: World['kept'], decay: number): (o: number) => number {
   const width = (u: number) => Math.max(1, Number(ladder.width(u)));
   let total = 1;
   for (let u = 1; u < 80 / decay; u++) total += 2 * width(u - 1) * Math.exp(-decay * u);
@@ -71,7 +71,7 @@ function law({ count, ladder }: World['kept'], decay: number): (o: number) => nu
   };
 }
 function ladderLoss(one: World, other: World): number {
-  const [p, q] = [law(one.kept, one.decay), law(other.kept, other.decay)];
+  const [p, q] = [ladderDistribution(one.kept, one.decay), ladderDistribution(other.kept, other.decay)];
   let worst = 0;
   for (let o = -400; o <= 400; o++) worst = Math.max(worst, Math.abs(p(o) - q(o)));
   return worst;
@@ -84,9 +84,9 @@ describe('the centre of a star of eight, with self-ties', () => {
       for (const degree of [1, 8]) {
         const full = await world(star + ownTies, text, degree);
         const bare = await world(withoutCentre, text, degree);
-        expect(full.booked).toBe(1);
-        expect(laplaceLoss(full, bare)).toBeLessThanOrEqual(full.booked);
-        expect(ladderLoss(full, bare)).toBeLessThanOrEqual(full.booked);
+        expect(full.charged).toBe(1);
+        expect(laplaceLoss(full, bare)).toBeLessThanOrEqual(full.charged);
+        expect(ladderLoss(full, bare)).toBeLessThanOrEqual(full.charged);
         if (text.startsWith('q(x, y)')) {
           expect(laplaceLoss(full, bare)).toBe(1);
           // Planted fault: a count that includes the centre's self-tie.

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openWorkshop } from '../../../test/workshop.js';
-import { analysePattern, schemaFromText } from './query/analyse.js';
+import { analysePatternText, schemaFromText } from './query/analyse.js';
 import { rowsJoined } from './query/compile.js';
 import { planPattern, releasePattern } from './release.js';
 import { countingWork } from './work.js';
@@ -56,10 +56,10 @@ describe('a pattern whose counting cannot end in time', () => {
   it('an endless pattern is refused without asking for confirmation of the price', async () => {
     await withSession(5242, async (session) => {
       const decide = vi.fn(async () => undefined);
-      const asked = session.of({ analyst: 'ann', decide });
-      await expect(releasePattern(asked, '3-paths')).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+      const asAnalyst = session.forPayer({ analyst: 'ann', decide });
+      await expect(releasePattern(asAnalyst, '3-paths')).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
       expect(decide).not.toHaveBeenCalled();
-      await releasePattern(asked, 'triangles');
+      await releasePattern(asAnalyst, 'triangles');
       expect(decide).toHaveBeenCalledTimes(1);
     });
   });
@@ -98,7 +98,7 @@ describe('the bound on the rows of a join', () => {
     // A ring with chords: everybody has four ties.
     const tied = (x: number, y: number) => x !== y && [1, 2, n - 1, n - 2].includes((y - x + n) % n);
     for (const text of ['3-paths', '4-cycles', '2-triangles', '3-stars']) {
-      const { pattern } = analysePattern(text, schemaFromText(text, n, { symmetric: true }));
+      const { pattern } = analysePatternText(text, schemaFromText(text, n, { symmetric: true }));
       for (const part of [[...pattern.goals.keys()], [0, 2]]) {
         let rows: Map<number, number>[] = [new Map()];
         let most = 0;
@@ -120,7 +120,7 @@ describe('the bound on the rows of a join', () => {
   });
 
   it('the bound grows with the guess of ties', () => {
-    const a = analysePattern('3-paths', schemaFromText('3-paths', 1000, { symmetric: true }));
+    const a = analysePatternText('3-paths', schemaFromText('3-paths', 1000, { symmetric: true }));
     const seconds = [5, 50, 1000].map((degree) => countingWork(a, 'residual-ladder', degree).seconds);
     expect(seconds).toEqual([...seconds].sort((x, y) => x - y));
   });

@@ -4,7 +4,7 @@ import { residualPartsCounted } from './pattern-ladder.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { rowsJoined } from './query/compile.js';
 import { domainSize } from './query/lambda.js';
-import { type Shape, shapeOf } from './query/shape.js';
+import { type SubgraphShape, subgraphShape } from './query/shape.js';
 import type { PatternMechanism } from './ways/ways.js';
 
 /** Expected time of counting, from public facts alone: the pattern, the declared domain and the public guess of the most ties. */
@@ -21,7 +21,7 @@ const rowsPerSecond = 2e7;
 const stepsPerSecond = 1e8;
 
 export function countingWork(a: PatternAnalysis, mechanism: PatternMechanism, degree: number): CountingWork {
-  const shape = shapeOf(a.pattern);
+  const shape = subgraphShape(a.pattern);
   const residual = mechanism === 'residual-ladder' || mechanism === 'residual-smooth';
   const parts = residual ? residualPartsCounted(a.pattern) : [];
   const joins = [...(shape ? [] : [[...a.pattern.goals.keys()]]), ...parts];
@@ -31,7 +31,7 @@ export function countingWork(a: PatternAnalysis, mechanism: PatternMechanism, de
 }
 
 /** Cliques choose k - 1 neighbours in order; cycles, diamonds and ladders visit pairs of neighbours; stars visit degrees. */
-function shapeSteps(shape: Shape, n: number, degree: number): number {
+function shapeSteps(shape: SubgraphShape, n: number, degree: number): number {
   const d = Math.min(degree, n - 1);
   const pairs = n * d * d;
   if (shape.kind === 'edge' || shape.kind === 'star') return n * d;
@@ -43,7 +43,7 @@ function shapeSteps(shape: Shape, n: number, degree: number): number {
 }
 
 /** Refuses counts beyond the deadline, before anything is spent. */
-export function refuseEndless(work: CountingWork, limits: Pick<EngineLimits, 'deadline'>): void {
+export function refuseTooLong(work: CountingWork, limits: Pick<EngineLimits, 'deadline'>): void {
   const endless = endlessFault(work, limits);
   if (endless) throw endless;
 }
@@ -64,10 +64,10 @@ export function workText(work: CountingWork, most: CountingWork, { deadline }: P
   const limit = duration(deadline / 1000);
   if (work.seconds * 1000 > deadline)
     return `Counting would take about ${duration(work.seconds)} where people have ${work.degree} ties; the deadline is ${limit}: a release is refused.`;
-  const about = `Counting takes about ${duration(work.seconds)} where nobody has more than ${work.degree} ties.`;
+  const typical = `Counting takes about ${duration(work.seconds)} where nobody has more than ${work.degree} ties.`;
   return most.seconds * 1000 <= deadline
-    ? about
-    : `${about} With more ties it may not end within the deadline of ${limit}; what it costs would then be spent.`;
+    ? typical
+    : `${typical} With more ties it may not end within the deadline of ${limit}; what it costs would then be spent.`;
 }
 
 function duration(seconds: number): string {

@@ -11,13 +11,13 @@ import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
 import { pairwiseAmplifier } from '../../privacy/dependence/pairwise/amplifier.js';
 import { largestPairwiseBase, pairwiseSpread } from '../../privacy/dependence/pairwise/leakage.js';
 import { pairTablesOfJoint } from '../../privacy/dependence/pairwise/pair-tables.js';
-import type { AdditiveLaw, Law } from '../../privacy/mechanism/law.js';
+import type { AdditiveDistribution, NoiseDistribution } from '../../privacy/mechanism/law.js';
 import { nothingSpent } from '../../privacy/mechanism/profile.js';
 import { bindBatch } from '../../query/bind.js';
 import { chooseNoise } from '../../release/accountant/choose.js';
 import { openAccount } from '../../release/accountant/open-account.js';
 import { pairTables } from '../learn/network/contingency.js';
-import { chooseSurvey, mergeWhereWorth } from './choice.js';
+import { chooseSurvey, clustersWorthMerging } from './choice.js';
 import { releaseError } from './error.js';
 import { surveyBatch } from './query.js';
 
@@ -34,29 +34,29 @@ const whole = graphAmplifier({
   adversary: 'informed',
   reach: 'any',
   assumptions: [],
-  how: '',
+  method: '',
 });
-interface Told {
+interface SurveyCase {
   readonly columns?: readonly Column[];
   readonly protect?: Partial<Protect>;
   readonly delta?: string;
   readonly amplifiers?: readonly Amplifier[];
 }
 /** The forms of a survey and the choice among them, as the planner gets them. */
-function survey({ columns = questions, protect = {}, delta = '0', amplifiers = [] }: Told = {}) {
+function survey({ columns = questions, protect = {}, delta = '0', amplifiers = [] }: SurveyCase = {}) {
   const plain = samplePolicy(columns, protect);
   const policy = { ...plain, budget: { ...plain.budget, delta: parseRational(delta) } };
   const account = openAccount(policy, [whole, ...amplifiers]);
   const { measures } = bindBatch(surveyBatch(policy), policy);
-  const way = { merged: false, measures, plans: chooseNoise(measures, account, one, nothingSpent) };
-  return { way, choice: chooseSurvey([way], way, policy.protect) };
+  const form = { merged: false, measures, plans: chooseNoise(measures, account, one, nothingSpent) };
+  return { way: form, choice: chooseSurvey([form], form, policy.protect) };
 }
 
-const lawOf = (kind: 'laplace' | 'gaussian', width: number): AdditiveLaw<number> =>
+const lawOf = (kind: 'laplace' | 'gaussian', width: number): AdditiveDistribution<number> =>
   kind === 'laplace' ? { kind, scale: width } : { kind, variance: width ** 2 };
 
 /** L2 error of planned noise from the sum of variances. */
-const l2Of = (noise: readonly Law[], cells: readonly number[]): number =>
+const l2Of = (noise: readonly NoiseDistribution[], cells: readonly number[]): number =>
   Math.sqrt(
     noise.reduce((sum, n, k) => {
       if (n.kind === 'gaussian') return sum + cells[k]! * toNumber(n.variance);
@@ -76,27 +76,29 @@ describe('the choice of a survey release', () => {
 
   it('Gaussian noise is chosen for a wide survey when delta allows it', () => {
     const wide = Array.from({ length: 150 }, (_, i) => category(`q${i}`, ['1', '2', '3', '4', '5']));
-    const { choice, way } = survey({ columns: wide, delta: '1e-6' });
+    const { choice, way: form } = survey({ columns: wide, delta: '1e-6' });
     expect(choice.chosen.name).toBe('Gaussian');
-    const rho = toNumber(way.plans[0]!.route.gaussian!.capacity);
+    const rho = toNumber(form.plans[0]!.route.gaussian!.capacity);
     expect(choice.chosen.parts.reduce((sum, part) => sum + 1 / part.scale ** 2, 0) / rho).toBeCloseTo(1, 5);
   });
 
-  it.each<[string, Told, number]>([
+  it.each<[string, SurveyCase, number]>([
     ['rows', {}, 2],
     ['persons of five rows', { protect: { secret: 'person', unit: 'id', maxRows: 5 } }, 10],
     ['a multi-select column of four options', { columns: [multi('m', ['a', 'b', 'c', 'd'])] }, 5],
     ['answers', { protect: { secret: 'answer' } }, 2],
-  ])('the plan states the error of the planned noise: %s', (_, told, moves) => {
-    const { choice, way } = survey(told);
-    const planned = way.plans[0]!.mechanisms.map(({ law }) => law);
-    const cells = way.measures.map((m) => m.cells.length);
+  ])('the plan states the error of the planned noise: %s', (_, description, moves) => {
+    const { choice, way: form } = survey(description);
+    const planned = form.plans[0]!.mechanisms.map(({ distribution }) => distribution);
+    const cells = form.measures.map((m) => m.cells.length);
     expect(choice.chosen.error.l2).toBeCloseTo(l2Of(planned, cells), 6);
     expect(choice.chosen.parts.map((p) => p.scale)).toEqual(planned.map((n) => toNumber((n as { scale: Rational }).scale)));
     // sensitivity of a table is the planner's to know
     expect(choice.chosen.parts.reduce((sum, part) => sum + moves / part.scale, 0)).toBeCloseTo(1, 5);
     if (moves !== 2) {
-      const twoCells = choice.chosen.parts.map((p): Law => ({ kind: 'laplace', scale: fromNumber((p.scale * 2) / moves) }));
+      const twoCells = choice.chosen.parts.map(
+        (p): NoiseDistribution => ({ kind: 'laplace', scale: fromNumber((p.scale * 2) / moves) }),
+      );
       expect(choice.chosen.error.l2).toBeGreaterThan(2 * l2Of(twoCells, cells));
     }
   });
@@ -135,9 +137,9 @@ describe('the choice of a survey release', () => {
     const block = Array.from({ length: 8 }, (_, i) => ({ name: `m${i}`, cells: 4 }));
     const small = { columns: block.map((c) => c.name), support: 39 };
     const large = { ...small, support: 4 ** 8 };
-    expect(mergeWhereWorth(block, [small, small], 1 / 3)).toEqual([small]);
-    expect(mergeWhereWorth(block, [large], 1 / 3)).toEqual([]);
-    expect(mergeWhereWorth(block.slice(1), [small], 1 / 3)).toEqual([]);
+    expect(clustersWorthMerging(block, [small, small], 1 / 3)).toEqual([small]);
+    expect(clustersWorthMerging(block, [large], 1 / 3)).toEqual([]);
+    expect(clustersWorthMerging(block.slice(1), [small], 1 / 3)).toEqual([]);
   });
 });
 
@@ -157,7 +159,7 @@ describe('the error of a whole release', () => {
         { scale: 20, cells: 60 },
         { scale: 35, cells: 30 },
       ];
-      const error = releaseError(parts.map(({ scale, cells }) => ({ law: lawOf(kind, scale), cells })));
+      const error = releaseError(parts.map(({ scale, cells }) => ({ distribution: lawOf(kind, scale), cells })));
       let l1Broken = 0;
       let maximumBroken = 0;
       let meanL1 = 0;
@@ -178,18 +180,18 @@ describe('the error of a whole release', () => {
   );
 
   it('the L1 error grows with the number of cells, which the published Theorem 6 denies', () => {
-    const one = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 10 }]);
-    const ten = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 1000 }]);
+    const one = releaseError([{ distribution: { kind: 'laplace', scale: 10 }, cells: 10 }]);
+    const ten = releaseError([{ distribution: { kind: 'laplace', scale: 10 }, cells: 1000 }]);
     expect(ten.l1).toBeGreaterThan(30 * one.l1);
     expect(releaseError([]).l1).toBe(0);
   });
 
   it('the bounds cover tables derived from a joint histogram, which share their noise', () => {
-    const joint = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 40, tables: 5 }]);
-    const apart = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 200 }]);
-    expect(joint.l2).toBeCloseTo(apart.l2, 9);
-    expect(joint.l1).toBeGreaterThan(apart.l1);
-    expect(joint.maximum).toBeGreaterThan(apart.maximum);
+    const joint = releaseError([{ distribution: { kind: 'laplace', scale: 10 }, cells: 40, tables: 5 }]);
+    const separate = releaseError([{ distribution: { kind: 'laplace', scale: 10 }, cells: 200 }]);
+    expect(joint.l2).toBeCloseTo(separate.l2, 9);
+    expect(joint.l1).toBeGreaterThan(separate.l1);
+    expect(joint.maximum).toBeGreaterThan(separate.maximum);
   });
 });
 
@@ -204,7 +206,7 @@ describe.skipIf(!anesFolder)('ANES 2020 (needs the public data)', () => {
   });
 
   const l2 = (kind: 'laplace' | 'gaussian', levels: readonly number[], scale: (c: number) => number): number =>
-    releaseError(levels.map((cells, c) => ({ law: lawOf(kind, scale(c)), cells }))).l2;
+    releaseError(levels.map((cells, c) => ({ distribution: lawOf(kind, scale(c)), cells }))).l2;
 
   it('Gaussian noise for whole rows has at most 0.2 of the error of Laplace 2n/epsilon at epsilon 1, delta 1e-6', () => {
     const { levels } = survey;

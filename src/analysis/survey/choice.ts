@@ -1,7 +1,7 @@
 import { divide, multiply, rational, toNumber } from '../../base/exact/rational.js';
 import type { Protect, SecretKind } from '../../policy/policy.js';
-import { type AdditiveLaw, inDoubles, type Law, lawWords } from '../../privacy/mechanism/law.js';
-import { scaled, widthOf } from '../../privacy/mechanism/law-width.js';
+import { type AdditiveDistribution, distributionWords, inDoubles, type NoiseDistribution } from '../../privacy/mechanism/law.js';
+import { noiseScale, scaleNoise } from '../../privacy/mechanism/law-width.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Measure } from '../../query/count/measure.js';
 import { columnsOf } from '../../query/count/measure.js';
@@ -9,7 +9,7 @@ import type { NoisePlan } from '../../release/accountant/choose.js';
 import { type ReleaseError, releaseError } from './error.js';
 
 /** The tables of a survey in one form (separate, or some derived from a joint one), with every planned noise. */
-export interface SurveyWay {
+export interface PlannedForm {
   readonly merged: boolean;
   readonly measures: readonly Measure[];
   readonly plans: readonly NoisePlan[];
@@ -38,10 +38,10 @@ export interface SurveyChoice {
 }
 
 /** Every planned noise with its error, smallest first; `taken` is the form to release, with its first plan. */
-export function chooseSurvey(ways: readonly SurveyWay[], taken: SurveyWay, protect: Protect): SurveyChoice {
-  const drafts = ways.flatMap((way) => way.plans.map((plan) => draft(way, plan, protect)));
+export function chooseSurvey(forms: readonly PlannedForm[], taken: PlannedForm, protect: Protect): SurveyChoice {
+  const drafts = forms.flatMap((form) => form.plans.map((plan) => draft(form, plan, protect)));
   const chosen = drafts.find((d) => d.plan === taken.plans[0])!;
-  const even = ways.flatMap((way) => (way.merged ? [] : evenly(way, protect)));
+  const even = forms.flatMap((form) => (form.merged ? [] : evenLaplace(form, protect)));
   const best = new Map<string, Draft>();
   for (const d of [...drafts, ...even]) {
     const known = best.get(d.name);
@@ -59,25 +59,25 @@ export function chooseSurvey(ways: readonly SurveyWay[], taken: SurveyWay, prote
 
 type Draft = Omit<SurveyCandidate, 'ratio'> & { readonly plan?: NoisePlan };
 
-function draft(way: SurveyWay, plan: NoisePlan, protect: Protect): Draft {
+function draft(form: PlannedForm, plan: NoisePlan, protect: Protect): Draft {
   const { amplifier } = plan.route;
   const whole = amplifier.scope(everyRecord);
   return {
     plan,
-    name: nameOf(way, plan),
+    name: nameOf(form, plan),
     noise: plan.kind,
-    ...told(
-      way.measures,
-      plan.mechanisms.map(({ law }) => law),
+    ...partsAndError(
+      form.measures,
+      plan.mechanisms.map(({ distribution }) => distribution),
     ),
-    protects: whole ? wholeRecord[protect.secret] : `one answer, against an attacker who ${knows(plan, protect)}`,
-    assumes: [...(whole ? [] : amplifier.assumptions), ...(way.merged ? [fromCodebook] : [])],
+    protects: whole ? wholeRecord[protect.secret] : `one answer, against an attacker who ${attackerKnows(plan, protect)}`,
+    assumes: [...(whole ? [] : amplifier.assumptions), ...(form.merged ? [codebookAssumption] : [])],
     keeps: plan.fits,
     reason: plan.fits ? 'keeps the declared guarantee' : 'does not fit into what remains of the budget',
   };
 }
 
-const knows = ({ route: { amplifier } }: NoisePlan, { adversary }: Protect): string => {
+const attackerKnows = ({ route: { amplifier } }: NoisePlan, { adversary }: Protect): string => {
   if (amplifier.factoredOnly) return 'knows no other answer of the person';
   return `knows the declared ties and ${adversary === 'informed' ? 'possibly every other answer' : 'no other answer'}`;
 };
@@ -88,41 +88,50 @@ const wholeRecord: Record<SecretKind, string> = {
   step: 'one time step',
   edge: 'one tuple of a relation',
 };
-const fromCodebook =
+const codebookAssumption =
   'The policy lists every combination of answers the merged questions allow; a row with any other counts as missing in their tables (no privacy rests on it).';
 
-function nameOf({ merged }: SurveyWay, { kind, route: { amplifier } }: NoisePlan): string {
-  const law = lawWords(kind);
+function nameOf({ merged }: PlannedForm, { kind, route: { amplifier } }: NoisePlan): string {
+  const distribution = distributionWords(kind);
   const more = merged ? ', merged' : '';
-  if (amplifier.factoredOnly) return `${law}, pairwise bound${more}`;
-  if (!amplifier.scope(everyRecord)) return `${law}, declared network${more}`;
-  return merged ? `${law}, merged` : kind === 'laplace' ? `${law}, split by size` : law;
+  if (amplifier.factoredOnly) return `${distribution}, pairwise bound${more}`;
+  if (!amplifier.scope(everyRecord)) return `${distribution}, declared network${more}`;
+  return merged ? `${distribution}, merged` : kind === 'laplace' ? `${distribution}, split by size` : distribution;
 }
 
 /** For comparison: planned Laplace noise of the same cost, spread evenly over the tables that need any. */
-function evenly(way: SurveyWay, protect: Protect): readonly Draft[] {
-  const plan = way.plans.find((p) => p.kind === 'laplace' && p.route.amplifier.scope(everyRecord));
-  const cost = plan?.profile.perRecord.get(everyRecord);
+function evenLaplace(form: PlannedForm, protect: Protect): readonly Draft[] {
+  const plan = form.plans.find((p) => p.kind === 'laplace' && p.route.amplifier.scope(everyRecord));
+  const cost = plan?.cost.perRecord.get(everyRecord);
   if (!plan || !cost) return [];
-  const noisy = way.measures.filter((m) => m.effects.has(everyRecord)).length;
-  const noise = way.measures.map((m): AdditiveLaw => {
-    const effect = m.effects.get(everyRecord);
-    return effect ? { kind: 'laplace', scale: divide(multiply(rational(effect.l1), rational(noisy)), cost) } : { kind: 'none' };
+  const noisy = form.measures.filter((m) => m.sensitivity.has(everyRecord)).length;
+  const noise = form.measures.map((m): AdditiveDistribution => {
+    const sensitivity = m.sensitivity.get(everyRecord);
+    return sensitivity
+      ? { kind: 'laplace', scale: divide(multiply(rational(sensitivity.l1), rational(noisy)), cost) }
+      : { kind: 'none' };
   });
-  const { plan: _, ...like } = draft(way, plan, protect);
-  return [{ ...like, name: 'Laplace, equal', ...told(way.measures, noise) }];
+  const { plan: _, ...like } = draft(form, plan, protect);
+  return [{ ...like, name: 'Laplace, equal', ...partsAndError(form.measures, noise) }];
 }
 
 /** Parts and error, from the distributions themselves. */
-function told(measures: readonly Measure[], laws: readonly Law[]): Pick<Draft, 'parts' | 'error'> {
+function partsAndError(
+  measures: readonly Measure[],
+  distributions: readonly NoiseDistribution[],
+): Pick<Draft, 'parts' | 'error'> {
   const parts = measures.flatMap((m, k) => {
-    const law = laws[k]!;
-    if (m.mechanism !== 'additive' || (law.kind !== 'laplace' && law.kind !== 'gaussian')) return [];
-    const cells = { law: scaled(inDoubles(law), toNumber(m.grid)), cells: m.cells.length, tables: m.tables ?? 1 };
+    const distribution = distributions[k]!;
+    if (m.mechanism !== 'additive' || (distribution.kind !== 'laplace' && distribution.kind !== 'gaussian')) return [];
+    const cells = {
+      distribution: scaleNoise(inDoubles(distribution), toNumber(m.grid)),
+      cells: m.cells.length,
+      tables: m.tables ?? 1,
+    };
     return [{ columns: columnsOf(m.counting), cells }];
   });
   return {
-    parts: parts.map(({ columns, cells }) => ({ columns, cells: cells.cells, scale: widthOf(cells.law) })),
+    parts: parts.map(({ columns, cells }) => ({ columns, cells: cells.cells, scale: noiseScale(cells.distribution) })),
     error: releaseError(parts.map(({ cells }) => cells)),
   };
 }
@@ -142,7 +151,7 @@ export interface SurveyCluster {
  * Clusters worth merging: m columns with J joint cells if (m J)^power < sum cells^power, so that their budget share falls. Every
  * column's table is a sum over joint cells. Power 1/3 for Laplace, 1/2 for Gaussian noise.
  */
-export function mergeWhereWorth(
+export function clustersWorthMerging(
   columns: readonly SurveyColumn[],
   clusters: readonly SurveyCluster[],
   power: number,
@@ -151,9 +160,9 @@ export function mergeWhereWorth(
   const taken = new Set<string>();
   return clusters.filter((cluster) => {
     if (cluster.columns.length < 2 || cluster.columns.some((name) => !cells.has(name) || taken.has(name))) return false;
-    const together = (cluster.columns.length * cluster.support) ** power;
-    const apart = cluster.columns.reduce((sum, name) => sum + cells.get(name)! ** power, 0);
-    if (!(together < apart)) return false;
+    const jointPower = (cluster.columns.length * cluster.support) ** power;
+    const separatePower = cluster.columns.reduce((sum, name) => sum + cells.get(name)! ** power, 0);
+    if (!(jointPower < separatePower)) return false;
     for (const name of cluster.columns) taken.add(name);
     return true;
   });

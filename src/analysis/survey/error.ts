@@ -1,10 +1,10 @@
-import { type AdditiveLaw, inDoubles, lawFromText } from '../../privacy/mechanism/law.js';
-import { deviation, scaled, widthOf } from '../../privacy/mechanism/law-width.js';
+import { type AdditiveDistribution, distributionFromText, inDoubles } from '../../privacy/mechanism/law.js';
+import { noiseScale, scaleNoise, standardDeviation } from '../../privacy/mechanism/law-width.js';
 import type { PlannedMeasure } from '../../release/session/plan.js';
 
 /** Noise of one distribution on `cells` cells, in counts. */
 export interface NoisyCells {
-  readonly law: AdditiveLaw<number>;
+  readonly distribution: AdditiveDistribution<number>;
   readonly cells: number;
   /** Number of tables derived from a joint histogram by adding cells: every noisy cell enters each of them. 1 when absent. */
   readonly tables?: number;
@@ -24,33 +24,33 @@ export interface ReleaseError {
 }
 
 export function releaseError(noise: readonly NoisyCells[], confidence = 0.95): ReleaseError {
-  const active = noise.filter((part) => widthOf(part.law) > 0 && part.cells > 0);
+  const active = noise.filter((part) => noiseScale(part.distribution) > 0 && part.cells > 0);
   const failure = 1 - confidence;
   return {
     l2: Math.sqrt(active.reduce((sum, part) => sum + (part.tables ?? 1) * part.cells * variance(part), 0)),
-    l1: active.length > 0 ? largestSum(active, failure) : 0,
-    maximum: active.length > 0 ? largestCell(active, failure) : 0,
+    l1: active.length > 0 ? l1Bound(active, failure) : 0,
+    maximum: active.length > 0 ? maximumBound(active, failure) : 0,
     confidence,
   };
 }
 
 /** Variance of the discrete distributions; exact for Laplace, an upper bound for Gaussian. */
-const variance = ({ law }: NoisyCells): number => deviation(law) ** 2;
+const variance = ({ distribution }: NoisyCells): number => standardDeviation(distribution) ** 2;
 
 /** P(|error| >= k) of one published cell, at most. */
-const tail = (part: NoisyCells, k: number): number => ((part.tables ?? 1) > 1 ? tailOfSum(part, k) : tailOfOne(part, k));
+const tail = (part: NoisyCells, k: number): number => ((part.tables ?? 1) > 1 ? sumTail(part, k) : cellTail(part, k));
 
-const tailOfOne = ({ law }: NoisyCells, k: number): number => {
-  const scale = widthOf(law);
-  return law.kind === 'laplace'
+const cellTail = ({ distribution }: NoisyCells, k: number): number => {
+  const scale = noiseScale(distribution);
+  return distribution.kind === 'laplace'
     ? (2 * Math.exp(-k / scale)) / (1 + Math.exp(-1 / scale))
     : 2 * Math.exp((-k * k) / (2 * scale * scale));
 };
 
 /** A published cell adds up at most all joint cells: Chernoff on the signed sum. */
-function tailOfSum({ law, cells }: NoisyCells, k: number): number {
-  const scale = widthOf(law);
-  if (law.kind === 'gaussian') return 2 * Math.exp((-k * k) / (2 * cells * scale * scale));
+function sumTail({ distribution, cells }: NoisyCells, k: number): number {
+  const scale = noiseScale(distribution);
+  if (distribution.kind === 'gaussian') return 2 * Math.exp((-k * k) / (2 * cells * scale * scale));
   const q = Math.exp(-1 / scale);
   let least = 1;
   for (let step = 1; step < 60; step++) {
@@ -62,7 +62,7 @@ function tailOfSum({ law, cells }: NoisyCells, k: number): number {
 }
 
 /** Union bound over all cells, whole counts. */
-function largestCell(noise: readonly NoisyCells[], failure: number): number {
+function maximumBound(noise: readonly NoisyCells[], failure: number): number {
   const beyond = (k: number): number => noise.reduce((sum, part) => sum + (part.tables ?? 1) * part.cells * tail(part, k + 1), 0);
   let high = 1;
   while (beyond(high) > failure) high *= 2;
@@ -76,8 +76,8 @@ function largestCell(noise: readonly NoisyCells[], failure: number): number {
 }
 
 /** Chernoff: sum |Z| <= [ sum log E exp(u |Z|) + log(1/failure) ] / u for every u > 0; the best u by golden section on log u. */
-function largestSum(noise: readonly NoisyCells[], failure: number): number {
-  const widest = Math.max(...noise.map((part) => widthOf(part.law) * (part.tables ?? 1)));
+function l1Bound(noise: readonly NoisyCells[], failure: number): number {
+  const widest = Math.max(...noise.map((part) => noiseScale(part.distribution) * (part.tables ?? 1)));
   const bound = (u: number): number =>
     (noise.reduce((sum, part) => sum + part.cells * logMoment(part, u * (part.tables ?? 1)), 0) - Math.log(failure)) / u;
   let low = Math.log(1e-6 / widest);
@@ -93,9 +93,9 @@ function largestSum(noise: readonly NoisyCells[], failure: number): number {
 }
 
 /** log E exp(u |Z|). */
-function logMoment({ law }: NoisyCells, u: number): number {
-  const scale = widthOf(law);
-  if (law.kind === 'laplace') {
+function logMoment({ distribution }: NoisyCells, u: number): number {
+  const scale = noiseScale(distribution);
+  if (distribution.kind === 'laplace') {
     const q = Math.exp(-1 / scale);
     const grown = Math.exp(u - 1 / scale);
     return Math.log(((1 - q) / (1 + q)) * (1 + (2 * grown) / (1 - grown)));
@@ -117,11 +117,13 @@ function normalCdf(z: number): number {
  * Joint error of all tables of a released survey, from the noise in its receipt and before tidying. `unit`: value of one of its whole
  * numbers.
  */
-export function toldError(measures: readonly PlannedMeasure[], unit = 1): ReleaseError {
+export function surveyReleaseError(measures: readonly PlannedMeasure[], unit = 1): ReleaseError {
   return releaseError(
     measures.flatMap(({ noise, cells, tables = 1 }): NoisyCells[] => {
-      const law = inDoubles(lawFromText(noise));
-      return law.kind === 'laplace' || law.kind === 'gaussian' ? [{ law: scaled(law, unit), cells, tables }] : [];
+      const distribution = inDoubles(distributionFromText(noise));
+      return distribution.kind === 'laplace' || distribution.kind === 'gaussian'
+        ? [{ distribution: scaleNoise(distribution, unit), cells, tables }]
+        : [];
     }),
   );
 }

@@ -1,14 +1,14 @@
 import { one } from '../../base/exact/rational.js';
-import type { Cluster, Policy } from '../../policy/policy.js';
+import type { MergedColumns, Policy } from '../../policy/policy.js';
 import { nothingSpent } from '../../privacy/mechanism/profile.js';
 import { bindBatch } from '../../query/bind.js';
-import { jointKeyOf, keyOf } from '../../query/keys.js';
+import { groupKeyOf, jointKeyOf } from '../../query/keys.js';
 import type { Batch } from '../../query/query.js';
 import type { Account } from '../../release/accountant/account.js';
 import { chooseNoise } from '../../release/accountant/choose.js';
 import { shareOf } from '../../release/accountant/share.js';
-import { mergeWhereWorth } from './choice.js';
-import { type Asking, surveyBatch, surveyColumns } from './query.js';
+import { clustersWorthMerging } from './choice.js';
+import { type SurveySelection, surveyBatch, surveyQuestions } from './query.js';
 
 /** The histograms of a survey in one form: separate, or some clusters of columns derived from a joint histogram. */
 export interface SurveyForm {
@@ -16,12 +16,12 @@ export interface SurveyForm {
   readonly batch: Batch;
 }
 
-export function surveyForms(policy: Policy, choice: Asking = {}): readonly SurveyForm[] {
-  const asked = new Set(surveyColumns(policy, choice).columns.map(({ name }) => name));
-  const clusters = (policy.merge ?? []).filter(({ columns }) => columns.every((name) => asked.has(name)));
+export function surveyForms(policy: Policy, choice: SurveySelection = {}): readonly SurveyForm[] {
+  const requested = new Set(surveyQuestions(policy, choice).columns.map(({ name }) => name));
+  const clusters = (policy.merge ?? []).filter(({ columns }) => columns.every((name) => requested.has(name)));
   return [
     { merged: false, batch: surveyBatch(policy, new Set(), choice) },
-    ...mergings(policy, clusters).map((names) => ({ merged: true, batch: surveyBatch(policy, names, choice) })),
+    ...mergedColumns(policy, clusters).map((names) => ({ merged: true, batch: surveyBatch(policy, names, choice) })),
   ];
 }
 
@@ -32,10 +32,10 @@ export function surveyForms(policy: Policy, choice: Asking = {}): readonly Surve
 export function chooseSurveyBatch(
   policy: Policy,
   account: Account,
-  asked: { readonly epsilon?: string } = {},
-  choice: Asking = {},
+  requested: { readonly epsilon?: string } = {},
+  choice: SurveySelection = {},
 ): Batch {
-  const share = asked.epsilon === undefined ? one : shareOf(asked.epsilon, account);
+  const share = requested.epsilon === undefined ? one : shareOf(requested.epsilon, account);
   const [plain, ...merged] = surveyForms(policy, choice).map(({ batch }) => batch);
   if (merged.length === 0) return plain!;
   const batches = [plain!, ...merged];
@@ -46,10 +46,10 @@ export function chooseSurveyBatch(
 }
 
 /** The columns worth merging under Laplace noise, and under Gaussian noise. */
-function mergings(policy: Policy, clusters: readonly Cluster[]): ReadonlySet<string>[] {
-  const columns = clusters.flatMap((c) => c.columns).map((name) => ({ name, cells: keyOf(policy, name).labels.length }));
+function mergedColumns(policy: Policy, clusters: readonly MergedColumns[]): ReadonlySet<string>[] {
+  const columns = clusters.flatMap((c) => c.columns).map((name) => ({ name, cells: groupKeyOf(policy, name).labels.length }));
   const sizes = clusters.map((cluster) => ({ columns: cluster.columns, support: jointKeyOf(policy, cluster).key.size }));
   return [1 / 3, 1 / 2]
-    .map((power) => new Set(mergeWhereWorth(columns, sizes, power).flatMap((cluster) => cluster.columns)))
+    .map((power) => new Set(clustersWorthMerging(columns, sizes, power).flatMap((cluster) => cluster.columns)))
     .filter((names) => names.size > 0);
 }

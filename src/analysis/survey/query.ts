@@ -1,13 +1,13 @@
 import { Fault } from '../../base/errors.js';
-import { tieColumns } from '../../data/ties/kinds.js';
+import { tieKindColumns } from '../../data/ties/kinds.js';
 import { isDesignName, isDeviceName, isIdName, isTimingName } from '../../policy/column-name.js';
 import { isWeight } from '../../policy/domain.js';
-import { type Choice, chooseNames } from '../../policy/name-pattern.js';
+import { type ColumnSelection, chooseNames } from '../../policy/name-pattern.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import type { Batch } from '../../query/query.js';
 
 /** Declared columns of a survey, and those left out that could be selected. */
-export interface Asked {
+export interface SurveyQuestions {
   readonly columns: readonly Column[];
   readonly leftOut: readonly string[];
 }
@@ -16,11 +16,11 @@ export interface Asked {
  * Weights and the unit column are never questions. Group keys, ids, timings and device data are selected by their exact names only,
  * the rest by names and patterns.
  */
-export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
+export function surveyQuestions(policy: Policy, choice: ColumnSelection = {}): SurveyQuestions {
   const all = [...policy.columns.values()].filter((column) => !isWeight(column) && column.name !== policy.protect.unit);
   const keys = new Set(
     policy.dependence.flatMap((d) =>
-      tieColumns(d)
+      tieKindColumns(d)
         .filter(({ read }) => read === 'name')
         .map(({ column }) => column),
     ),
@@ -48,14 +48,14 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
 }
 
 /** Selection of survey questions, and the weight by which answers count. */
-export interface Asking extends Choice {
+export interface SurveySelection extends ColumnSelection {
   readonly weight?: string;
 }
 
 /** One histogram per question. Those in `merged` are derived from the joint histogram of their cluster. */
-export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set(), choice: Asking = {}): Batch {
+export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set(), choice: SurveySelection = {}): Batch {
   return {
-    queries: surveyColumns(policy, choice).columns.map(({ name }) => ({
+    queries: surveyQuestions(policy, choice).columns.map(({ name }) => ({
       kind: 'histogram',
       column: name,
       ...(merged.has(name) && { merged: true as const }),

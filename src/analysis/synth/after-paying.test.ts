@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../../test/workshop.js';
-import { fit as modelOf } from '../graphical/fit.js';
+import { fitModel as modelOf } from '../graphical/fit.js';
 import { candidatesFor } from './candidates.js';
-import { made } from './made.js';
-import { rowsWithin } from './memory.js';
+import { makeSynthResult } from './made.js';
+import { drawableRows } from './memory.js';
 import { planSynth, releaseSynth } from './release.js';
-import { modelCells, smallEnough } from './small-enough.js';
+import { modelCells, withinModelLimit } from './small-enough.js';
 
 // Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
@@ -108,13 +108,13 @@ describe('synthetic rows whose number is estimated', () => {
   it('the number of synthetic rows is at most what memory holds', () => {
     const setting = { sizes: [2], change: 'removed', each: 1, impossible: [], mostCells: 10 } as const;
     const modelled = [{ name: 'a', size: 2, labels: ['0', '1'] }];
-    const told = { measured: [{ columns: [0], counts: Float64Array.of(1e11, 1e11), sd: 1e11 }], pairs: [] };
+    const measurements = { measured: [{ columns: [0], counts: Float64Array.of(1e11, 1e11), sd: 1e11 }], pairs: [] };
     const ground = { form: { tables: [] }, mode: 'mst', columns: [], coded: [], modelled, setting, mostDrawn: 100 } as const;
-    expect(made(ground, told)).toMatchObject({ rows: 100, total: 2e11 });
+    expect(makeSynthResult(ground, measurements)).toMatchObject({ rows: 100, total: 2e11 });
     const held = { rows: 0, perRow: 8, counted: 0, cells: 10, drawn: 0, columns: 2 };
-    expect(rowsWithin(held, 10_000)).toBe(128);
-    expect(rowsWithin(held, 1e15)).toBe(20_000_000);
-    expect(rowsWithin(held, 1)).toBe(1);
+    expect(drawableRows(held, 10_000)).toBe(128);
+    expect(drawableRows(held, 1e15)).toBe(20_000_000);
+    expect(drawableRows(held, 1)).toBe(1);
   });
 });
 
@@ -156,10 +156,10 @@ describe('tables that would make the model too large', () => {
         [],
       ),
     ).toBe(432);
-    expect(smallEnough(setting, ring)).toEqual(ring.slice(0, 3));
-    expect(smallEnough({ ...setting, mostCells: 432 }, ring)).toBe(ring);
+    expect(withinModelLimit(setting, ring)).toEqual(ring.slice(0, 3));
+    expect(withinModelLimit({ ...setting, mostCells: 432 }, ring)).toBe(ring);
     // The marginal of a column in no other table is taken from the table that was left out.
-    const last = smallEnough({ ...setting, mostCells: 78 }, [ring[0]!, ring[1]!, ring[2]!]);
+    const last = withinModelLimit({ ...setting, mostCells: 78 }, [ring[0]!, ring[1]!, ring[2]!]);
     expect(last.map(({ columns }) => columns)).toEqual([[0, 1], [1, 2], [3]]);
     expect(last[2]).toEqual({ columns: [3], counts: new Float64Array(6).fill(6), sd: Math.sqrt(6) });
     expect(() =>

@@ -3,22 +3,22 @@ import { forgetful, remembering } from '../../../test/statistical/again.js';
 import { auditOutputs, type Output } from '../../../test/statistical/statistical.js';
 import { openWorkshop, type Workshop } from '../../../test/workshop.js';
 import { rational } from '../../base/exact/rational.js';
-import { type Allotment, partOf, pure } from '../../privacy/mechanism/allotment.js';
+import { type BudgetShare, pure, splitShare } from '../../privacy/mechanism/allotment.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
-import { Paid } from '../../privacy/mechanism/paid.js';
+import { Payment } from '../../privacy/mechanism/paid.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
-import { deskOf, Session } from '../../release/session/session.js';
-import { type Measured, fit as modelOf } from '../graphical/fit.js';
+import { PrivacySession, releaseContextOf } from '../../release/session/session.js';
+import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
-import { countsOf } from './counts.js';
-import { penaltyOf } from './distance.js';
+import { countMarginal } from './counts.js';
+import { distancePenalty } from './distance.js';
 import { drawHouseholds } from './households/draw.js';
 import { type Household, pairMethod, pairModel } from './households/measure-pairs.js';
-import { type Method, type Setting, totalOf } from './method.js';
-import { measuredOf, releaseSynth } from './release.js';
-import { type Candidate, inRounds } from './rounds.js';
+import { estimatedTotal, type SynthMethod, type SynthSetting } from './method.js';
+import { measureAll, releaseSynth } from './release.js';
+import { type MarginalCandidate, roundsMethod } from './rounds.js';
 import { drawCodes, uniform } from './rows.js';
-import { asTree } from './tree.js';
+import { treeMethod } from './tree.js';
 
 // The suite draws the same in every run; a long run draws anew.
 vi.mock('../../privacy/noise/bits.js', async (original) => {
@@ -45,16 +45,16 @@ const world = (own: number): CodedTable => {
   const columns = [0, 1, 2].map((c) => Uint16Array.from(rows, (row) => row[c]!));
   return { names: ['a', 'b', 'c'], levels: [2, 2, 2], rows: rows.length, columns };
 };
-const setting: Setting = { sizes: [2, 2, 2], change: 'replaced', records: 3, each: 3, impossible: [], mostCells: 1000 };
-const pairs: readonly Candidate[] = [
+const setting: SynthSetting = { sizes: [2, 2, 2], change: 'replaced', records: 3, each: 3, impossible: [], mostCells: 1000 };
+const pairs: readonly MarginalCandidate[] = [
   { columns: [0, 1], weight: 1 },
   { columns: [0, 2], weight: 1 },
   { columns: [1, 2], weight: 1 },
 ];
 /** Everything published: the measurements, their columns, and the rows. */
-function synthesis(method: Method, table: CodedTable, paid: Paid): number[] {
-  const measured = method.run(table, paid);
-  const rows = drawCodes(modelOf({ sizes: setting.sizes, measured, total: totalOf(setting, measured) }), 7);
+function synthesis(method: SynthMethod, table: CodedTable, payment: Payment): number[] {
+  const measured = method.run(table, payment);
+  const rows = drawCodes(modelOf({ sizes: setting.sizes, measured, total: estimatedTotal(setting, measured) }), 7);
   const singles = measured.slice(0, 3).flatMap(({ counts }) => [...counts]);
   const [first] = measured.slice(3);
   const place = first ? pairs.findIndex(({ columns }) => columns.join() === first.columns.join()) : -1;
@@ -70,13 +70,13 @@ function synthesis(method: Method, table: CodedTable, paid: Paid): number[] {
 const asChosenIn = (table: CodedTable) => ({
   name: 'the table that this world is farthest from',
   of: (o: readonly number[]): number => {
-    const singles: Measured[] = [0, 1, 2].map((c) => ({
+    const singles: NoisyMarginal[] = [0, 1, 2].map((c) => ({
       columns: [c],
       counts: Float64Array.from([o[2 * c]!, o[2 * c + 1]!]),
       sd: 1,
     }));
-    const model = modelOf({ sizes: setting.sizes, measured: singles, total: totalOf(setting, singles), iterations: 200 });
-    const penalties = pairs.map(({ columns }) => penaltyOf(countsOf(table, columns), model.table(columns), 1, 0));
+    const model = modelOf({ sizes: setting.sizes, measured: singles, total: estimatedTotal(setting, singles), iterations: 200 });
+    const penalties = pairs.map(({ columns }) => distancePenalty(countMarginal(table, columns), model.table(columns), 1, 0));
     // Models of the same numbers may differ in their last digits.
     return penalties[o[6]!]! - penalties.reduce((a, b) => (b < a ? b : a)) <= 8n ? 1 : 0;
   },
@@ -84,9 +84,9 @@ const asChosenIn = (table: CodedTable) => ({
 const leads = { name: 'lead of the second column over the third', of: (o: readonly number[]) => o[3]! - o[2]! - o[5]! + o[4]! };
 
 function audit(
-  method: Method,
+  method: SynthMethod,
   samples = runs,
-  makePaid = (booked: readonly Mechanism[]) => new Paid(booked),
+  makePaid = (reserved: readonly Mechanism[]) => new Payment(reserved),
   sure = confidence,
 ): number {
   const [first, second] = [0, 1].map((own) => {
@@ -98,9 +98,9 @@ function audit(
 }
 
 /** Planted fault: the choice reads the rows and has no noise, whatever was paid. */
-class Peeking extends Paid {
+class Peeking extends Payment {
   override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
-    if (mechanism.law.kind !== 'selection') return super.release(mechanism, exact, noisy);
+    if (mechanism.distribution.kind !== 'selection') return super.release(mechanism, exact, noisy);
     const penalties = exact as unknown as readonly bigint[];
     return penalties.indexOf(penalties.reduce((a, b) => (b < a ? b : a))) as Out;
   }
@@ -114,29 +114,29 @@ const homely = (own: number): CodedTable & { readonly homes: Uint32Array } => ({
   columns: [Uint16Array.of(own, 0, 0, 1, 1, 1)],
   homes: Uint32Array.of(0, 0, 1, 1, 2, 2),
 });
-const home: Household = { members: 1, shared: [], own: [0], apart: [] };
-const ofHomes: Setting = { sizes: [2, 2], change: 'replaced', records: 6, each: 1, impossible: [], mostCells: 1000 };
+const home: Household = { members: 1, shared: [], own: [0], distances: [] };
+const ofHomes: SynthSetting = { sizes: [2, 2], change: 'replaced', records: 6, each: 1, impossible: [], mostCells: 1000 };
 const modelled = ['a', 'members'].map((name) => ({ name, size: 2, labels: ['0', '1'] }));
 
 /** Tables of people, tables of pairs, and the households made from them. */
-function households(allotment: Allotment, samples: number, makePaid: (booked: readonly Mechanism[]) => Paid): number {
-  const method = inRounds(ofHomes, partOf(allotment, rational(2, 3)), [{ columns: [0, 1], weight: 1 }]);
-  const partnered = pairMethod(ofHomes, home, partOf(allotment, rational(1, 3)));
-  const booked = [...method.mechanisms, ...partnered.mechanisms];
+function households(budgetShare: BudgetShare, samples: number, makePaid: (reserved: readonly Mechanism[]) => Payment): number {
+  const method = roundsMethod(ofHomes, splitShare(budgetShare, rational(2, 3)), [{ columns: [0, 1], weight: 1 }]);
+  const partnered = pairMethod(ofHomes, home, splitShare(budgetShare, rational(1, 3)));
+  const reserved = [...method.mechanisms, ...partnered.mechanisms];
   const [first, second] = [0, 1].map((own) =>
     Array.from({ length: samples }, () => {
-      const { measured, pairs } = measuredOf(
+      const { measured, pairs } = measureAll(
         { method, partnered, household: home, modelled, setting: ofHomes },
         homely(own),
-        makePaid(booked),
+        makePaid(reserved),
       );
       const model = modelOf({ sizes: ofHomes.sizes, measured, total: 6, impossible: [{ columns: [1], cells: [] }] });
       const drawn = drawHouseholds(model, pairModel(home, model, pairs), pairs, home, 6, uniform, (n) => cryptoBits.below(n));
       const [one] = pairs;
-      const told = [...(one?.counts ?? [])].slice(-4);
+      const observed = [...(one?.counts ?? [])].slice(-4);
       return [
         measured[0]!.counts[0]! - measured[0]!.counts[1]!,
-        (told[0] ?? 0) + (told[3] ?? 0) - (told[1] ?? 0) - (told[2] ?? 0),
+        (observed[0] ?? 0) + (observed[3] ?? 0) - (observed[1] ?? 0) - (observed[2] ?? 0),
         one?.columns.length ?? 0,
         drawn.columns[0]!.reduce((n, x) => n + x, 0),
       ];
@@ -149,9 +149,9 @@ function households(allotment: Allotment, samples: number, makePaid: (booked: re
 const long = { timeout: 7_200_000 };
 
 describe('the whole synthesis as a black box', long, () => {
-  it.each<[string, (allotment: Allotment) => Method]>([
-    ['in rounds', (allotment) => inRounds(setting, allotment, pairs)],
-    ['as a tree', (allotment) => asTree(setting, allotment)],
+  it.each<[string, (budgetShare: BudgetShare) => SynthMethod]>([
+    ['in rounds', (budgetShare) => roundsMethod(setting, budgetShare, pairs)],
+    ['as a tree', (budgetShare) => treeMethod(setting, budgetShare)],
   ])(
     'the synthesis reveals no more than promised about one record without ties, at a small and a large budget: %s',
     (_, method) => {
@@ -164,14 +164,14 @@ describe('the whole synthesis as a black box', long, () => {
     },
   );
 
-  it.each<[string, Method]>([
-    ['in rounds', inRounds(setting, pure(rational(1, 8)), pairs)],
-    ['as a tree', asTree(setting, pure(rational(1, 8)))],
+  it.each<[string, SynthMethod]>([
+    ['in rounds', roundsMethod(setting, pure(rational(1, 8)), pairs)],
+    ['as a tree', treeMethod(setting, pure(rational(1, 8)))],
   ])('the audit detects a choice that was not paid for: %s', (_, method) => {
     // So many runs mostly find 0.3 to 0.7, whatever was paid; an audit of an unsuitable event is repeated.
     let found = 0;
     for (let again = 0; again < 12 && found <= 1 / 8; again++)
-      found = audit(method, Math.max(runs, 800), (booked) => new Peeking(booked), 1 - 1e-6);
+      found = audit(method, Math.max(runs, 800), (reserved) => new Peeking(reserved), 1 - 1e-6);
     if (process.env.FUGU_SYNTH_RUNS) console.log('peeking', found);
     expect(found).toBeGreaterThan(1 / 8);
     // The same audit of the paid choice, as often, finds no more than its price.
@@ -181,7 +181,7 @@ describe('the whole synthesis as a black box', long, () => {
 });
 
 describe('synthetic households as a black box', long, () => {
-  const paidFor = (booked: readonly Mechanism[]) => new Paid(booked);
+  const paidFor = (reserved: readonly Mechanism[]) => new Payment(reserved);
   it('synthetic households reveal no more than promised about one member, at a small and a large budget', () => {
     const little = households(pure(rational(1, 2)), runs, paidFor);
     // With as many runs as elsewhere, one such audit in a hundred finds less than 0.5.
@@ -193,15 +193,15 @@ describe('synthetic households as a black box', long, () => {
   });
 
   it('the audit detects tables of two members without noise', () => {
-    class Bare extends Paid {
+    class Bare extends Payment {
       override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
         // A pair of a household of two is one of three pairs in all.
         const bare =
-          mechanism.law.kind === 'laplace' && (exact as unknown as readonly bigint[]).reduce((a, b) => a + b, 0n) === 3n;
+          mechanism.distribution.kind === 'laplace' && (exact as unknown as readonly bigint[]).reduce((a, b) => a + b, 0n) === 3n;
         return bare ? (exact as unknown as Out) : super.release(mechanism, exact, noisy);
       }
     }
-    const found = households(pure(rational(1, 2)), Math.max(runs, 200), (booked) => new Bare(booked));
+    const found = households(pure(rational(1, 2)), Math.max(runs, 200), (reserved) => new Bare(reserved));
     if (process.env.FUGU_SYNTH_RUNS) console.log('households, without noise on pairs', found);
     expect(found).toBeGreaterThan(0.5);
   });
@@ -230,13 +230,17 @@ columns:
     shops.push(shop);
     shop.write('people.csv', people(party));
     const opened = await shop.session();
-    const session = new Session({ ...deskOf(opened), engine: await remembering(deskOf(opened).engine), ledger: forgetful });
+    const session = new PrivacySession({
+      ...releaseContextOf(opened),
+      engine: await remembering(releaseContextOf(opened).engine),
+      ledger: forgetful,
+    });
     const seen: Output[] = [];
     for (let k = 0; k < count; k++) {
       const { result } = await releaseSynth(session, { mode: 'mst' }, { epsilon: '1' });
       const [party, trust] = result.measured;
-      const said = result.columns[0]!.values.filter((x) => x === 'dem').length;
-      seen.push([party!.counts[0]! - party!.counts[1]!, trust!.counts[0]! - trust!.counts[1]!, said]);
+      const answered = result.columns[0]!.values.filter((x) => x === 'dem').length;
+      seen.push([party!.counts[0]! - party!.counts[1]!, trust!.counts[0]! - trust!.counts[1]!, answered]);
     }
     await opened.close();
     return seen;
@@ -249,14 +253,14 @@ columns:
     }).epsilon;
 
   it('the release reveals no more than promised about a declared household of fifty copies', async () => {
-    const told = await found('[{ kind: groups, by: home }]', runs);
-    if (process.env.FUGU_SYNTH_RUNS) console.log('declared home', told);
-    expect(told).toBeLessThanOrEqual(1);
+    const observed = await found('[{ kind: groups, by: home }]', runs);
+    if (process.env.FUGU_SYNTH_RUNS) console.log('declared home', observed);
+    expect(observed).toBeLessThanOrEqual(1);
   });
 
   it('the audit detects an undeclared household of fifty copies', async () => {
-    const told = await found('none', Math.max(runs, 400));
-    if (process.env.FUGU_SYNTH_RUNS) console.log('undeclared home', told);
-    expect(told).toBeGreaterThan(1);
+    const observed = await found('none', Math.max(runs, 400));
+    if (process.env.FUGU_SYNTH_RUNS) console.log('undeclared home', observed);
+    expect(observed).toBeGreaterThan(1);
   });
 });

@@ -1,25 +1,25 @@
 import { Fault } from '../../base/errors.js';
 import type { CodedColumn, ModelColumn } from './columns.js';
-import { cellsOf } from './counts.js';
+import { codedTableSize } from './counts.js';
 import type { SynthForm } from './form.js';
-import type { Candidate } from './rounds.js';
+import type { MarginalCandidate } from './rounds.js';
 
 /** Most candidate tables; each is counted once and compared in every round. */
-const mostTables = 6_000;
-const mostCounted = 30_000_000;
+const maxTables = 6_000;
+const maxCountedCells = 30_000_000;
 
 /**
  * Marginals of up to so many columns, and named tables with theirs. Weight is the share of a table's columns in each wanted table;
  * overlap by number (McKenna et al. 2022) favours large tables and blurs other choices (docs/decisions/0086).
  */
-export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mostCells: number): readonly Candidate[] {
+export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mostCells: number): readonly MarginalCandidate[] {
   const k = coded.length;
-  const upTo = form.upTo ?? (choices(k, 3) + choices(k, 2) <= mostTables ? 3 : 2);
+  const upTo = form.upTo ?? (choices(k, 3) + choices(k, 2) <= maxTables ? 3 : 2);
   const sizes = coded.map(({ size }) => size);
   const all = subsetsUpTo(k, Math.min(upTo, k)).filter((set) => set.length > 1 || k === 1);
-  const named = form.tables.map(({ by, weight }) => ({ columns: placesNamed(coded, by), weight }));
+  const named = form.tables.map(({ by, weight }) => ({ columns: columnPlaces(coded, by), weight }));
   // A multi-select column becomes one column per option: the subsets of so many are never enumerated.
-  if (named.some(({ columns }) => 2 ** columns.length > 2 * mostTables))
+  if (named.some(({ columns }) => 2 ** columns.length > 2 * maxTables))
     throw new Fault(
       'DOMAIN_EXCEEDED',
       'A table that is named has too many columns; one that takes several answers counts as one for each.',
@@ -27,12 +27,12 @@ export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mo
     );
   const sets = new Map(all.map((set) => [set.join(), set]));
   for (const { columns } of named) for (const inner of subsets(columns)) if (inner.length > 1) sets.set(inner.join(), inner);
-  const list = [...sets.values()].filter((set) => cellsOf(sizes, set) <= mostCells);
-  const counted = list.reduce((n, set) => n + cellsOf(sizes, set), 0);
-  if (list.length > mostTables || counted > mostCounted)
+  const list = [...sets.values()].filter((set) => codedTableSize(sizes, set) <= mostCells);
+  const counted = list.reduce((n, set) => n + codedTableSize(sizes, set), 0);
+  if (list.length > maxTables || counted > maxCountedCells)
     throw new Fault(
       'DOMAIN_EXCEEDED',
-      `Rounds would look at ${list.length.toLocaleString('en')} tables with ${counted.toLocaleString('en')} cells; at most ${mostTables.toLocaleString('en')} and ${mostCounted.toLocaleString('en')} are compared.`,
+      `Rounds would look at ${list.length.toLocaleString('en')} tables with ${counted.toLocaleString('en')} cells; at most ${maxTables.toLocaleString('en')} and ${maxCountedCells.toLocaleString('en')} are compared.`,
       upTo > 2
         ? 'Write "upTo": 2, name fewer columns, or declare wider bins.'
         : 'Name fewer columns, declare wider bins, or use the mode mst.',
@@ -70,14 +70,14 @@ function subsetsUpTo(k: number, most: number): readonly (readonly number[])[] {
 const subsets = (set: readonly number[]): readonly (readonly number[])[] =>
   subsetsUpTo(set.length, set.length).map((own) => own.map((i) => set[i]!));
 
-export function placesNamed(coded: readonly ModelColumn[], names: readonly string[], said = 'A table'): readonly number[] {
+export function columnPlaces(coded: readonly ModelColumn[], names: readonly string[], subject = 'A table'): readonly number[] {
   const of = (one: ModelColumn) => ('column' in one ? (one as CodedColumn).column.name : one.name);
   const places = names.flatMap((name) => coded.flatMap((one, c) => (of(one) === name ? [c] : [])));
   const unknown = names.find((name) => !coded.some((one) => of(one) === name));
   if (unknown !== undefined)
     throw new Fault(
       'COLUMN_UNKNOWN',
-      `${said} names "${unknown}", which is no column of the rows.`,
+      `${subject} names "${unknown}", which is no column of the rows.`,
       'Name columns that the synthetic rows have.',
     );
   return [...new Set(places)].sort((a, b) => a - b);

@@ -4,7 +4,7 @@ import { isWeight } from '../../policy/domain.js';
 import { chooseNames } from '../../policy/name-pattern.js';
 import type { Column, MultiColumn, Policy } from '../../policy/policy.js';
 import type { Axis } from '../../query/count/measure.js';
-import { keyOf } from '../../query/keys.js';
+import { groupKeyOf } from '../../query/keys.js';
 import type { SynthForm } from './form.js';
 
 /** One column of the model: every row has one of its `size` values. */
@@ -46,7 +46,7 @@ export const codedColumns = (policy: Policy, columns: readonly Column[]): readon
   columns.flatMap((column): readonly CodedColumn[] => (column.type === 'multi' ? optionsOf(column) : [single(policy, column)]));
 
 function single(policy: Policy, column: Column): CodedColumn {
-  const { key, labels } = keyOf(policy, column.name);
+  const { key, labels } = groupKeyOf(policy, column.name);
   if (key.kind === 'options' || key.kind === 'joint') throw new RangeError('a row has one place on an axis');
   return { column, name: column.name, axis: key, size: labels.length, labels };
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { limits } from '../../base/input/limits.js';
 import { readRequest } from '../learn/request.js';
-import { mostAsked } from './memory.js';
+import { maxRequestedRows } from './memory.js';
 
 const name = z.string().min(1);
 const names = z.array(name).min(1);
@@ -15,14 +15,14 @@ const code = z.union([z.string(), z.number(), z.null()]);
 const condition = z.union([code, z.array(code).min(1), z.strictObject({ from: number.optional(), to: number.optional() })]);
 
 /** Synthetic rows: their columns, tables and number. */
-export const request = z.strictObject({
+export const synthSchema = z.strictObject({
   /** Choice of tables: in rounds (aim), as a tree of pairs (mst), or as a tree grown column by column (privbayes). */
   mode: z.enum(['aim', 'mst', 'privbayes']).optional(),
   /** Names and patterns; all columns when absent. */
   columns: names.optional(),
   except: names.optional(),
   /** The number of records when absent. */
-  rows: whole(1, mostAsked).optional(),
+  rows: whole(1, maxRequestedRows).optional(),
   /** With aim: most columns of the tables to reproduce; 3 when absent, 2 with many columns. */
   upTo: whole(1, 3).optional(),
   /** With aim: tables of higher weight. */
@@ -40,7 +40,7 @@ export const request = z.strictObject({
   /** Most cells that the model may have, all its cliques together. */
   cells: whole(1_000, limits.graphicalCells.most).optional(),
 });
-export type SynthRequest = z.infer<typeof request>;
+export type SynthRequest = z.infer<typeof synthSchema>;
 /** The same form with its numbers parsed. */
 export interface SynthForm extends Omit<SynthRequest, 'rows' | 'upTo' | 'cells' | 'tables' | 'households'> {
   readonly rows?: number;
@@ -50,7 +50,7 @@ export interface SynthForm extends Omit<SynthRequest, 'rows' | 'upTo' | 'cells' 
   readonly households?: { readonly by: string; readonly shared: readonly string[]; readonly most: number };
 }
 
-export function readForm(input: unknown): SynthForm {
+export function readSynthForm(input: unknown): SynthForm {
   const {
     rows,
     upTo,
@@ -58,11 +58,11 @@ export function readForm(input: unknown): SynthForm {
     tables = [],
     households,
     ...rest
-  } = readRequest(request, input ?? {}, '{"mode": "aim", "rows": 10000}');
+  } = readRequest(synthSchema, input ?? {}, '{"mode": "aim", "rows": 10000}');
   refuseBesideAim(rest.mode, { upTo, tables: tables.length > 0 ? tables : undefined });
-  const within = (name: string, said: number | string | undefined, least: number, most: number) => {
-    if (said === undefined) return {};
-    const value = Number(said);
+  const within = (name: string, written: number | string | undefined, least: number, most: number) => {
+    if (written === undefined) return {};
+    const value = Number(written);
     if (value < least || value > most)
       throw new Fault(
         'QUERY_INVALID',
@@ -74,7 +74,7 @@ export function readForm(input: unknown): SynthForm {
 
   return {
     ...rest,
-    ...within('rows', rows, 1, mostAsked),
+    ...within('rows', rows, 1, maxRequestedRows),
     ...within('upTo', upTo, 1, 3),
     ...within('cells', cells, 1_000, limits.graphicalCells.most),
     ...(households && {
@@ -95,5 +95,5 @@ function refuseBesideAim(mode: SynthRequest['mode'], ofAim: Readonly<Record<stri
     throw new Fault('QUERY_INVALID', `${unread} goes with the mode aim.`, `Leave it out, or leave out the mode ${mode}.`);
 }
 
-export type Condition = z.infer<typeof condition>;
-export type Mode = NonNullable<SynthForm['mode']>;
+export type SynthCondition = z.infer<typeof condition>;
+export type SynthMode = NonNullable<SynthForm['mode']>;

@@ -3,29 +3,29 @@ import { toNumber } from '../../base/exact/rational.js';
 import { shownBins } from '../../policy/bins.js';
 import { codeText } from '../../policy/code.js';
 import { isNumber, levelsOf } from '../../policy/domain.js';
-import { gridOf, numberAt } from '../../policy/grid.js';
-import type { Cluster, Policy } from '../../policy/policy.js';
-import type { Impossible } from '../graphical/fit.js';
+import { gridNumber, gridOf } from '../../policy/grid.js';
+import type { MergedColumns, Policy } from '../../policy/policy.js';
+import type { StructuralZeros } from '../graphical/fit.js';
 import type { CodedColumn } from './columns.js';
-import { cellsOf } from './counts.js';
-import type { Condition, SynthForm } from './form.js';
+import { codedTableSize } from './counts.js';
+import type { SynthCondition, SynthForm } from './form.js';
 
 /** Cells beyond which merged columns are handled in pairs: one clique of all would fill the model. */
-const mostTogether = 2 ** 14;
+const maxJointCells = 2 ** 14;
 
 /**
  * Structural zeros: combinations that the policy's questionnaire excludes (`merge`), and declared ones. Public. Columns whose
  * combinations exceed the model are refused before these are listed.
  */
-export function impossibleIn(
+export function structuralZeros(
   policy: Policy,
   coded: readonly CodedColumn[],
   form: SynthForm,
   most: number,
-): readonly Impossible[] {
+): readonly StructuralZeros[] {
   return [
-    ...(policy.merge ?? []).flatMap((cluster) => outsideOf(coded, cluster, most)),
-    ...(form.impossible ?? []).map((conditions) => named(coded, conditions, most)),
+    ...(policy.merge ?? []).flatMap((cluster) => unsupportedCells(coded, cluster, most)),
+    ...(form.impossible ?? []).map((conditions) => zerosWhere(coded, conditions, most)),
   ].filter(({ cells }) => cells.length > 0);
 }
 
@@ -40,21 +40,25 @@ function refuseMany(coded: readonly CodedColumn[], columns: readonly number[], m
   );
 }
 
-function outsideOf(coded: readonly CodedColumn[], { columns, support }: Cluster, most: number): readonly Impossible[] {
+function unsupportedCells(
+  coded: readonly CodedColumn[],
+  { columns, support }: MergedColumns,
+  most: number,
+): readonly StructuralZeros[] {
   const parts = columns.flatMap((name, c) => {
     const at = coded.findIndex((one) => 'axis' in one && one.name === name);
     return at < 0 ? [] : [{ at, places: support.map((answers) => placeOf(coded[at]!, answers[c] ?? null)) }];
   });
   parts.sort((a, b) => a.at - b.at);
   const sizes = coded.map(({ size }) => size);
-  const together = (own: typeof parts): Impossible => {
+  const jointZeros = (own: typeof parts): StructuralZeros => {
     refuseMany(
       coded,
       own.map(({ at }) => at),
       most,
     );
     const allowed = new Set(support.map((_, k) => own.reduce((cell, { at, places }) => cell * sizes[at]! + places[k]!, 0)));
-    const all = cellsOf(
+    const all = codedTableSize(
       sizes,
       own.map(({ at }) => at),
     );
@@ -62,12 +66,12 @@ function outsideOf(coded: readonly CodedColumn[], { columns, support }: Cluster,
     return { columns: own.map(({ at }) => at), cells };
   };
   if (parts.length < 2) return [];
-  const all = cellsOf(
+  const all = codedTableSize(
     sizes,
     parts.map(({ at }) => at),
   );
-  if (all <= mostTogether) return [together(parts)];
-  return parts.flatMap((b, j) => parts.slice(0, j).map((a) => together([a, b])));
+  if (all <= maxJointCells) return [jointZeros(parts)];
+  return parts.flatMap((b, j) => parts.slice(0, j).map((a) => jointZeros([a, b])));
 }
 
 function placeOf({ column, size, name }: CodedColumn, code: string | null): number {
@@ -79,7 +83,11 @@ function placeOf({ column, size, name }: CodedColumn, code: string | null): numb
   return place;
 }
 
-function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string, Condition>>, most: number): Impossible {
+function zerosWhere(
+  coded: readonly CodedColumn[],
+  conditions: Readonly<Record<string, SynthCondition>>,
+  most: number,
+): StructuralZeros {
   const parts = Object.entries(conditions)
     .map(([name, condition]) => {
       const at = coded.findIndex((one) => one.name === name && 'axis' in one);
@@ -103,7 +111,7 @@ function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string
 }
 
 /** Numbers are drawn anywhere in their bin, so a range must end at a bin's edge. */
-function placesWhere(one: CodedColumn, condition: Condition): readonly number[] {
+function placesWhere(one: CodedColumn, condition: SynthCondition): readonly number[] {
   const { column, name } = one;
   if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
     if (!isNumber(column))
@@ -127,8 +135,8 @@ function placesWhere(one: CodedColumn, condition: Condition): readonly number[] 
     return within.map(({ place }) => place);
   }
   const codes = Array.isArray(condition) ? condition : [condition];
-  return codes.map((said) => {
-    const code = said === '' ? null : said;
+  return codes.map((written) => {
+    const code = written === '' ? null : written;
     if (code !== null && isNumber(column))
       throw new Fault(
         'QUERY_INVALID',
@@ -144,6 +152,6 @@ function binsOf({ column }: CodedColumn): readonly (readonly [low: number, high:
   if (!isNumber(column)) throw new RangeError('only numbers have bins');
   const grid = gridOf(column);
   const firsts = [0, ...shownBins(column).starts];
-  const number = (p: number) => toNumber(numberAt(grid, p));
+  const number = (p: number) => toNumber(gridNumber(grid, p));
   return firsts.map((first, k) => [number(first), number((firsts[k + 1] ?? grid.last + 1) - 1)]);
 }

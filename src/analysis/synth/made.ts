@@ -1,21 +1,21 @@
 import type { Column } from '../../policy/policy.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
-import { type Measured, fit as modelOf } from '../graphical/fit.js';
+import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
 import type { CodedColumn, ModelColumn } from './columns.js';
-import type { Mode, SynthForm } from './form.js';
-import { apartLabels } from './households/apart.js';
+import type { SynthForm, SynthMode } from './form.js';
+import { distanceLabels } from './households/apart.js';
 import { drawHouseholds } from './households/draw.js';
 import { type Household, pairModel } from './households/measure-pairs.js';
 import { pairNames } from './households/pairs.js';
 import { type PartnerQuality, partnerQuality } from './households/quality.js';
-import { type Setting, totalOf } from './method.js';
+import { estimatedTotal, type SynthSetting } from './method.js';
 import { type PredictQuality, predictQuality } from './predict.js';
 import { type Quality, qualityOf } from './quality.js';
-import { drawCodes, type SynthColumn, uniform, writtenRows } from './rows.js';
-import { smallEnough } from './small-enough.js';
+import { decodeRows, drawCodes, type SynthColumn, uniform } from './rows.js';
+import { withinModelLimit } from './small-enough.js';
 
 export interface SynthResult {
-  readonly mode: Mode;
+  readonly mode: SynthMode;
   readonly rows: number;
   readonly columns: readonly SynthColumn[];
   /** All measurements: noisy tables, row-major over the labels of their columns; the rows are made from these alone. */
@@ -43,62 +43,62 @@ export interface MeasuredTable {
 }
 
 /** Setup before any measurement; public. */
-export interface Ground {
+export interface SynthSetup {
   readonly form: SynthForm;
-  readonly mode: Mode;
+  readonly mode: SynthMode;
   readonly columns: readonly Column[];
   readonly coded: readonly CodedColumn[];
   /** Columns of the model of people: the coded ones, and the household size. */
   readonly modelled: readonly ModelColumn[];
   readonly household?: Household;
-  readonly setting: Setting;
+  readonly setting: SynthSetting;
   /** Most rows that fit into memory, if no number is requested. */
   readonly mostDrawn: number;
 }
 
 /** Measurements of rows and of pairs of household members. */
-export interface Told {
-  readonly measured: readonly Measured[];
-  readonly pairs: readonly Measured[];
+export interface SynthMeasurements {
+  readonly measured: readonly NoisyMarginal[];
+  readonly pairs: readonly NoisyMarginal[];
 }
 
 /** Rows used to evaluate a classifier. */
-const mostTried = 20_000;
+const maxTriedRows = 20_000;
 
 /** Synthetic rows from measurements: postprocessing only. */
-export function made(
-  { form, mode, columns, coded, modelled, household, setting, mostDrawn }: Ground,
-  { measured, pairs }: Told,
+export function makeSynthResult(
+  { form, mode, columns, coded, modelled, household, setting, mostDrawn }: SynthSetup,
+  { measured, pairs }: SynthMeasurements,
 ): SynthResult {
   const { sizes, impossible } = setting;
-  const total = totalOf(setting, measured);
-  const asked = form.rows ?? Math.min(mostDrawn, Math.max(1, Math.round(total)));
-  const model = modelOf({ sizes, measured: smallEnough(setting, measured), total, impossible });
+  const total = estimatedTotal(setting, measured);
+  const requestedRows = form.rows ?? Math.min(mostDrawn, Math.max(1, Math.round(total)));
+  const model = modelOf({ sizes, measured: withinModelLimit(setting, measured), total, impossible });
   const named = (column: number) => modelled[column]!;
-  const told = (list: readonly Measured[], of: (column: number) => ModelColumn) =>
+  const measuredTables = (list: readonly NoisyMarginal[], of: (column: number) => ModelColumn) =>
     list.map(({ columns, counts, sd }): MeasuredTable => {
       const own = columns.map(of);
       return { columns: own.map(({ name }) => name), labels: own.map(({ labels }) => labels), counts: [...counts], sd };
     });
   const names = modelled.map(({ name }) => name);
   const table = (codes: readonly Uint16Array[]) => ({ names, levels: sizes, rows: codes[0]!.length, columns: codes });
-  const fresh = table(drawCodes(model, Math.min(asked, mostTried)));
+  const fresh = table(drawCodes(model, Math.min(requestedRows, maxTriedRows)));
   const common = (codes: readonly Uint16Array[], rows: number) => ({
     mode,
     rows,
-    measured: told(measured, named),
+    measured: measuredTables(measured, named),
     total,
     quality: { ...qualityOf(table(codes), measured, total), predicted: predictQuality(table(codes), fresh, measured, total) },
   });
   if (!household || !form.households) {
-    const codes = drawCodes(model, asked);
-    return { ...common(codes, asked), columns: writtenRows(columns, coded, codes) };
+    const codes = drawCodes(model, requestedRows);
+    return { ...common(codes, requestedRows), columns: decodeRows(columns, coded, codes) };
   }
   const { by } = form.households;
   const { own, members } = household;
   const shared = new Set(household.shared.map((c) => coded[c]!.column.name));
   const below = (n: number) => cryptoBits.below(n);
-  const drawn = drawHouseholds(model, pairModel(household, model, pairs), pairs, household, asked, uniform, below);
+  const drawn = drawHouseholds(model, pairModel(household, model, pairs), pairs, household, requestedRows, uniform, below);
   const [rows, count] = [drawn.homes.length, drawn.homes.at(-1)! + 1];
   const id: SynthColumn = { name: by, type: 'number', whole: true, values: Array.from(drawn.homes, (home) => home + 1) };
   const titles = pairNames(names, household);
@@ -106,21 +106,28 @@ export function made(
     const name = titles[column]!;
     if (column === 0) return { ...modelled[members]!, name };
     if (column <= 2 * own.length) return { ...modelled[own[(column - 1) % own.length]!]!, name };
-    const { places: size } = household.apart[column - 1 - 2 * own.length]!;
-    return { name, size, labels: apartLabels(size) };
+    const { places: size } = household.distances[column - 1 - 2 * own.length]!;
+    return { name, size, labels: distanceLabels(size) };
   };
   return {
     ...common(drawn.columns, rows),
     columns: [
       id,
-      ...writtenRows(columns, coded, drawn.columns).map((one) => (shared.has(one.name) ? asFirst(one, drawn.homes) : one)),
+      ...decodeRows(columns, coded, drawn.columns).map((one) =>
+        shared.has(one.name) ? sharedByHousehold(one, drawn.homes) : one,
+      ),
     ],
-    households: { by, count, measured: told(pairs, ofPair), quality: partnerQuality(drawn, household, names, sizes, pairs) },
+    households: {
+      by,
+      count,
+      measured: measuredTables(pairs, ofPair),
+      quality: partnerQuality(drawn, household, names, sizes, pairs),
+    },
   };
 }
 
 /** Copies the written value of the first member to all members in shared columns. */
-function asFirst(column: SynthColumn, homes: Uint32Array): SynthColumn {
+function sharedByHousehold(column: SynthColumn, homes: Uint32Array): SynthColumn {
   const values: SynthColumn['values'][number][] = [];
   for (let row = 0; row < homes.length; row++)
     values.push(row > 0 && homes[row] === homes[row - 1] ? values[row - 1]! : column.values[row]!);

@@ -1,6 +1,6 @@
-import type { Measured } from '../graphical/fit.js';
+import type { NoisyMarginal } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
-import { cellsOf, countsOf } from './counts.js';
+import { codedTableSize, countMarginal } from './counts.js';
 
 /** Predictability of a column from the others: accuracy of a classifier trained on synthetic rows. */
 export interface PredictQuality {
@@ -32,7 +32,7 @@ const mostColumns = 16;
 export function predictQuality(
   rows: CodedTable,
   fresh: CodedTable,
-  measured: readonly Measured[],
+  measured: readonly NoisyMarginal[],
   total: number,
 ): readonly PredictQuality[] {
   const columns = [...rows.levels.keys()].filter((y) => rows.levels[y]! <= mostLevels).slice(0, mostColumns);
@@ -44,33 +44,33 @@ export function predictQuality(
       .reduce<TriedQuality | undefined>((best, own) => (!best || own.synthetic > best.synthetic ? own : best), undefined);
     return {
       column: rows.names[y]!,
-      common: Math.max(...countsOf(rows, [y])) / rows.rows,
+      common: Math.max(...countMarginal(rows, [y])) / rows.rows,
       claimed: naiveBayes(rows, fresh, y),
       ...(tried && { tried }),
     };
   });
 }
 
-function tryOn(rows: CodedTable, { columns, counts, sd }: Measured, y: number, total: number): TriedQuality {
+function tryOn(rows: CodedTable, { columns, counts, sd }: NoisyMarginal, y: number, total: number): TriedQuality {
   const k = rows.levels[y]!;
-  const own = countsOf(rows, columns);
-  const stride = cellsOf(
+  const own = countMarginal(rows, columns);
+  const stride = codedTableSize(
     rows.levels,
     columns.filter((c) => c > y),
   );
-  let [synthetic, told] = [0, 0];
+  let [synthetic, correct] = [0, 0];
   const groups = own.length / k;
   for (let g = 0; g < groups; g++) {
     const first = Math.floor(g / stride) * stride * k + (g % stride);
     let best = first;
     for (let v = 1; v < k; v++) if (own[first + v * stride]! > own[best]!) best = first + v * stride;
     synthetic += own[best]!;
-    told += counts[best]!;
+    correct += counts[best]!;
   }
   return {
     by: columns.filter((c) => c !== y).map((c) => rows.names[c]!),
     synthetic: synthetic / rows.rows,
-    measured: Math.min(1, Math.max(0, told / total)),
+    measured: Math.min(1, Math.max(0, correct / total)),
     sd: (sd * Math.sqrt(groups)) / total,
     // The expected maximum of k normal numbers is below sqrt(2 ln k).
     flattered: Math.min(1, (groups * sd * Math.sqrt(2 * Math.log(k))) / total),
@@ -79,12 +79,12 @@ function tryOn(rows: CodedTable, { columns, counts, sd }: Measured, y: number, t
 
 function naiveBayes(rows: CodedTable, fresh: CodedTable, y: number): number {
   const k = rows.levels[y]!;
-  const singles = countsOf(rows, [y]);
+  const singles = countMarginal(rows, [y]);
   const prior = singles.map((n) => Math.log(n + 1));
   const others = [...rows.levels.keys()].filter((c) => c !== y);
   const logs = others.map((c) => {
     const m = rows.levels[c]!;
-    const pairs = countsOf(rows, [c, y]);
+    const pairs = countMarginal(rows, [c, y]);
     return pairs.map((n, cell) => Math.log((n + 1) / (singles[cell % k]! + m)));
   });
   let right = 0;

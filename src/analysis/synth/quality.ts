@@ -1,6 +1,6 @@
-import type { Measured } from '../graphical/fit.js';
+import type { NoisyMarginal } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
-import { countsOf } from './counts.js';
+import { countMarginal } from './counts.js';
 
 /** Distance of synthetic rows from the measurements. Nothing else is known of the data. */
 export interface Quality {
@@ -24,19 +24,19 @@ export interface PairQuality {
   readonly synthetic: number;
 }
 
-export function qualityOf(rows: CodedTable, measured: readonly Measured[], total: number): Quality {
+export function qualityOf(rows: CodedTable, measured: readonly NoisyMarginal[], total: number): Quality {
   const name = (c: number) => rows.names[c]!;
   const tables = measured.map(({ columns, counts, sd }) => {
-    const synthetic = scaled(countsOf(rows, columns), total / rows.rows);
-    const apart = synthetic.reduce((sum, x, cell) => sum + Math.abs(x - counts[cell]!), 0);
+    const synthetic = scaled(countMarginal(rows, columns), total / rows.rows);
+    const l1Distance = synthetic.reduce((sum, x, cell) => sum + Math.abs(x - counts[cell]!), 0);
     return {
       columns: columns.map(name),
       cells: counts.length,
-      distance: apart / (2 * total),
+      distance: l1Distance / (2 * total),
       noise: synthetic.reduce((sum, x) => sum + Math.sqrt((2 / Math.PI) * (sd * sd + (x * total) / rows.rows)), 0) / (2 * total),
     };
   });
-  const best = new Map<string, Measured>();
+  const best = new Map<string, NoisyMarginal>();
   for (const one of measured.flatMap((m) => pairsOf(m, rows.levels))) {
     const known = best.get(one.columns.join());
     if (!known || one.sd < known.sd) best.set(one.columns.join(), one);
@@ -46,18 +46,18 @@ export function qualityOf(rows: CodedTable, measured: readonly Measured[], total
     const width = rows.levels[b]!;
     const known = association(one.counts, width, one.sd, total);
     if (!known) return [];
-    const synthetic = scaled(countsOf(rows, one.columns), total / rows.rows);
+    const synthetic = scaled(countMarginal(rows, one.columns), total / rows.rows);
     const own = association(synthetic, width, 0, total, known.levels);
     return own ? [{ columns: [name(a), name(b)], measured: known.v, synthetic: own.v }] : [];
   });
-  const singles = rows.names.map((column, c) => ({ column, counts: [...scaled(countsOf(rows, [c]), total / rows.rows)] }));
+  const singles = rows.names.map((column, c) => ({ column, counts: [...scaled(countMarginal(rows, [c]), total / rows.rows)] }));
   return { tables, pairs, singles };
 }
 
 const scaled = (counts: Float64Array, by: number): Float64Array => counts.map((x) => x * by);
 
 /** The two-column marginals of a measured table. */
-function pairsOf({ columns, counts, sd }: Measured, sizes: readonly number[]): readonly Measured[] {
+function pairsOf({ columns, counts, sd }: NoisyMarginal, sizes: readonly number[]): readonly NoisyMarginal[] {
   if (columns.length < 2) return [];
   return columns.flatMap((b, j) =>
     columns.slice(0, j).map((a, i) => {
@@ -91,9 +91,9 @@ function association(
     return out;
   };
   const [rows, columns] = [sums((cell) => Math.floor(cell / width), height), sums((cell) => cell % width, width)];
-  const telling = (own: Float64Array, others: number) =>
+  const significantLevels = (own: Float64Array, others: number) =>
     [...own.keys()].filter((k) => own[k]! > Math.max(3 * sd * Math.sqrt(others), 0.005 * total));
-  const levels = given ?? { down: telling(rows, width), across: telling(columns, height) };
+  const levels = given ?? { down: significantLevels(rows, width), across: significantLevels(columns, height) };
   const { down, across } = levels;
   if (down.length < 2 || across.length < 2) return undefined;
   let all = 0;

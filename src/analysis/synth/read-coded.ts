@@ -1,25 +1,25 @@
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import { NameList } from '../../data/ties/name-list.js';
 import { NameColumn } from '../../data/ties/spelling.js';
 import type { Policy } from '../../policy/policy.js';
-import { turnViews, viewColumn } from '../../query/count/column-view.js';
+import { columnView, loadChunk } from '../../query/count/column-view.js';
 import { keyRows } from '../../query/count/read-rows.js';
 import { compileStream } from '../../query/count/stream.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import type { CodedColumn } from './columns.js';
-import type { Homes } from './households/pairs.js';
+import type { HouseholdIds } from './households/pairs.js';
 
 /** Bytes of a row while it is read and counted; one more column, and its name, with a household. */
 export const bytesPerRow = (columns: number, home = false): number => 4 * columns + (home ? 32 : 0);
 
 /** Every counted row as values of the model's columns; read through the policy as a table of these columns would be. */
 export async function readCoded(
-  engine: Pinned,
+  engine: Snapshot,
   policy: Policy,
   coded: readonly CodedColumn[],
   by?: string,
-): Promise<Exact<CodedTable & { readonly homes: Homes }>> {
+): Promise<Exact<CodedTable & { readonly homes: HouseholdIds }>> {
   const names = [...new Set(coded.map(({ column }) => column.name))];
   const { statement, columns } = compileStream(
     names,
@@ -29,7 +29,7 @@ export async function readCoded(
     false,
     by === undefined ? [] : [by],
   );
-  const views = new Map(names.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
+  const views = new Map(names.map((name) => [name, columnView(policy.columns.get(name)!)]));
   const fillers = coded.map((one) => {
     if ('axis' in one) return keyRows(policy, views, one.axis);
     const view = views.get(one.column.name)!;
@@ -44,7 +44,7 @@ export async function readCoded(
   let places = new Int32Array(0);
   for await (const part of engine.stream(statement)) {
     const chunk = part.open();
-    turnViews(views, columns, chunk);
+    loadChunk(views, columns, chunk);
     if (places.length < chunk.rows) places = new Int32Array(chunk.rows);
     for (const [c, fill] of fillers.entries()) {
       fill(places, chunk.rows);

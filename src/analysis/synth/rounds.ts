@@ -1,27 +1,35 @@
 import { type Rational, rational, subtract } from '../../base/exact/rational.js';
-import { type Additive, additive } from '../../privacy/mechanism/additive.js';
-import { type Allotment, partOf } from '../../privacy/mechanism/allotment.js';
+import { type AdditiveMechanism, additiveMechanism } from '../../privacy/mechanism/additive.js';
+import { type BudgetShare, splitShare } from '../../privacy/mechanism/allotment.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
-import type { Paid } from '../../privacy/mechanism/paid.js';
+import type { Payment } from '../../privacy/mechanism/paid.js';
 import { reserve } from '../../privacy/mechanism/reserve.js';
-import { type Selection, selection } from '../../privacy/mechanism/select.js';
-import { type Measured, fit as modelOf } from '../graphical/fit.js';
-import type { Graphical } from '../graphical/graphical.js';
+import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/select.js';
+import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
+import type { GraphicalModel } from '../graphical/graphical.js';
 import type { CodedTable } from '../learn/network/coded.js';
-import { cellsOf, countsOf } from './counts.js';
-import { penaltyOf, wholeWeights } from './distance.js';
-import { choicesMoved, countsMoved, type Method, meanNoise, measure, type Setting, totalOf } from './method.js';
+import { codedTableSize, countMarginal } from './counts.js';
+import { distancePenalty, wholeWeights } from './distance.js';
+import {
+  choiceSensitivity,
+  countSensitivity,
+  estimatedTotal,
+  meanNoise,
+  measureMarginal,
+  type SynthMethod,
+  type SynthSetting,
+} from './method.js';
 import { modelCells } from './small-enough.js';
 
 /** A candidate table. */
-export interface Candidate {
+export interface MarginalCandidate {
   readonly columns: readonly number[];
   /** Importance of the table. */
   readonly weight: number;
 }
 
 /** Division of the budget of rounds. */
-export interface Schedule {
+export interface RoundSchedule {
   /** Small steps of the budget per column. */
   readonly stepsPerColumn: number;
   /** Steps of the first round. */
@@ -38,44 +46,44 @@ export interface Schedule {
   /** Iterations of the fit after each round. */
   readonly iterations: number;
   /** Share of the model's cells that the first tables may take. */
-  readonly firstRoom: number;
+  readonly firstModelShare: number;
   /** Power of the model size, above the share `free` of its limit, by which the weight of a table is divided. */
   readonly thrift: number;
   readonly free: number;
 }
-const alike = {
+const sharedSchedule = {
   steeper: 2,
   choosing: rational(1, 10),
   penalty: 3 / 4,
   iterations: 200,
-  firstRoom: 1 / 8,
+  firstModelShare: 1 / 8,
   thrift: 1 / 2,
   free: 1 / 16,
 };
 /** Gaussian noise falls with the root of a share, Laplace noise linearly: its rounds are fewer. */
-export const usual: Readonly<Record<Allotment['noise'], Schedule>> = {
-  zcdp: { ...alike, stepsPerColumn: 16, atFirst: 8 },
-  pure: { ...alike, stepsPerColumn: 4, atFirst: 1 },
+export const defaultSchedules: Readonly<Record<BudgetShare['noise'], RoundSchedule>> = {
+  zcdp: { ...sharedSchedule, stepsPerColumn: 16, atFirst: 8 },
+  pure: { ...sharedSchedule, stepsPerColumn: 4, atFirst: 1 },
 };
 
 /**
  * Every column first; then rounds that measure the table in which rows and model differ most and refit the model, until the budget is
  * spent (after McKenna et al. 2022). Guarantee in synth.proof.md.
  */
-export function inRounds(
-  setting: Setting,
-  allotment: Allotment,
-  candidates: readonly Candidate[],
-  schedule = usual[allotment.noise],
-): Method {
+export function roundsMethod(
+  setting: SynthSetting,
+  budgetShare: BudgetShare,
+  candidates: readonly MarginalCandidate[],
+  schedule = defaultSchedules[budgetShare.noise],
+): SynthMethod {
   const { sizes } = setting;
   // Single columns take the whole budget if there is nothing to choose from.
   const all = (candidates.length > 0 ? schedule.stepsPerColumn : 1) * sizes.length;
-  const singles = additive(
-    { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, effects: countsMoved(setting) },
-    partOf(allotment, rational(sizes.length, all)),
+  const singles = additiveMechanism(
+    { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, sensitivity: countSensitivity(setting) },
+    splitShare(budgetShare, rational(sizes.length, all)),
   );
-  const measuredAlone = (rows: CodedTable, paid: Paid) => sizes.map((_, c) => measure(rows, [c], singles, paid));
+  const measuredAlone = (rows: CodedTable, payment: Payment) => sizes.map((_, c) => measureMarginal(rows, [c], singles, payment));
   if (candidates.length === 0)
     return {
       why: 'All of the budget measures every column by itself: there is no larger table to choose.',
@@ -83,61 +91,64 @@ export function inRounds(
       cells: setting.mostCells,
       run: measuredAlone,
     };
-  const rest = roundsOf(setting, allotment, candidates, { all, left: all - sizes.length }, schedule);
+  const rest = measurementRounds(setting, budgetShare, candidates, { all, left: all - sizes.length }, schedule);
   return {
     why: `A part of the budget measures every column by itself; the rest goes into rounds, each of which chooses the table that the model knows least and measures it.`,
     mechanisms: [singles, rest.reserved],
     cells: setting.mostCells,
-    run: (rows, paid, progress) => {
-      const start = measuredAlone(rows, paid);
-      return rest.run(rows, paid, start, totalOf(setting, start), progress);
+    run: (rows, payment, progress) => {
+      const start = measuredAlone(rows, payment);
+      return rest.run(rows, payment, start, estimatedTotal(setting, start), progress);
     },
   };
 }
 
-export interface Rounds {
+export interface MeasurementRounds {
   readonly reserved: Mechanism;
   /** `start` are released tables; returns the measurements made after them. */
   run(
     rows: CodedTable,
-    paid: Paid,
-    start: readonly Measured[],
+    payment: Payment,
+    start: readonly NoisyMarginal[],
     total: number,
     progress?: (done: number, total: number) => void,
-  ): readonly Measured[];
+  ): readonly NoisyMarginal[];
 }
 
 /** Rounds on `left` of the `all` steps into which the budget share is divided. */
-export function roundsOf(
-  setting: Setting,
-  allotment: Allotment,
-  candidates: readonly Candidate[],
+export function measurementRounds(
+  setting: SynthSetting,
+  budgetShare: BudgetShare,
+  candidates: readonly MarginalCandidate[],
   { all, left: first }: { readonly all: number; readonly left: number },
-  schedule = usual[allotment.noise],
-): Rounds {
+  schedule = defaultSchedules[budgetShare.noise],
+): MeasurementRounds {
   const { sizes } = setting;
-  const part = (steps: number) => partOf(allotment, rational(steps, all));
-  const effects = countsMoved(setting);
-  const mostCells = Math.max(1, ...candidates.map(({ columns }) => cellsOf(sizes, columns)));
+  const part = (steps: number) => splitShare(budgetShare, rational(steps, all));
+  const sensitivity = countSensitivity(setting);
+  const mostCells = Math.max(1, ...candidates.map(({ columns }) => codedTableSize(sizes, columns)));
   const left = (steps: number): Mechanism =>
-    reserve({ name: 'choices of tables and the tables chosen, in rounds', cells: mostCells, effects }, part(steps));
-  const chosenBy = (steps: number): Selection =>
-    selection({ name: 'choice of a table', cells: 1, effects: choicesMoved(setting) }, partOf(part(steps), schedule.choosing));
-  const measuredBy = (steps: number): Additive =>
-    additive(
-      { name: 'table that was chosen', cells: mostCells, effects },
-      partOf(part(steps), subtract(rational(1), schedule.choosing)),
+    reserve({ name: 'choices of tables and the tables chosen, in rounds', cells: mostCells, sensitivity }, part(steps));
+  const chosenBy = (steps: number): ExponentialMechanism =>
+    exponentialMechanism(
+      { name: 'choice of a table', cells: 1, sensitivity: choiceSensitivity(setting) },
+      splitShare(part(steps), schedule.choosing),
+    );
+  const measuredBy = (steps: number): AdditiveMechanism =>
+    additiveMechanism(
+      { name: 'table that was chosen', cells: mostCells, sensitivity },
+      splitShare(part(steps), subtract(rational(1), schedule.choosing)),
     );
   const reserved = left(first);
 
-  const run: Rounds['run'] = (rows, paid, start, total, progress) => {
-    const measured: Measured[] = [...start];
-    const model = (from?: Graphical) =>
+  const run: MeasurementRounds['run'] = (rows, payment, start, total, progress) => {
+    const measured: NoisyMarginal[] = [...start];
+    const model = (from?: GraphicalModel) =>
       modelOf({ sizes, measured, total, impossible: setting.impossible, iterations: schedule.iterations, ...(from && { from }) });
     let known = model();
     const counted = new Map<number, Float64Array>();
     const countsFor = (k: number): Float64Array => {
-      const found = counted.get(k) ?? countsOf(rows, candidates[k]!.columns);
+      const found = counted.get(k) ?? countMarginal(rows, candidates[k]!.columns);
       counted.set(k, found);
       return found;
     };
@@ -147,25 +158,25 @@ export function roundsOf(
       // A remainder too small for another such round is added to this one.
       const take = steps < 2 * at ? steps : at;
       const [choose, add] = [chosenBy(take), measuredBy(take)];
-      const room = setting.mostCells * Math.max(schedule.firstRoom, 1 - (steps - take) / first);
-      const open = openFor(setting, candidates, measured, room, total, meanNoise(add));
+      const cellLimit = setting.mostCells * Math.max(schedule.firstModelShare, 1 - (steps - take) / first);
+      const open = openCandidates(setting, candidates, measured, cellLimit, total, meanNoise(add));
       if (open.length === 0) break;
-      const small = schedule.free * room;
+      const small = schedule.free * cellLimit;
       const weights = wholeWeights(open.map(({ k, cells }) => candidates[k]!.weight / Math.max(small, cells) ** schedule.thrift));
       const rest = steps > take ? left(steps - take) : undefined;
-      paid.exchange(held, choose, add, ...(rest ? [rest] : []));
+      payment.exchange(held, choose, add, ...(rest ? [rest] : []));
       const penalties = open.map(({ k }, i) => {
         const { columns } = candidates[k]!;
-        return penaltyOf(
+        return distancePenalty(
           countsFor(k),
           known.table(columns),
           weights[i]!,
-          schedule.penalty * meanNoise(add) * cellsOf(sizes, columns),
+          schedule.penalty * meanNoise(add) * codedTableSize(sizes, columns),
         );
       });
-      const { columns } = candidates[open[choose.choose(paid, penalties)]!.k]!;
+      const { columns } = candidates[open[choose.choose(payment, penalties)]!.k]!;
       const before = known.table(columns);
-      measured.push(measure(rows, columns, add, paid));
+      measured.push(measureMarginal(rows, columns, add, payment));
       known = model(known);
       const after = known.table(columns);
       const moved = after.reduce((sum, x, cell) => sum + Math.abs(x - before[cell]!), 0);
@@ -180,7 +191,7 @@ export function roundsOf(
 }
 
 /** A candidate, and the cells of the model with it. */
-interface Open {
+interface OpenCandidate {
   readonly k: number;
   readonly cells: number;
 }
@@ -189,19 +200,21 @@ interface Open {
  * Candidates with noise below any possible distance and with which the model stays small enough; without any, all that keep it small.
  * Public.
  */
-function openFor(
-  { sizes, impossible, mostCells }: Setting,
-  candidates: readonly Candidate[],
-  measured: readonly Measured[],
-  room: number,
+function openCandidates(
+  { sizes, impossible, mostCells }: SynthSetting,
+  candidates: readonly MarginalCandidate[],
+  measured: readonly NoisyMarginal[],
+  cellLimit: number,
   total: number,
   noise: number,
-): readonly Open[] {
+): readonly OpenCandidate[] {
   const sets = measured.map(({ columns }) => columns);
-  const all = candidates.map(({ columns }, k): Open => ({ k, cells: modelCells(sizes, [...sets, columns], impossible) }));
+  const all = candidates.map(
+    ({ columns }, k): OpenCandidate => ({ k, cells: modelCells(sizes, [...sets, columns], impossible) }),
+  );
   const least = all.reduce((n, { cells }) => Math.min(n, cells), mostCells);
-  const most = Math.max(room, modelCells(sizes, sets, impossible), least);
+  const most = Math.max(cellLimit, modelCells(sizes, sets, impossible), least);
   const fits = all.filter(({ cells }) => cells <= most);
-  const telling = fits.filter(({ k }) => noise * cellsOf(sizes, candidates[k]!.columns) < 2 * total);
-  return telling.length > 0 ? telling : fits;
+  const informative = fits.filter(({ k }) => noise * codedTableSize(sizes, candidates[k]!.columns) < 2 * total);
+  return informative.length > 0 ? informative : fits;
 }

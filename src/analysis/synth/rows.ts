@@ -1,12 +1,12 @@
 import { toNumber } from '../../base/exact/rational.js';
 import { shownBins } from '../../policy/bins.js';
 import { codesOf } from '../../policy/code.js';
-import { dateText } from '../../policy/date-text.js';
+import { isoDay } from '../../policy/date-text.js';
 import { isNumber, levelsOf } from '../../policy/domain.js';
-import { gridOf, numberAt } from '../../policy/grid.js';
+import { gridNumber, gridOf } from '../../policy/grid.js';
 import type { Column, MultiColumn, NumberColumn } from '../../policy/policy.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
-import type { Graphical } from '../graphical/graphical.js';
+import type { GraphicalModel } from '../graphical/graphical.js';
 import type { CodedColumn } from './columns.js';
 
 /**
@@ -24,9 +24,9 @@ export interface SynthColumn {
 export const uniform = (): number => cryptoBits.below(2 ** 48) / 2 ** 48;
 
 /** So many rows as values of the model's columns. Postprocessing: any number of rows can be drawn from the measurements. */
-export const drawCodes = (model: Graphical, rows: number): readonly Uint16Array[] => model.rows(rows, uniform);
+export const drawCodes = (model: GraphicalModel, rows: number): readonly Uint16Array[] => model.rows(rows, uniform);
 
-export function writtenRows(
+export function decodeRows(
   columns: readonly Column[],
   coded: readonly CodedColumn[],
   codes: readonly Uint16Array[],
@@ -38,7 +38,7 @@ export function writtenRows(
       return {
         name: column.name,
         type: 'text',
-        values: numbers(column, own[0]!).map((days) => (days === null ? null : dateText(days))),
+        values: numbers(column, own[0]!).map((days) => (days === null ? null : isoDay(days))),
       };
     if (isNumber(column))
       return { name: column.name, type: 'number', ...(isWhole(column) && { whole: true }), values: numbers(column, own[0]!) };
@@ -65,7 +65,7 @@ function numbers(column: NumberColumn, places: Uint16Array): readonly (number | 
     if (place >= firsts.length) return none;
     const from = firsts[place]!;
     const to = firsts[place + 1] ?? grid.last + 1;
-    return toNumber(numberAt(grid, from + cryptoBits.below(to - from)));
+    return toNumber(gridNumber(grid, from + cryptoBits.below(to - from)));
   });
 }
 
@@ -77,7 +77,7 @@ function named(column: MultiColumn, options: readonly Uint16Array[]): readonly (
   const codes = codesOf(column);
   const none = column.missing[0] ?? null;
   return Array.from(options[0]!, (_, r) => {
-    const said = codes.filter((_, k) => options[k]![r] === 1);
-    return said.length > 0 ? said.join(column.separator) : none;
+    const chosen = codes.filter((_, k) => options[k]![r] === 1);
+    return chosen.length > 0 ? chosen.join(column.separator) : none;
   });
 }

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../../test/workshop.js';
-import { planPaid } from '../learn/network/learn-columns.js';
-import { refuseBeyond, usualCells } from './memory.js';
+import { planPaidNetwork } from '../learn/network/learn-columns.js';
+import { defaultModelCells, refuseBeyondMemory } from './memory.js';
 import { planSynth, releaseSynth, type SynthResult } from './release.js';
 
 // Seeded noise: every run draws the same.
@@ -148,7 +148,7 @@ describe('synthetic rows', () => {
       await expect(planSynth(session, { mode: 'privbayes' }, { epsilon: '1' })).rejects.toMatchObject({
         code: 'QUERY_UNSUPPORTED',
       });
-      await expect(planPaid(session, { epsilon: '1' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+      await expect(planPaidNetwork(session, { epsilon: '1' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
       await session.close();
     },
   );
@@ -185,23 +185,23 @@ describe('synthetic rows', () => {
 describe('refusals of synthetic rows before anything is spent', () => {
   it('a synthesis beyond the memory is refused with the hint that helps most', () => {
     const held = { rows: 1e6, perRow: 40, counted: 1e6, cells: 2e5, drawn: 1e6, columns: 10 };
-    expect(refuseBeyond(held, 1e9)).toBe(4e7 + 1.6e7 + 7.68e7 + 2.4e8);
-    expect(() => refuseBeyond(held, 1e8)).toThrow(
+    expect(refuseBeyondMemory(held, 1e9)).toBe(4e7 + 1.6e7 + 7.68e7 + 2.4e8);
+    expect(() => refuseBeyondMemory(held, 1e8)).toThrow(
       expect.objectContaining({ code: 'ENGINE_MEMORY', hint: expect.stringContaining('fewer rows') }),
     );
-    expect(() => refuseBeyond({ ...held, drawn: 10, cells: 1e5 }, 9e7)).toThrow(
+    expect(() => refuseBeyondMemory({ ...held, drawn: 10, cells: 1e5 }, 9e7)).toThrow(
       expect.objectContaining({ hint: expect.stringContaining('fewer columns') }),
     );
-    expect(() => refuseBeyond({ ...held, drawn: 10, cells: 2e6 }, 1e8)).toThrow(
+    expect(() => refuseBeyondMemory({ ...held, drawn: 10, cells: 2e6 }, 1e8)).toThrow(
       expect.objectContaining({ hint: expect.stringContaining('fewer cells') }),
     );
   });
 
   it('a model is not refused for memory when the former smaller default would have fitted', async () => {
-    expect([256e6, 1.2e9, 1.3e9, 1e11].map(usualCells)).toEqual([400_000, 400_000, 800_000, 800_000]);
+    expect([256e6, 1.2e9, 1.3e9, 1e11].map(defaultModelCells)).toEqual([400_000, 400_000, 800_000, 800_000]);
     const session = await opened(policy());
     const { synth } = await planSynth(session, {}, { epsilon: '1' });
-    expect(synth.cells).toBe(usualCells(session.room));
+    expect(synth.cells).toBe(defaultModelCells(session.memoryLimit));
     expect(synth.memory).toBeGreaterThan(384 * synth.cells);
     await session.close();
   });

@@ -1,13 +1,20 @@
 import { rational } from '../../base/exact/rational.js';
-import { additive } from '../../privacy/mechanism/additive.js';
-import { type Allotment, partOf } from '../../privacy/mechanism/allotment.js';
-import type { Paid } from '../../privacy/mechanism/paid.js';
-import { selection } from '../../privacy/mechanism/select.js';
-import { type Measured, fit as modelOf } from '../graphical/fit.js';
+import { additiveMechanism } from '../../privacy/mechanism/additive.js';
+import { type BudgetShare, splitShare } from '../../privacy/mechanism/allotment.js';
+import type { Payment } from '../../privacy/mechanism/paid.js';
+import { exponentialMechanism } from '../../privacy/mechanism/select.js';
+import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
-import { countsOf } from './counts.js';
-import { penaltyOf } from './distance.js';
-import { choicesMoved, countsMoved, type Method, measure, type Setting, totalOf } from './method.js';
+import { countMarginal } from './counts.js';
+import { distancePenalty } from './distance.js';
+import {
+  choiceSensitivity,
+  countSensitivity,
+  estimatedTotal,
+  measureMarginal,
+  type SynthMethod,
+  type SynthSetting,
+} from './method.js';
 
 const third = rational(1, 3);
 
@@ -15,30 +22,42 @@ const third = rational(1, 3);
  * Single columns, then a tree of pairs: each edge is chosen among pairs between components by distance from independence, and
  * measured (MST, after McKenna et al. 2021). Guarantee in synth.proof.md.
  */
-export function asTree(setting: Setting, allotment: Allotment): Method {
+export function treeMethod(setting: SynthSetting, budgetShare: BudgetShare): SynthMethod {
   const { sizes } = setting;
   const edges = sizes.length - 1;
-  const effects = countsMoved(setting);
+  const sensitivity = countSensitivity(setting);
   const [widest = 1, next = 1] = [...sizes].sort((a, b) => b - a);
-  const own = partOf(allotment, edges > 0 ? third : rational(1));
-  const singles = additive({ name: 'tables of one column', cells: widest, times: sizes.length, effects }, own);
+  const own = splitShare(budgetShare, edges > 0 ? third : rational(1));
+  const singles = additiveMechanism({ name: 'tables of one column', cells: widest, times: sizes.length, sensitivity }, own);
   const joins =
     edges > 0
       ? {
-          choice: selection(
-            { name: 'pairs of the tree', cells: edges, effects: choicesMoved(setting, edges) },
-            partOf(allotment, third),
+          choice: exponentialMechanism(
+            { name: 'pairs of the tree', cells: edges, sensitivity: choiceSensitivity(setting, edges) },
+            splitShare(budgetShare, third),
           ),
-          pairs: additive({ name: 'tables of the pairs', cells: widest * next, times: edges, effects }, partOf(allotment, third)),
+          pairs: additiveMechanism(
+            { name: 'tables of the pairs', cells: widest * next, times: edges, sensitivity },
+            splitShare(budgetShare, third),
+          ),
         }
       : undefined;
 
-  const run = (rows: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[] => {
-    const measured: Measured[] = sizes.map((_, c) => measure(rows, [c], singles, paid));
+  const run = (
+    rows: CodedTable,
+    payment: Payment,
+    progress?: (done: number, total: number) => void,
+  ): readonly NoisyMarginal[] => {
+    const measured: NoisyMarginal[] = sizes.map((_, c) => measureMarginal(rows, [c], singles, payment));
     if (!joins) return measured;
-    const apart = modelOf({ sizes, measured, total: totalOf(setting, measured), impossible: setting.impossible });
+    const independentModel = modelOf({
+      sizes,
+      measured,
+      total: estimatedTotal(setting, measured),
+      impossible: setting.impossible,
+    });
     const pairs = sizes.flatMap((_, a) => sizes.slice(0, a).map((_, b) => [b, a] as const));
-    const penalties = pairs.map((pair) => penaltyOf(countsOf(rows, pair), apart.table(pair), largest, 0));
+    const penalties = pairs.map((pair) => distancePenalty(countMarginal(rows, pair), independentModel.table(pair), largest, 0));
     const part = sizes.map((_, c) => c);
     for (let edge = 0; edge < edges; edge++) {
       const open = pairs.flatMap(([a, b], k) => (part[a] === part[b] ? [] : [k]));
@@ -46,14 +65,14 @@ export function asTree(setting: Setting, allotment: Allotment): Method {
         pairs[
           open[
             joins.choice.choose(
-              paid,
+              payment,
               open.map((k) => penalties[k]!),
             )
           ]!
         ]!;
       const [from, to] = [part[b]!, part[a]!];
       for (const [c, own] of part.entries()) if (own === from) part[c] = to;
-      measured.push(measure(rows, [a, b], joins.pairs, paid));
+      measured.push(measureMarginal(rows, [a, b], joins.pairs, payment));
       progress?.(edge + 1, edges);
     }
     return measured;

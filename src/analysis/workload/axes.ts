@@ -1,5 +1,5 @@
 import type { LabelledKey } from '../../query/keys.js';
-import type { Question, View } from './question.js';
+import type { AxisView, LinearQuery } from './question.js';
 
 /** A column of the workload with its axes, `first` and those that follow, one per level. Axis positions without a value hold no row. */
 export interface WorkloadColumn extends LabelledKey {
@@ -10,13 +10,13 @@ export interface WorkloadColumn extends LabelledKey {
   /** Position of each key value in the row-major grid of the axes. */
   readonly at: readonly number[];
   /** Views that can be requested, by name; its own values first. */
-  readonly views: readonly View[];
+  readonly views: readonly AxisView[];
 }
 export const axesOf = ({ first, sizes }: Pick<WorkloadColumn, 'first' | 'sizes'>): readonly number[] =>
   sizes.map((_, k) => first + k);
 
 /** Layout of the values of a column on axes: group, group inside it, and so on. */
-export interface Grid {
+export interface AxisGrid {
   readonly sizes: readonly number[];
   readonly at: readonly number[];
 }
@@ -26,7 +26,7 @@ const strideAfter = (sizes: readonly number[], k: number): number => sizes.slice
  * Query for each nonempty group of a level, in grid order, over the axes down to that level. Noise in empty places is divided evenly
  * among the groups of a parent, so every level adds up to the one above (levels.proof.md).
  */
-export function questionsAt({ sizes, at }: Grid, level: number): ReadonlyMap<number, Question> {
+export function groupQueries({ sizes, at }: AxisGrid, level: number): ReadonlyMap<number, LinearQuery> {
   let above = new Map<number, ReadonlyMap<number, number>>([[0, new Map([[0, 1]])]]);
   for (let l = 1; l <= level; l++) {
     const [m, finer] = [sizes[l - 1]!, strideAfter(sizes, l)];
@@ -50,29 +50,29 @@ export function questionsAt({ sizes, at }: Grid, level: number): ReadonlyMap<num
 }
 
 /** The nonempty groups of a level. */
-export const groupsAt = ({ sizes, at }: Grid, level: number): readonly number[] => {
+export const groupsAt = ({ sizes, at }: AxisGrid, level: number): readonly number[] => {
   const finer = strideAfter(sizes, level);
   return at.map((place) => Math.floor(place / finer));
 };
 
 /** Sum of queries. */
-export function sumOf(questions: readonly Question[]): Question {
+export function sumQueries(questions: readonly LinearQuery[]): LinearQuery {
   const sums = new Map<number, number>();
   for (const { cells, shares } of questions)
     for (const [k, cell] of cells.entries()) sums.set(cell, (sums.get(cell) ?? 0) + shares[k]!);
-  const kept = [...sums].filter(([, x]) => Math.abs(x) > 1e-12);
-  return { cells: kept.map(([cell]) => cell), shares: kept.map(([, x]) => x) };
+  const nonZero = [...sums].filter(([, x]) => Math.abs(x) > 1e-12);
+  return { cells: nonZero.map(([cell]) => cell), shares: nonZero.map(([, x]) => x) };
 }
 
 /** Counting of a table over axes: its columns, and the destination of each of their cells. */
-export function countedBy(columns: readonly WorkloadColumn[], axes: readonly number[]) {
+export function axisCounting(columns: readonly WorkloadColumn[], axes: readonly number[]) {
   const own = [...columns.entries()].filter(([, column]) => axesOf(column).some((axis) => axes.includes(axis)));
   const goes = own.map(([, { at, first, sizes }]) => {
-    const kept = sizes.map((_, k) => axes.includes(first + k));
+    const nonZero = sizes.map((_, k) => axes.includes(first + k));
     const to = at.map((place) =>
-      sizes.reduce((cell, m, k) => (kept[k] ? cell * m + (Math.floor(place / strideAfter(sizes, k + 1)) % m) : cell), 0),
+      sizes.reduce((cell, m, k) => (nonZero[k] ? cell * m + (Math.floor(place / strideAfter(sizes, k + 1)) % m) : cell), 0),
     );
-    return { cells: sizes.reduce((n, m, k) => (kept[k] ? n * m : n), 1), to };
+    return { cells: sizes.reduce((n, m, k) => (nonZero[k] ? n * m : n), 1), to };
   });
   let at = [0];
   for (const { cells, to } of goes) at = at.flatMap((before) => to.map((place) => before * cells + place));

@@ -15,7 +15,7 @@ export function subsetsUpTo<T>(list: readonly T[], most: number): T[][] {
 export const subsets = <T>(list: readonly T[]): T[][] => subsetsUpTo(list, list.length);
 
 /** Every table that is a marginal of one of these, themselves and the number of rows included: small ones first. */
-export function closureOf(tables: readonly (readonly number[])[]): readonly (readonly number[])[] {
+export function downwardClosure(tables: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const found = new Map<string, readonly number[]>();
   for (const axes of tables) for (const set of subsets(axes)) found.set(set.join(), set);
   return [...found.values()].sort((a, b) => a.length - b.length || compareLists(a, b));
@@ -26,13 +26,13 @@ const compareLists = (a: readonly number[], b: readonly number[]): number => {
 };
 
 /** Tables that are no marginal of another. */
-export function maximalOf(tables: readonly (readonly number[])[]): readonly (readonly number[])[] {
-  const said = new Set<string>();
-  for (const axes of tables) for (const set of subsets(axes)) if (set.length < axes.length) said.add(set.join());
+export function maximalSets(tables: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const covered = new Set<string>();
+  for (const axes of tables) for (const set of subsets(axes)) if (set.length < axes.length) covered.add(set.join());
   const seen = new Set<string>();
   return tables.filter((axes) => {
     const text = axes.join();
-    if (said.has(text) || seen.has(text)) return false;
+    if (covered.has(text) || seen.has(text)) return false;
     seen.add(text);
     return true;
   });

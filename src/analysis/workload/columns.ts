@@ -1,10 +1,10 @@
 import { Fault } from '../../base/errors.js';
 import { missingLabel } from '../../policy/code.js';
 import type { Policy } from '../../policy/policy.js';
-import { keyOf, type LabelledKey } from '../../query/keys.js';
-import { axesOf, type Grid, type WorkloadColumn } from './axes.js';
-import { addedUp, type Groups, type Level, nested, valuesView } from './levels.js';
-import type { Placed, View } from './question.js';
+import { groupKeyOf, type LabelledKey } from '../../query/keys.js';
+import { type AxisGrid, axesOf, type WorkloadColumn } from './axes.js';
+import { type LevelGroups, type NamedLevel, nestedAxes, summedLevels, valuesView } from './levels.js';
+import type { AxisView, PlacedView } from './question.js';
 import { gridFor, type Ranges, rangesView, spansOf } from './ranges.js';
 
 /** Views besides columns: a coarser level of one (0 is the first above its values), or ranges of its values. */
@@ -12,14 +12,18 @@ export interface NamedView {
   readonly column: string;
   readonly level?: number;
   /** The levels of the column, up to its coarsest. */
-  readonly levels?: readonly Level[];
+  readonly levels?: readonly NamedLevel[];
   readonly ranges?: Ranges;
 }
 
 type ByColumn<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
 
 /** Views by name. */
-export function namedViews(policy: Policy, levels: ByColumn<Groups>, ranges: ByColumn<Ranges>): ReadonlyMap<string, NamedView> {
+export function namedViews(
+  policy: Policy,
+  levels: ByColumn<LevelGroups>,
+  ranges: ByColumn<Ranges>,
+): ReadonlyMap<string, NamedView> {
   const found = new Map<string, NamedView>();
   const add = (where: string, name: string, view: NamedView): void => {
     if (!policy.columns.has(view.column) || policy.columns.has(name) || found.has(name))
@@ -41,21 +45,23 @@ export function namedViews(policy: Policy, levels: ByColumn<Groups>, ranges: ByC
 }
 
 /** Columns behind all requested names, on axes that suit their views, and the position of every name. */
-export function laidOut(
+export function layOutColumns(
   policy: Policy,
-  asked: readonly string[],
+  requested: readonly string[],
   named: ReadonlyMap<string, NamedView>,
   pooled: readonly string[],
   onOneAxis: (column: string) => boolean,
-): { readonly columns: readonly WorkloadColumn[]; readonly placed: ReadonlyMap<string, Placed> } {
-  const names = [...new Set(asked.map((own) => named.get(own)?.column ?? own))];
-  const placed = new Map<string, Placed>();
+): { readonly columns: readonly WorkloadColumn[]; readonly placed: ReadonlyMap<string, PlacedView> } {
+  const names = [...new Set(requested.map((own) => named.get(own)?.column ?? own))];
+  const placed = new Map<string, PlacedView>();
   let first = 0;
   const columns = names.map((name): WorkloadColumn => {
     const key = keyed(policy, name);
     const { labels, at } = pooled.includes(name) ? withoutMissing(key) : { labels: key.labels, at: key.labels.map((_, k) => k) };
-    const own = [...named].flatMap(([view, of]) => (of.column === name ? [{ view, ...of, asked: asked.includes(view) }] : []));
-    const { grid, views } = gridOf(name, labels, own, asked.includes(name), onOneAxis(name));
+    const own = [...named].flatMap(([view, of]) =>
+      of.column === name ? [{ view, ...of, requested: requested.includes(view) }] : [],
+    );
+    const { grid, views } = gridOf(name, labels, own, requested.includes(name), onOneAxis(name));
     const column = { ...key, name, first, sizes: grid.sizes, at: at.map((place) => grid.at[place]!), views };
     for (const view of views) placed.set(view.name, { axes: axesOf(column).slice(0, view.sizes.length), view });
     first += grid.sizes.length;
@@ -80,18 +86,18 @@ function withoutMissing({ labels }: LabelledKey) {
 function gridOf(
   name: string,
   labels: readonly string[],
-  own: readonly (NamedView & { readonly view: string; readonly asked: boolean })[],
+  own: readonly (NamedView & { readonly view: string; readonly requested: boolean })[],
   itself: boolean,
   flat: boolean,
-): { readonly grid: Grid; readonly views: readonly View[] } {
+): { readonly grid: AxisGrid; readonly views: readonly AxisView[] } {
   const levels = own.find((view) => view.levels)?.levels;
-  const declared = own.flatMap(({ view, asked, ranges }) =>
-    ranges ? [{ view, asked, spans: spansOf(name, labels, ranges) }] : [],
+  const declared = own.flatMap(({ view, requested, ranges }) =>
+    ranges ? [{ view, requested, spans: spansOf(name, labels, ranges) }] : [],
   );
-  const split = levels && nested(name, labels, levels);
-  const leveled = own.some((view) => view.levels && view.asked) ? split : undefined;
-  const one: Grid = { sizes: [labels.length], at: labels.map((_, k) => k) };
-  const ranges = declared.filter(({ asked }) => asked);
+  const split = levels && nestedAxes(name, labels, levels);
+  const leveled = own.some((view) => view.levels && view.requested) ? split : undefined;
+  const one: AxisGrid = { sizes: [labels.length], at: labels.map((_, k) => k) };
+  const ranges = declared.filter(({ requested }) => requested);
   const single = itself ? labels.map((_, k) => [k, k] as const) : [];
   const suited = () => (ranges.length > 0 ? gridFor(labels.length, [...ranges.flatMap(({ spans }) => spans), ...single]) : one);
   const grid = flat ? one : (leveled?.grid ?? suited());
@@ -99,7 +105,7 @@ function gridOf(
     grid,
     views: [
       valuesView(name, labels, grid),
-      ...(leveled ? (flat ? addedUp(name, labels, levels!) : leveled.views) : []),
+      ...(leveled ? (flat ? summedLevels(name, labels, levels!) : leveled.views) : []),
       ...ranges.map(({ view, spans }) => rangesView(view, labels, grid, spans)),
     ],
   };
@@ -107,7 +113,7 @@ function gridOf(
 
 /** A row has one value on an axis. */
 function keyed(policy: Policy, column: string): LabelledKey {
-  const key = keyOf(policy, column);
+  const key = groupKeyOf(policy, column);
   if (key.key.kind === 'options')
     throw new Fault(
       'QUERY_UNSUPPORTED',

@@ -2,13 +2,13 @@ import { describe, expect, it, vi } from 'vitest';
 import { category, samplePolicy } from '../../../test/sample-policy.js';
 import { rational } from '../../base/exact/rational.js';
 import { pure, zcdp } from '../../privacy/mechanism/allotment.js';
-import { Paid } from '../../privacy/mechanism/paid.js';
+import { Payment } from '../../privacy/mechanism/paid.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { type Layout, placesWithout } from '../../privacy/mechanism/residual/part.js';
+import { placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/part.js';
 import { noisedTables } from '../../privacy/mechanism/residual/residual.js';
-import { answerTables, halfWidths, tidied } from './answer.js';
-import { distributionCells, distributionFrom } from './distribution.js';
-import { estimateFrom, tableFrom } from './estimate.js';
+import { answerTables, halfWidthFactor, tidyTables } from './answer.js';
+import { distributionCells, fitDistribution } from './distribution.js';
+import { combineParts, tableFrom } from './estimate.js';
 import { readWorkload } from './form.js';
 import { nonNegative } from './non-negative.js';
 import { plainLayout, residualLayout } from './ways.js';
@@ -61,7 +61,7 @@ const marginOf = (full: Float64Array, axes: readonly number[]): Float64Array => 
   return out;
 };
 
-const ways: readonly (readonly [string, Layout, ReturnType<typeof zcdp> | ReturnType<typeof pure>])[] = [
+const ways: readonly (readonly [string, ResidualLayout, ReturnType<typeof zcdp> | ReturnType<typeof pure>])[] = [
   ['Gaussian noise without smaller tables', residualLayout(workload, 'replaced'), zcdp(rational(1, 50))],
   ['Gaussian noise on every table', plainLayout(workload, 'zcdp'), zcdp(rational(1, 50))],
   ['Laplace noise on every table', plainLayout(workload, 'pure'), pure(rational(1, 2))],
@@ -69,7 +69,7 @@ const ways: readonly (readonly [string, Layout, ReturnType<typeof zcdp> | Return
 /** 16 draws in the suite, with a small tolerance; FUGU_COVERAGE of them in a long run. */
 const draws = Number(process.env.FUGU_COVERAGE ?? 16);
 
-const stray = process.env.FUGU_COVERAGE ? 0 : 0.015;
+const tolerance = process.env.FUGU_COVERAGE ? 0 : 0.015;
 
 describe('the distribution behind all tables', () => {
   it('the distribution is fitted when its junction tree is small, which is known before anything is drawn', () => {
@@ -81,30 +81,30 @@ describe('the distribution behind all tables', () => {
   });
 });
 
-describe.each(ways)('%s', (name, layout, allotment) => {
+describe.each(ways)('%s', (name, layout, budgetShare) => {
   it.each([300, 3_000, 100_000])(
     'confidence intervals hold the truth of 93 to 98 of 100 cells, tidied or not, of %i rows',
     (rows) => {
-      const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
+      const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], budgetShare);
       const full = dataOf(rows);
       const vector = noised.vector(layout.parts.map(({ axes }) => Array.from(marginOf(full, axes), BigInt)));
-      const paid = new Paid(Array.from({ length: draws }, () => noised.mechanism));
+      const payment = new Payment(Array.from({ length: draws }, () => noised.mechanism));
       const kinds = ['as noised', 'one distribution', 'nearest'] as const;
       const sums = new Map(kinds.map((kind) => [kind, { held: 0, cells: 0, square: 0, width: 0 }]));
       for (let turn = 0; turn < draws; turn++) {
-        const told = noised.apart(noised.mechanism.ready(paid)(vector).map(Number));
-        const estimate = estimateFrom(layout, told, noised.variance);
-        const raw = answerTables(workload, estimate, halfWidths(noised.mechanism.law.kind));
+        const noisyNumbers = noised.split(noised.mechanism.prepare(payment)(vector).map(Number));
+        const estimate = combineParts(layout, noisyNumbers, noised.variance);
+        const raw = answerTables(workload, estimate, halfWidthFactor(noised.mechanism.distribution.kind));
         const near = nonNegative(
           estimate,
           tables.map(({ axes }) => axes),
           rows,
         );
-        const better = (valuesOf: (axes: readonly number[]) => Float64Array) => tidied(workload, raw, valuesOf);
-        const asked = tables.map(({ axes }) => axes);
+        const better = (valuesOf: (axes: readonly number[]) => Float64Array) => tidyTables(workload, raw, valuesOf);
+        const targets = tables.map(({ axes }) => axes);
         const answers = {
           'as noised': raw,
-          'one distribution': better(distributionFrom(estimate, asked, rows).table),
+          'one distribution': better(fitDistribution(estimate, targets, rows).table),
           nearest: better((axes) => tableFrom(near, axes)),
         };
         for (const kind of kinds)
@@ -130,8 +130,8 @@ describe.each(ways)('%s', (name, layout, allotment) => {
           );
       for (const kind of kinds) {
         const { held, cells: n } = sums.get(kind)!;
-        expect(held / n).toBeGreaterThan(0.93 - stray);
-        expect(held / n).toBeLessThan(0.98 + stray);
+        expect(held / n).toBeGreaterThan(0.93 - tolerance);
+        expect(held / n).toBeLessThan(0.98 + tolerance);
       }
       const error = (kind: (typeof kinds)[number]) => sums.get(kind)!.square;
       expect(error('one distribution')).toBeLessThan(1.01 * error('as noised'));

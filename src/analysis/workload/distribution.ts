@@ -1,13 +1,13 @@
-import { cellsOf } from '../../privacy/mechanism/residual/part.js';
-import { fit as fitted } from '../graphical/fit.js';
-import type { Graphical } from '../graphical/graphical.js';
-import { treeOf } from '../graphical/tree.js';
-import { maximalOf, subsets } from './closure.js';
-import { type Estimate, tableFrom } from './estimate.js';
-import type { AskedTable } from './form.js';
+import { partCells } from '../../privacy/mechanism/residual/part.js';
+import { fitModel as fitted } from '../graphical/fit.js';
+import type { GraphicalModel } from '../graphical/graphical.js';
+import { junctionTree } from '../graphical/tree.js';
+import { maximalSets, subsets } from './closure.js';
+import { type TableEstimate, tableFrom } from './estimate.js';
+import type { RequestedTable } from './form.js';
 
 /** Most cells of all cliques for which one distribution is fitted to all tables: some seconds. */
-const mostCells = 2 ** 17;
+const maxFittedCells = 2 ** 17;
 
 /**
  * Cells of the distribution behind all tables; undefined if there are too many. Depends on the workload alone, before anything
@@ -18,19 +18,19 @@ export function distributionCells({
   tables,
 }: {
   readonly sizes: readonly number[];
-  readonly tables: readonly Pick<AskedTable, 'axes'>[];
+  readonly tables: readonly Pick<RequestedTable, 'axes'>[];
 }): number | undefined {
-  const { cells } = treeOf(sizes, maximalOf(tables.map(({ axes }) => axes)));
-  return cells <= mostCells ? cells : undefined;
+  const { cells } = junctionTree(sizes, maximalSets(tables.map(({ axes }) => axes)));
+  return cells <= maxFittedCells ? cells : undefined;
 }
 
 /**
  * Distribution whose marginals are nearest to an estimate, in units of noise (analysis/graphical/fit.proof.md). Tables agree on a
  * shared marginal, so each counts for its share of it. Published numbers only.
  */
-export function distributionFrom(estimate: Estimate, tables: readonly (readonly number[])[], rows: number): Graphical {
+export function fitDistribution(estimate: TableEstimate, tables: readonly (readonly number[])[], rows: number): GraphicalModel {
   const { sizes, by } = estimate;
-  const maximal = maximalOf(tables);
+  const maximal = maximalSets(tables);
   const times = new Map<string, number>();
   for (const axes of maximal) for (const inner of subsets(axes)) times.set(inner.join(), (times.get(inner.join()) ?? 0) + 1);
   return fitted({
@@ -45,7 +45,9 @@ export function distributionFrom(estimate: Estimate, tables: readonly (readonly 
       variances: Array.from({ length: 1 << columns.length }, (_, set) => {
         const inner = columns.filter((_, k) => (set >> k) & 1);
         const text = inner.join();
-        return (by.get(text)!.variance * times.get(text)! * cellsOf(sizes, { axes: inner })) / cellsOf(sizes, { axes: columns });
+        return (
+          (by.get(text)!.variance * times.get(text)! * partCells(sizes, { axes: inner })) / partCells(sizes, { axes: columns })
+        );
       }),
     })),
   });

@@ -1,17 +1,17 @@
-import { cellsOf, type Layout, placesWithout } from '../../privacy/mechanism/residual/part.js';
+import { partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/part.js';
 import { subsets } from './closure.js';
 
 /** Best linear estimate from noisy parts: a centred table for each set of axes, and the variance of its noise before centring. */
-export interface Estimate {
+export interface TableEstimate {
   readonly sizes: readonly number[];
   readonly by: ReadonlyMap<string, { readonly values: Float64Array; readonly variance: number }>;
 }
 
 /** Parts that contribute to each centred table, with their variances for noise of variance 1 on every number. */
-function speaking({
+function contributingParts({
   sizes,
   parts,
-}: Layout): ReadonlyMap<
+}: ResidualLayout): ReadonlyMap<
   string,
   { readonly axes: readonly number[]; readonly from: { readonly part: number; readonly variance: number }[] }
 > {
@@ -21,16 +21,16 @@ function speaking({
       const text = axes.join();
       const entry = found.get(text) ?? { axes, from: [] };
       found.set(text, entry);
-      entry.from.push({ part: k, variance: cellsOf(sizes, part) / cellsOf(sizes, { axes }) / Number(part.scale) ** 2 });
+      entry.from.push({ part: k, variance: partCells(sizes, part) / partCells(sizes, { axes }) / Number(part.scale) ** 2 });
     }
   return found;
 }
-const together = (list: readonly { readonly variance: number }[]): number =>
+const pooledVariance = (list: readonly { readonly variance: number }[]): number =>
   1 / list.reduce((sum, { variance }) => sum + 1 / variance, 0);
 
 /** Variances of all centred tables of a layout, for noise of variance 1; nothing is drawn or read. */
-export const variancesOf = (layout: Layout): ReadonlyMap<string, number> =>
-  new Map([...speaking(layout)].map(([text, { from }]) => [text, together(from)]));
+export const variancesOf = (layout: ResidualLayout): ReadonlyMap<string, number> =>
+  new Map([...contributingParts(layout)].map(([text, { from }]) => [text, pooledVariance(from)]));
 
 /** Variance of one cell of a table, from the variances of the centred ones inside it. */
 export function cellVariance(sizes: readonly number[], axes: readonly number[], variances: ReadonlyMap<string, number>): number {
@@ -42,10 +42,14 @@ export function cellVariance(sizes: readonly number[], axes: readonly number[], 
 }
 
 /** The best estimate from all parts (estimate.proof.md), given their noisy numbers and the variance of each. */
-export function estimateFrom(layout: Layout, told: readonly (readonly number[])[], variance: number): Estimate {
-  const { estimate } = readTogether(
+export function combineParts(
+  layout: ResidualLayout,
+  noisyNumbers: readonly (readonly number[])[],
+  variance: number,
+): TableEstimate {
+  const { estimate } = combineReadings(
     layout,
-    told,
+    noisyNumbers,
     layout.parts.map(() => variance || 1),
   );
   if (variance > 0) return estimate;
@@ -53,25 +57,25 @@ export function estimateFrom(layout: Layout, told: readonly (readonly number[])[
 }
 
 /** Discrepancy of repeated measurements: the sum of squares in units of their noise, and the degrees of freedom. */
-export interface Apart {
+export interface Discrepancy {
   readonly squares: number;
   readonly freedom: number;
 }
 
 /** The same for parts whose noise differs, with each part's agreement with the others (recorded-parts.proof.md). */
-export function readTogether(
-  layout: Layout,
-  told: readonly (readonly number[])[],
+export function combineReadings(
+  layout: ResidualLayout,
+  noisyNumbers: readonly (readonly number[])[],
   variances: readonly number[],
-): { readonly estimate: Estimate; readonly apart: readonly Apart[] } {
+): { readonly estimate: TableEstimate; readonly discrepancies: readonly Discrepancy[] } {
   const { sizes, parts } = layout;
   const by = new Map<string, { values: Float64Array; variance: number }>();
-  const apart = parts.map(() => ({ squares: 0, freedom: 0 }));
-  for (const [text, { axes, from }] of speaking(layout)) {
+  const discrepancies = parts.map(() => ({ squares: 0, freedom: 0 }));
+  for (const [text, { axes, from }] of contributingParts(layout)) {
     const own = axes.map((axis) => sizes[axis]!);
     const noisy = from.map(({ part, variance }) => ({ part, variance: variance * variances[part]! }));
-    const all = together(noisy);
-    const values = new Float64Array(cellsOf(sizes, { axes }));
+    const all = pooledVariance(noisy);
+    const values = new Float64Array(partCells(sizes, { axes }));
     const readings = noisy.map(({ part: k, variance }) => {
       const part = parts[k]!;
       const set = part.axes.reduce((bits, axis, i) => (axes.includes(axis) ? bits : bits | (1 << i)), 0);
@@ -80,7 +84,7 @@ export function readTogether(
         set,
       );
       const reading = new Float64Array(values.length);
-      const [numbers, scale] = [told[k]!, Number(part.scale)];
+      const [numbers, scale] = [noisyNumbers[k]!, Number(part.scale)];
       for (let cell = 0; cell < at.length; cell++) reading[at[cell]!]! += numbers[cell]! / scale;
       const share = all / variance;
       for (let cell = 0; cell < values.length; cell++) values[cell]! += share * reading[cell]!;
@@ -95,11 +99,11 @@ export function readTogether(
       centre(reading, own);
       // A measurement minus the mean of all has its variance less the mean's; the degrees of freedom are one fewer than the measurements.
       const squares = reading.reduce((sum, x, cell) => sum + (x - values[cell]!) ** 2, 0) / variance;
-      apart[part]!.squares += squares;
-      apart[part]!.freedom += (1 - all / variance) * freedom;
+      discrepancies[part]!.squares += squares;
+      discrepancies[part]!.freedom += (1 - all / variance) * freedom;
     }
   }
-  return { estimate: { sizes, by }, apart };
+  return { estimate: { sizes, by }, discrepancies };
 }
 
 /** Subtracts the mean along every axis; with vectors as cells, for each component. */
@@ -119,7 +123,7 @@ export function centre(values: Float64Array, own: readonly number[], each = 1): 
 }
 
 /** A table of the estimate; all tables agree with one another. Its size is its own, whatever else was requested. */
-export function tableFrom({ sizes, by }: Estimate, axes: readonly number[]): Float64Array {
+export function tableFrom({ sizes, by }: TableEstimate, axes: readonly number[]): Float64Array {
   const own = axes.map((axis) => sizes[axis]!);
   const out = new Float64Array(own.reduce((n, m) => n * m, 1));
   for (let set = 0; set < 1 << axes.length; set++) {

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { within } from '../../base/input/limits.js';
-import { pathText, problemIn } from '../../base/input/problem.js';
+import { inputProblem, pathText } from '../../base/input/problem.js';
 import { isWeight } from '../../policy/domain.js';
 import { chooseNames } from '../../policy/name-pattern.js';
 import type { Policy } from '../../policy/policy.js';
 import type { WorkloadColumn } from './axes.js';
 import { subsetsUpTo } from './closure.js';
-import { laidOut, type NamedView, namedViews } from './columns.js';
-import type { Placed } from './question.js';
+import { layOutColumns, type NamedView, namedViews } from './columns.js';
+import type { PlacedView } from './question.js';
 
 const name = z.string().min(1);
 /** Numbers of a YAML file may be strings. */
@@ -29,7 +29,7 @@ const namedTable = z.strictObject({ by: z.array(name).min(1).max(5), weight });
 const value = z.union([name, z.number()]);
 
 /** Many tables at once: those of all sets of so many columns, and tables by name. */
-export const request = z.strictObject({
+export const workloadSchema = z.strictObject({
   /**
    * Each {all, of, except, weight}: every table of `all` columns; or {by, weight}: one table. The weight is that of its squared errors.
    */
@@ -54,24 +54,24 @@ export const request = z.strictObject({
   /** Objective to minimise: the mean of squared errors over all cells, or the largest error of any cell. */
   aim: z.enum(['mean', 'largest']).optional(),
 });
-export type WorkloadForm = z.input<typeof request>;
+export type WorkloadForm = z.input<typeof workloadSchema>;
 
 /** Requested tables, over columns that are now axes. */
 export interface Workload {
   readonly columns: readonly WorkloadColumn[];
   readonly sizes: readonly number[];
-  readonly tables: readonly ShownTable[];
+  readonly tables: readonly WorkloadTable[];
   readonly aim: 'mean' | 'largest';
 }
-export interface AskedTable {
+export interface RequestedTable {
   /** In increasing order. */
   readonly axes: readonly number[];
   /** Weight of a squared error of one of its cells, compared with those of other tables. */
   readonly weight: number;
   /** Queries along its axes; every cell separately when absent. */
-  readonly views?: readonly Placed[];
+  readonly views?: readonly PlacedView[];
 }
-export type ShownTable = AskedTable & { readonly views: readonly Placed[] };
+export type WorkloadTable = RequestedTable & { readonly views: readonly PlacedView[] };
 
 /** `onOneAxis` selects columns whose levels and ranges get no axes of their own, because nothing was measured on such axes. */
 export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (column: string) => boolean = () => false): Workload {
@@ -84,7 +84,7 @@ export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (col
     const weight = Number(entry.weight ?? 1);
     if ('by' in entry) {
       const set = chooseNames(declared, { columns: entry.by });
-      return { sets: [oneViewEach(named, set) ?? refuseTwice(set)], weight };
+      return { sets: [oneViewPerColumn(named, set) ?? refuseRepeated(set)], weight };
     }
     const chosen = chooseNames(entry.of ? declared : single, {
       ...(entry.of && { columns: entry.of }),
@@ -97,17 +97,17 @@ export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (col
       sizes.reduce((n, k) => n + Math.round(choices(chosen.length, k)), 0),
     );
     const sets = sizes.flatMap((k) => subsetsUpTo(chosen, k).filter((set) => set.length === k));
-    return { sets: sets.map((set) => oneViewEach(named, set)).filter((set) => set !== undefined), weight };
+    return { sets: sets.map((set) => oneViewPerColumn(named, set)).filter((set) => set !== undefined), weight };
   });
   within(
     'workloadTables',
     lists.reduce((n, { sets }) => n + sets.length, 0),
   );
-  const asked = [...new Set(lists.flatMap(({ sets }) => sets.flat()))];
-  within('workloadColumns', new Set(asked.map((own) => named.get(own)?.column ?? own)).size);
+  const requested = [...new Set(lists.flatMap(({ sets }) => sets.flat()))];
+  within('workloadColumns', new Set(requested.map((own) => named.get(own)?.column ?? own)).size);
   const pooled = complete ? chooseNames(single, { columns: complete }) : [];
-  const { columns, placed } = laidOut(policy, asked, named, pooled, onOneAxis);
-  const found = new Map<string, ShownTable>();
+  const { columns, placed } = layOutColumns(policy, requested, named, pooled, onOneAxis);
+  const found = new Map<string, WorkloadTable>();
   for (const { sets, weight } of lists)
     for (const set of sets) {
       const views = set.map((own) => placed.get(own)!).sort((a, b) => a.axes[0]! - b.axes[0]!);
@@ -123,7 +123,7 @@ export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (col
 }
 
 /** A table with one view per column: of several levels the finest; undefined if ranges and another view of a column are in it. */
-function oneViewEach(named: ReadonlyMap<string, NamedView>, set: readonly string[]): readonly string[] | undefined {
+function oneViewPerColumn(named: ReadonlyMap<string, NamedView>, set: readonly string[]): readonly string[] | undefined {
   const by = new Map<string, string>();
   for (const own of set) {
     const column = named.get(own)?.column ?? own;
@@ -134,7 +134,7 @@ function oneViewEach(named: ReadonlyMap<string, NamedView>, set: readonly string
   }
   return [...by.values()];
 }
-function refuseTwice(set: readonly string[]): never {
+function refuseRepeated(set: readonly string[]): never {
   throw new Fault(
     'QUERY_INVALID',
     `A table by ${set.join(', ')} would show one column in two ways.`,
@@ -142,10 +142,10 @@ function refuseTwice(set: readonly string[]): never {
   );
 }
 
-function parsed(form: WorkloadForm): z.output<typeof request> {
-  const read = request.safeParse(form);
+function parsed(form: WorkloadForm): z.output<typeof workloadSchema> {
+  const read = workloadSchema.safeParse(form);
   if (read.success) return read.data;
-  const { path, text } = problemIn(read.error);
+  const { path, text } = inputProblem(read.error);
   throw new Fault('QUERY_INVALID', `${pathText(path) || 'the workload'}: ${text}`, formHint);
 }
 const formHint = 'Write for example {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.';

@@ -1,5 +1,5 @@
-import type { AskedTable } from './form.js';
-import { addsOf, answersIn } from './ways.js';
+import type { RequestedTable } from './form.js';
+import { numberOfAnswers, varianceTerms } from './ways.js';
 
 /** Iterations on the weights; each visits every table once. */
 const turns = 400;
@@ -8,15 +8,15 @@ const turns = 400;
  * Reweighted tables whose least weighted squared error is the least maximal error (weight times squared error, averaged over unequal
  * cells) of the requested ones (optimal.proof.md). Tables derived well from others get weight zero.
  */
-export function evened(
-  { sizes, tables }: { readonly sizes: readonly number[]; readonly tables: readonly AskedTable[] },
+export function minimaxTables(
+  { sizes, tables }: { readonly sizes: readonly number[]; readonly tables: readonly RequestedTable[] },
   change: 'replaced' | 'removed',
-): readonly AskedTable[] {
+): readonly RequestedTable[] {
   const place = new Map<string, number>();
   const costs: number[] = [];
   // Mean increase of an answer's variance per unit variance of a centred table, for the centred tables inside each table.
   const inside = tables.map((table) =>
-    addsOf(sizes, table).map(({ axes: inner, times }) => {
+    varianceTerms(sizes, table).map(({ axes: inner, times }) => {
       const text = inner.join();
       let at = place.get(text);
       if (at === undefined) {
@@ -25,7 +25,7 @@ export function evened(
         // Replacing a record does not change the number of rows.
         costs.push(change === 'replaced' && inner.length === 0 ? 0 : inner.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1));
       }
-      return { at, adds: (table.weight * times) / answersIn(sizes, table) };
+      return { at, adds: (table.weight * times) / numberOfAnswers(sizes, table) };
     }),
   );
   let shares = new Float64Array(tables.length).fill(1 / tables.length);
@@ -49,6 +49,6 @@ export function evened(
   }
   return tables.map((table, t) => ({
     ...table,
-    weight: Math.max(best.shares[t]!, 1e-12) * (table.weight / answersIn(sizes, table)),
+    weight: Math.max(best.shares[t]!, 1e-12) * (table.weight / numberOfAnswers(sizes, table)),
   }));
 }

@@ -1,25 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf } from '../../privacy/mechanism/residual/part.js';
-import type { Grid } from './axes.js';
-import { estimateFrom, tableFrom, variancesOf } from './estimate.js';
-import type { ShownTable } from './form.js';
-import { nested, valuesView } from './levels.js';
-import { answersOf, type Placed, type View, variancesIn } from './question.js';
+import { partCells } from '../../privacy/mechanism/residual/part.js';
+import type { AxisGrid } from './axes.js';
+import { combineParts, tableFrom, variancesOf } from './estimate.js';
+import type { WorkloadTable } from './form.js';
+import { nestedAxes, valuesView } from './levels.js';
+import { type AxisView, evaluateViews, type PlacedView, variancesIn } from './question.js';
 import { gridFor, rangesView, spansOf } from './ranges.js';
-import { addsOf, errorOf, plainLayout, residualLayout } from './ways.js';
+import { plainLayout, residualLayout, varianceTerms, weightedVariance } from './ways.js';
 
 const towns = ['a', 'b', 'c', 'd', 'e', 'f', '(missing)'];
-const { grid, views: levels } = nested('town', towns, [
+const { grid, views: levels } = nestedAxes('town', towns, [
   ['district', { d1: ['c', 'a', 'f'], d2: ['b'], d3: ['d', 'e'] }],
   ['region', { north: ['d1', 'd3'], south: ['d2'] }],
 ]);
 const ages = ['0', '1', '2', '3', '4', '5', '6', '(missing)'];
-const byDigits: Grid = { sizes: [3, 3], at: ages.map((_, k) => k) };
+const byDigits: AxisGrid = { sizes: [3, 3], at: ages.map((_, k) => k) };
 const spans = spansOf('age', ages, 'all');
 
 const sizes = [...grid.sizes, 2, ...byDigits.sizes];
-const place = (first: number, view: View): Placed => ({ view, axes: view.sizes.map((_, k) => first + k) });
-const table = (weight: number, ...views: Placed[]): ShownTable => ({ axes: views.flatMap(({ axes }) => axes), weight, views });
+const place = (first: number, view: AxisView): PlacedView => ({ view, axes: view.sizes.map((_, k) => first + k) });
+const table = (weight: number, ...views: PlacedView[]): WorkloadTable => ({
+  axes: views.flatMap(({ axes }) => axes),
+  weight,
+  views,
+});
 const [town, district, region] = [valuesView('town', towns, grid), ...levels].map((view) => place(0, view));
 const sex = place(3, { name: 'sex', labels: ['f', 'm'], sizes: [2] });
 const range = place(4, rangesView('range', ages, byDigits, spans));
@@ -40,27 +44,28 @@ describe('queries on levels and ranges', () => {
     const variances = variancesOf(layout);
     let weighted = 0;
     for (const { axes, views, weight } of tables) {
-      const said = variancesIn(views, (text) => variances.get(text)!);
-      const read = (told: readonly (readonly number[])[]) => answersOf(views, tableFrom(estimateFrom(layout, told, 1), axes));
-      const nothing = layout.parts.map((part) => new Array<number>(cellsOf(sizes, part)).fill(0));
-      const squares = new Float64Array(said.length);
+      const computed = variancesIn(views, (text) => variances.get(text)!);
+      const read = (numbers: readonly (readonly number[])[]) =>
+        evaluateViews(views, tableFrom(combineParts(layout, numbers, 1), axes));
+      const nothing = layout.parts.map((part) => new Array<number>(partCells(sizes, part)).fill(0));
+      const squares = new Float64Array(computed.length);
       for (const [k, list] of nothing.entries())
         for (const cell of list.keys())
           for (const [r, x] of read(nothing.map((own, i) => (i === k ? own.with(cell, 1) : own))).entries())
             squares[r]! += x ** 2;
-      for (const [r, variance] of said.entries()) expect(variance / squares[r]!).toBeCloseTo(1, 8);
-      weighted += weight * said.reduce((a, b) => a + b, 0);
+      for (const [r, variance] of computed.entries()) expect(variance / squares[r]!).toBeCloseTo(1, 8);
+      weighted += weight * computed.reduce((a, b) => a + b, 0);
     }
-    expect(errorOf({ sizes, tables }, layout) / weighted).toBeCloseTo(1, 10);
+    expect(weightedVariance({ sizes, tables }, layout) / weighted).toBeCloseTo(1, 10);
   });
 
   it('a query is exact without noise, and every level adds up to the one above it', () => {
     const counts = towns.map((_, k) => 7 * k + 3);
-    const told = new Float64Array(grid.sizes.reduce((n, m) => n * m, 1));
-    for (const [k, at] of grid.at.entries()) told[at] = counts[k]!;
-    expect([...answersOf([town!], told)].map((x) => Math.round(1e9 * x) / 1e9)).toEqual(counts);
+    const numbers = new Float64Array(grid.sizes.reduce((n, m) => n * m, 1));
+    for (const [k, at] of grid.at.entries()) numbers[at] = counts[k]!;
+    expect([...evaluateViews([town!], numbers)].map((x) => Math.round(1e9 * x) / 1e9)).toEqual(counts);
     // Noise everywhere, also where no row can be.
-    const noisy = told.map((x, k) => x + Math.sin(5 * k));
+    const noisy = numbers.map((x, k) => x + Math.sin(5 * k));
     const over = (axes: number) => {
       const cells = grid.sizes.slice(0, axes).reduce((n, m) => n * m, 1);
       return Float64Array.from({ length: cells }, (_, cell) =>
@@ -68,9 +73,9 @@ describe('queries on levels and ranges', () => {
       );
     };
     const [values, districts, regions] = [
-      answersOf([town!], noisy),
-      answersOf([district!], over(2)),
-      answersOf([region!], over(1)),
+      evaluateViews([town!], noisy),
+      evaluateViews([district!], over(2)),
+      evaluateViews([region!], over(1)),
     ];
     const sum = (list: Float64Array, places: readonly number[]) => places.reduce((s, k) => s + list[k]!, 0);
     expect(districts[0]).toBeCloseTo(sum(values, [2, 0, 5]), 9);
@@ -81,8 +86,8 @@ describe('queries on levels and ranges', () => {
   });
 
   it("a query is a range when it is the sum of the range's values", () => {
-    const told = Float64Array.from({ length: 9 }, (_, k) => (k < 8 ? k * k : 0));
-    const answers = answersOf([range], told);
+    const numbers = Float64Array.from({ length: 9 }, (_, k) => (k < 8 ? k * k : 0));
+    const answers = evaluateViews([range], numbers);
     for (const [k, [from, to]] of spans.entries()) {
       const exact = ages.slice(from, to + 1).reduce((s, label) => s + Number(label) ** 2, 0);
       expect(answers[k]).toBeCloseTo(exact, 9);
@@ -97,20 +102,20 @@ describe('ranges', () => {
    * Root mean square error of all ranges at rho = 1/2 under add-or-remove: of the layout, and of the best weights for the levels of a
    * tree of the same axes.
    */
-  const errorsOn = (own: Grid, n: number) => {
+  const errorsOn = (own: AxisGrid, n: number) => {
     const view = rangesView('x', labels(n), own, spansOf('x', labels(n), 'all'));
-    const asked = { sizes: own.sizes, tables: [table(1, place(0, view))] };
-    const layout = residualLayout(asked, 'removed');
+    const requested = { sizes: own.sizes, tables: [table(1, place(0, view))] };
+    const layout = residualLayout(requested, 'removed');
     const cost = (axes: readonly number[]) => axes.reduce((x, axis) => x * (1 - 1 / own.sizes[axis]!), 1);
     const moved = layout.parts.reduce((sum, { axes, scale }) => sum + Number(scale) ** 2 * cost(axes), 0);
     const levels = new Map<number, { cost: number; adds: number }>();
-    for (const { axes, times } of addsOf(own.sizes, asked.tables[0]!)) {
+    for (const { axes, times } of varianceTerms(own.sizes, requested.tables[0]!)) {
       const level = levels.get(axes.at(-1) ?? -1) ?? { cost: 0, adds: 0 };
       levels.set(axes.at(-1) ?? -1, { cost: level.cost + cost(axes), adds: level.adds + times });
     }
     const tree = [...levels.values()].reduce((sum, level) => sum + Math.sqrt(level.cost * level.adds), 0);
     return {
-      found: Math.sqrt((errorOf(asked, layout) * moved) / view.labels.length),
+      found: Math.sqrt((weightedVariance(requested, layout) * moved) / view.labels.length),
       tree: tree / Math.sqrt(view.labels.length),
     };
   };
@@ -136,7 +141,7 @@ describe('ranges', () => {
     ['[["5", "2"]]', [['5', '2']]],
     ['[["2", "(missing)"]]', [['2', '(missing)']]],
     ['[["2", "nine"]]', [['2', 'nine']]],
-  ] as const)('the range list is refused: %s', (_, asked) => {
-    expect(() => spansOf('age', ages, asked)).toThrow(/a range goes from a value/);
+  ] as const)('the range list is refused: %s', (_, requested) => {
+    expect(() => spansOf('age', ages, requested)).toThrow(/a range goes from a value/);
   });
 });

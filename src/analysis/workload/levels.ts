@@ -1,21 +1,21 @@
 import { Fault } from '../../base/errors.js';
 import { missingLabel } from '../../policy/code.js';
-import { type Grid, groupsAt, questionsAt } from './axes.js';
-import type { View } from './question.js';
+import { type AxisGrid, groupQueries, groupsAt } from './axes.js';
+import type { AxisView } from './question.js';
 
 /** Groups of the values of a column, or of the groups of the level before, by name, as written. */
-export type Groups = Readonly<Record<string, readonly (string | number)[]>>;
+export type LevelGroups = Readonly<Record<string, readonly (string | number)[]>>;
 /** A coarser level: its name, and its groups. */
-export type Level = readonly [name: string, groups: Groups];
+export type NamedLevel = readonly [name: string, groups: LevelGroups];
 
-interface Group {
+interface LevelGroup {
   readonly name: string;
   /** Of the list below it. */
   readonly members: readonly number[];
 }
 
 /** Nested groups of the values of a column: one axis per level, the coarsest first. */
-export function nested(column: string, labels: readonly string[], levels: readonly Level[]) {
+export function nestedAxes(column: string, labels: readonly string[], levels: readonly NamedLevel[]) {
   let below = labels;
   const grouped = levels.map(([, groups]) => {
     const own = grouping(column, below, groups);
@@ -34,13 +34,13 @@ export function nested(column: string, labels: readonly string[], levels: readon
     sizes.push(Math.max(2, ...groups.map(({ members }) => members.length)));
     paths = next;
   }
-  const grid: Grid = { sizes, at: paths.map((path) => path.reduce((at, place, k) => at * sizes[k]! + place, 0)) };
+  const grid: AxisGrid = { sizes, at: paths.map((path) => path.reduce((at, place, k) => at * sizes[k]! + place, 0)) };
   return { grid, views: levels.map(([name], l) => levelView(grid, name, grouped, l)) };
 }
 
 /** The same levels of a column on one axis: every group is the sum of its values. */
-export function addedUp(column: string, labels: readonly string[], levels: readonly Level[]): readonly View[] {
-  let below: readonly Group[] = labels.map((name, k) => ({ name, members: [k] }));
+export function summedLevels(column: string, labels: readonly string[], levels: readonly NamedLevel[]): readonly AxisView[] {
+  let below: readonly LevelGroup[] = labels.map((name, k) => ({ name, members: [k] }));
   return levels.map(([name, groups]) => {
     const names = below.map((group) => group.name);
     const own = grouping(column, names, groups);
@@ -51,9 +51,9 @@ export function addedUp(column: string, labels: readonly string[], levels: reado
 }
 
 /** A requested level: one query for each of its groups, in the order of the form. */
-function levelView(grid: Grid, name: string, grouped: readonly (readonly Group[])[], level: number): View {
+function levelView(grid: AxisGrid, name: string, grouped: readonly (readonly LevelGroup[])[], level: number): AxisView {
   const axes = grouped.length - level;
-  const questions = questionsAt(grid, axes);
+  const questions = groupQueries(grid, axes);
   const groups = groupsAt(grid, axes);
   const oneOf = (l: number, member: number): number => (l < 0 ? member : oneOf(l - 1, grouped[l]![member]!.members[0]!));
   const plain = axes === 1 && grid.sizes[0] === grouped[level]!.length;
@@ -66,7 +66,7 @@ function levelView(grid: Grid, name: string, grouped: readonly (readonly Group[]
 }
 
 /** Every value is in one group; missing answers are a group of their own, unless named. */
-function grouping(column: string, labels: readonly string[], groups: Groups): readonly Group[] {
+function grouping(column: string, labels: readonly string[], groups: LevelGroups): readonly LevelGroup[] {
   const lists = Object.entries(groups).map(([name, values]) => ({ name, values: values.map(String) }));
   if (!lists.some(({ values }) => values.includes(missingLabel)) && labels.includes(missingLabel))
     lists.push({ name: missingLabel, values: [missingLabel] });
@@ -76,15 +76,15 @@ function grouping(column: string, labels: readonly string[], groups: Groups): re
     members: values.map((value) => {
       const at = labels.indexOf(value);
       if (at < 0 || places.has(at))
-        throw wrong(column, at < 0 ? 'a group has a value that the column has not' : 'a value stands in two groups');
+        throw levelFault(column, at < 0 ? 'a group has a value that the column has not' : 'a value stands in two groups');
       places.add(at);
       return at;
     }),
   }));
-  if (places.size < labels.length) throw wrong(column, 'a value stands in no group');
+  if (places.size < labels.length) throw levelFault(column, 'a value stands in no group');
   return found;
 }
-const wrong = (column: string, what: string) =>
+const levelFault = (column: string, what: string) =>
   new Fault(
     'QUERY_INVALID',
     `levels.${column}: ${what}.`,
@@ -92,10 +92,10 @@ const wrong = (column: string, what: string) =>
   );
 
 /** The view of a column's values themselves. */
-export function valuesView(name: string, labels: readonly string[], grid: Grid): View {
+export function valuesView(name: string, labels: readonly string[], grid: AxisGrid): AxisView {
   const { sizes, at } = grid;
   const plain = sizes.length === 1 && sizes[0] === labels.length;
   if (plain) return { name, labels, sizes };
-  const questions = questionsAt(grid, sizes.length);
+  const questions = groupQueries(grid, sizes.length);
   return { name, labels, sizes, questions: labels.map((_, k) => questions.get(at[k]!)!) };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { placesWithout } from '../../privacy/mechanism/residual/part.js';
 import { subsetsUpTo } from './closure.js';
-import { type Estimate, estimateFrom, tableFrom, variancesOf } from './estimate.js';
-import { near, nonNegative } from './non-negative.js';
+import { combineParts, type TableEstimate, tableFrom, variancesOf } from './estimate.js';
+import { negativeTolerance, nonNegative } from './non-negative.js';
 import { residualLayout } from './ways.js';
 
 // Seeded noise: every run draws the same.
@@ -26,8 +26,8 @@ const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI 
 /** Estimates of every centred table from exact counts of a few rows, without and with noise. */
 const layout = residualLayout({ sizes, tables: tables.map((axes) => ({ axes, weight: 1 })) }, 'replaced');
 const variances = variancesOf(layout);
-function estimateOf(full: readonly number[], noise: number): Estimate {
-  const told = layout.parts.map(({ axes, scale }) => {
+function estimateOf(full: readonly number[], noise: number): TableEstimate {
+  const noisyNumbers = layout.parts.map(({ axes, scale }) => {
     const { at, cells: own } = placesWithout(
       sizes,
       [...sizes.keys()].reduce((set, k) => (axes.includes(k) ? set : set | (1 << k)), 0),
@@ -39,11 +39,11 @@ function estimateOf(full: readonly number[], noise: number): Estimate {
     // The contribution of smaller tables is removed again by centring.
     return Array.from(counts, (x) => Number(scale) * x + noise * normal());
   });
-  return estimateFrom(layout, told, noise ** 2 || 1);
+  return combineParts(layout, noisyNumbers, noise ** 2 || 1);
 }
 const sparse = () => Array.from({ length: cells }, () => (uniform() < 0.1 ? Math.floor(40 * uniform()) : 0));
 /** Squared distance, in units of the noise. */
-const inner = (a: Estimate, b: Estimate, c: Estimate, d: Estimate): number =>
+const inner = (a: TableEstimate, b: TableEstimate, c: TableEstimate, d: TableEstimate): number =>
   [...a.by].reduce(
     (sum, [text, { values }]) =>
       sum +
@@ -54,7 +54,7 @@ const inner = (a: Estimate, b: Estimate, c: Estimate, d: Estimate): number =>
         variances.get(text)!,
     0,
   );
-const apart = (a: Estimate, b: Estimate): number => inner(a, b, a, b);
+const squaredDistance = (a: TableEstimate, b: TableEstimate): number => inner(a, b, a, b);
 
 describe('tables without negative cells', () => {
   /** Standard error of the finest part. */
@@ -63,7 +63,7 @@ describe('tables without negative cells', () => {
   it('tidied tables have no negative cells, and agree with one another', () => {
     for (let turn = 0; turn < 20; turn++) {
       const found = nonNegative(estimateOf(sparse(), noise), tables);
-      for (const axes of tables) expect(Math.min(...tableFrom(found, axes))).toBeGreaterThan(-2 * near * spread);
+      for (const axes of tables) expect(Math.min(...tableFrom(found, axes))).toBeGreaterThan(-2 * negativeTolerance * spread);
       const [ab, bc] = [tableFrom(found, [0, 1]), tableFrom(found, [1, 2])];
       const ofAb = [0, 1].map((j) => ab[j]! + ab[2 + j]! + ab[4 + j]!);
       const ofBc = [0, 1].map((j) => bc.slice(4 * j, 4 * j + 4).reduce((x, y) => x + y));
@@ -75,10 +75,10 @@ describe('tables without negative cells', () => {
     for (let turn = 0; turn < 20; turn++) {
       const noisy = estimateOf(sparse(), noise);
       const found = nonNegative(noisy, tables);
-      const far = Math.sqrt(apart(noisy, found));
+      const far = Math.sqrt(squaredDistance(noisy, found));
       for (let k = 0; k < 20; k++) {
         const real = estimateOf(sparse(), 0);
-        expect(inner(noisy, found, real, found)).toBeLessThan(0.02 * far * Math.sqrt(apart(real, found)) + 1e-9);
+        expect(inner(noisy, found, real, found)).toBeLessThan(0.02 * far * Math.sqrt(squaredDistance(real, found)) + 1e-9);
       }
     }
   });
@@ -90,9 +90,9 @@ describe('tables without negative cells', () => {
       const truth = estimateOf(full, 0);
       const noisy = estimateOf(full, noise);
       const found = nonNegative(noisy, tables);
-      expect(apart(found, truth)).toBeLessThanOrEqual(1.001 * apart(noisy, truth));
-      before += apart(noisy, truth);
-      after += apart(found, truth);
+      expect(squaredDistance(found, truth)).toBeLessThanOrEqual(1.001 * squaredDistance(noisy, truth));
+      before += squaredDistance(noisy, truth);
+      after += squaredDistance(found, truth);
     }
     expect(after / before).toBeLessThan(0.75);
   });
@@ -112,10 +112,10 @@ describe('tables without negative cells', () => {
       const found = nonNegative(noisy, tables, rows);
       for (const axes of tables) {
         expect(tableFrom(found, axes).reduce((a, b) => a + b)).toBeCloseTo(rows, 6);
-        expect(Math.min(...tableFrom(found, axes))).toBeGreaterThan(-2 * near * spread);
+        expect(Math.min(...tableFrom(found, axes))).toBeGreaterThan(-2 * negativeTolerance * spread);
       }
-      bound += apart(found, truth);
-      free += apart(nonNegative(noisy, tables), truth);
+      bound += squaredDistance(found, truth);
+      free += squaredDistance(nonNegative(noisy, tables), truth);
     }
     expect(bound).toBeLessThan(free);
   });

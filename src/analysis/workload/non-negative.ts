@@ -1,18 +1,18 @@
 import { placesWithout } from '../../privacy/mechanism/residual/part.js';
-import { maximalOf, subsets } from './closure.js';
-import { centre, type Estimate } from './estimate.js';
+import { maximalSets, subsets } from './closure.js';
+import { centre, type TableEstimate } from './estimate.js';
 
 /** Most by which a cell may stay below zero, in standard errors of the finest tables; and the most rounds tried. */
-export const near = 0.002;
-const mostRounds = 400;
+export const negativeTolerance = 0.002;
+const maxRounds = 400;
 
 /**
  * Projection of a noisy estimate onto consistent tables without relevant negative cells, in units of noise; `rows`, if given, is
  * kept. If `rows` is exact the truth is in that set, and the result is nearer to it (non-negative.proof.md).
  */
-export function nonNegative(estimate: Estimate, tables: readonly (readonly number[])[], rows?: number): Estimate {
+export function nonNegative(estimate: TableEstimate, tables: readonly (readonly number[])[], rows?: number): TableEstimate {
   const { sizes, by } = estimate;
-  const maximal = maximalOf(tables);
+  const maximal = maximalSets(tables);
   const known = new Map<string, Int32Array>();
   const placesOf = (own: readonly number[], set: number): Int32Array => {
     const text = `${own.join()} ${set}`;
@@ -45,9 +45,9 @@ export function nonNegative(estimate: Estimate, tables: readonly (readonly numbe
   // Any penalty parameter converges to the same point; this one takes few rounds.
   const force = 2 / finest;
   for (const { inner } of all) for (const { margin, part } of inner) margins[margin]!.weight += force * part;
-  const close = near * Math.sqrt(finest);
+  const close = negativeTolerance * Math.sqrt(finest);
   let { lowest, moved } = spread();
-  for (let round = 0; round < mostRounds && (lowest < -close || (round > 0 && moved > close / 4)); round++) {
+  for (let round = 0; round < maxRounds && (lowest < -close || (round > 0 && moved > close / 4)); round++) {
     for (const m of margins) for (let i = 0; i < m.now.length; i++) m.now[i] = m.noisy[i]! / m.variance;
     for (const { inner, sum, pull } of all) {
       for (let i = 0; i < sum.length; i++) {

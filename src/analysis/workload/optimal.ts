@@ -1,47 +1,51 @@
 import { mostAxesTried } from '../../privacy/mechanism/residual/worst.js';
 
 /** A centred table (its marginals subtracted), and the weight of its variance in all requested answers. */
-export interface Weighed {
+export interface WeightedMarginal {
   readonly axes: readonly number[];
   readonly weight: number;
 }
 
 /** Squared change of a centred table with scale 1 by one row, by the axes on which it changes, as bits (residual.proof.md). */
 const squaresOf = (sizes: readonly number[], axes: readonly number[]): Float64Array => {
-  const left = stays(sizes, axes);
+  const left = squaresOfRemoval(sizes, axes);
   return Float64Array.from(
     { length: 1 << axes.length },
     (_, set) => 2 * (left - axes.reduce((x, axis, k) => x * (1 - 1 / sizes[axis]! - ((set >> k) & 1)), 1)),
   );
 };
 /** The same for an added or removed row. */
-const stays = (sizes: readonly number[], axes: readonly number[]): number =>
+const squaresOfRemoval = (sizes: readonly number[], axes: readonly number[]): number =>
   axes.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1);
 
 /**
  * Precisions (1 / variance, up to a common factor) of the tables with the least weighted variance for one record's privacy cost
  * (optimal.proof.md). Only the choice is made here, in doubles: the mechanism computes its cost exactly.
  */
-export function precisions(sizes: readonly number[], tables: readonly Weighed[], change: 'replaced' | 'removed'): Float64Array {
+export function optimalPrecisions(
+  sizes: readonly number[],
+  tables: readonly WeightedMarginal[],
+  change: 'replaced' | 'removed',
+): Float64Array {
   const best = (costs: Float64Array) => Float64Array.from(tables, ({ weight }, k) => Math.sqrt(weight / costs[k]!));
-  const removed = Float64Array.from(tables, ({ axes }) => stays(sizes, axes));
+  const removed = Float64Array.from(tables, ({ axes }) => squaresOfRemoval(sizes, axes));
   if (change === 'removed') return best(removed);
   const squares = tables.map(({ axes }) => squaresOf(sizes, axes));
   const used = [...new Set(tables.flatMap(({ axes }) => axes))];
   // Cost of replacement by a random row: twice that of adding or removing.
   const start = removed.map((x) => 2 * x);
-  return used.length <= mostAxesTried ? byWorst(tables, squares, start, used) : byLevels(tables, squares, best(start), used);
+  return used.length <= mostAxesTried ? byFrankWolfe(tables, squares, start, used) : byLevels(tables, squares, best(start), used);
 }
 
-const sumOf = (tables: readonly Weighed[], c: Float64Array): number =>
+const sumOf = (tables: readonly WeightedMarginal[], c: Float64Array): number =>
   tables.reduce((sum, { weight }, k) => sum + weight / c[k]!, 0);
 
 /**
  * Frank-Wolfe over mixtures of changes for the most expensive one: each step adds the worst change under the noise that is optimal so
  * far.
  */
-function byWorst(
-  tables: readonly Weighed[],
+function byFrankWolfe(
+  tables: readonly WeightedMarginal[],
   squares: readonly Float64Array[],
   start: Float64Array,
   used: readonly number[],
@@ -79,7 +83,7 @@ const bitsOf = (axes: readonly number[], changed: ReadonlySet<number>): number =
   axes.reduce((set, axis, k) => (changed.has(axis) ? set | (1 << k) : set), 0);
 
 /** The set of axes whose change costs most, by enumeration. */
-function worstSet(tables: readonly Weighed[], squares: readonly Float64Array[], used: readonly number[]) {
+function worstSet(tables: readonly WeightedMarginal[], squares: readonly Float64Array[], used: readonly number[]) {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const terms = tables.map(({ axes }, p) => {
     const change = Float64Array.from(squares[p]!);
@@ -103,7 +107,7 @@ function worstSet(tables: readonly Weighed[], squares: readonly Float64Array[], 
 
 /** With many axes: precisions as for a random row, scaled by the number of axes of a table; the scales are found by search. */
 function byLevels(
-  tables: readonly Weighed[],
+  tables: readonly WeightedMarginal[],
   squares: readonly Float64Array[],
   start: Float64Array,
   used: readonly number[],
@@ -130,7 +134,7 @@ function byLevels(
 }
 
 /** A set of axes whose change costs nearly most, by local search from all axes. Good enough for a choice. */
-function worstNear(tables: readonly Weighed[], squares: readonly Float64Array[], used: readonly number[]) {
+function worstNear(tables: readonly WeightedMarginal[], squares: readonly Float64Array[], used: readonly number[]) {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const own = tables.map(({ axes }) => Int32Array.from(axes, (axis) => place.get(axis)!));
   const holding = used.map(() => ({ part: [] as number[], bit: [] as number[] }));

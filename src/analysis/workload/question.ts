@@ -2,22 +2,22 @@ import { placesWithout } from '../../privacy/mechanism/residual/part.js';
 import { centre } from './estimate.js';
 
 /** A linear query: cells of the row-major grid of some axes, each with its coefficient. */
-export interface Question {
+export interface LinearQuery {
   readonly cells: readonly number[];
   readonly shares: readonly number[];
 }
 
 /** Queries along the axes of one column, with their labels; without queries, every place of its one axis separately. */
-export interface View {
+export interface AxisView {
   readonly name: string;
   readonly labels: readonly string[];
   /** Sizes of the axes it is about: the first ones of the column. */
   readonly sizes: readonly number[];
-  readonly questions?: readonly Question[];
+  readonly questions?: readonly LinearQuery[];
 }
 
 /** Variance of a query per unit variance of each centred table, by sets of axes (bit i for the i-th; levels.proof.md). */
-function normsOf(sizes: readonly number[], { cells, shares }: Question): Float64Array {
+function normsOf(sizes: readonly number[], { cells, shares }: LinearQuery): Float64Array {
   const sets = 1 << sizes.length;
   const whole = sizes.reduce((n, m) => n * m, 1);
   return Float64Array.from({ length: sets }, (_, set) => {
@@ -35,19 +35,19 @@ function normsOf(sizes: readonly number[], { cells, shares }: Question): Float64
 }
 
 /** Queries with equal norms form one class: their errors are equal. */
-export interface Classes {
+export interface NormClasses {
   readonly norms: readonly Float64Array[];
   readonly of: readonly number[];
   /** Sum over all queries. */
   readonly total: Float64Array;
 }
-const known = new WeakMap<View, Classes>();
-export function classesOf(view: View): Classes {
-  const found = known.get(view) ?? classify(view);
-  known.set(view, found);
+const classesOfView = new WeakMap<AxisView, NormClasses>();
+export function classesOf(view: AxisView): NormClasses {
+  const found = classesOfView.get(view) ?? classify(view);
+  classesOfView.set(view, found);
   return found;
 }
-function classify({ sizes, labels, questions }: View): Classes {
+function classify({ sizes, labels, questions }: AxisView): NormClasses {
   if (!questions) {
     const m = labels.length;
     return { norms: [Float64Array.of(1 / m ** 2, 1 - 1 / m)], of: labels.map(() => 0), total: Float64Array.of(1 / m, m - 1) };
@@ -67,15 +67,15 @@ function classify({ sizes, labels, questions }: View): Classes {
 }
 
 /** A view placed in a table, with its axes. */
-export interface Placed {
+export interface PlacedView {
   readonly axes: readonly number[];
-  readonly view: View;
+  readonly view: AxisView;
 }
 
 /** Every set of axes of a table, with the product over its views of each view's factor for its part of the set. */
 export function products(
-  views: readonly Placed[],
-  of: (placed: Placed, k: number) => Float64Array,
+  views: readonly PlacedView[],
+  of: (placed: PlacedView, k: number) => Float64Array,
 ): readonly { readonly axes: readonly number[]; readonly times: number }[] {
   let all: readonly { readonly axes: readonly number[]; readonly times: number }[] = [{ axes: [], times: 1 }];
   for (const [k, placed] of views.entries()) {
@@ -91,7 +91,7 @@ export function products(
 }
 
 /** The variance of every answer of a table, from the variances of the centred tables inside it. */
-export function variancesIn(views: readonly Placed[], variance: (axes: string) => number): Float64Array {
+export function variancesIn(views: readonly PlacedView[], variance: (axes: string) => number): Float64Array {
   const classes = views.map(({ view }) => classesOf(view));
   const found = new Map<string, number>();
   const cells = classes.reduce((n, { of }) => n * of.length, 1);
@@ -113,10 +113,10 @@ export function variancesIn(views: readonly Placed[], variance: (axes: string) =
 }
 
 /** Answers to all queries of a table, from its cells: column by column. */
-export function answersOf(views: readonly Placed[], told: Float64Array): Float64Array {
-  let now = told;
+export function evaluateViews(views: readonly PlacedView[], table: Float64Array): Float64Array {
+  let now = table;
   let outer = 1;
-  let inner = told.length;
+  let inner = table.length;
   for (const { view } of views) {
     const { sizes, questions, labels } = view;
     const grid = sizes.reduce((n, m) => n * m, 1);

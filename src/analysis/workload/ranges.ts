@@ -1,22 +1,22 @@
 import { Fault } from '../../base/errors.js';
 import { missingLabel } from '../../policy/code.js';
-import { type Grid, questionsAt, sumOf } from './axes.js';
+import { type AxisGrid, groupQueries, sumQueries } from './axes.js';
 import { centre } from './estimate.js';
-import type { Question, View } from './question.js';
+import type { AxisView, LinearQuery } from './question.js';
 
 /** Ranges of an ordered column: all intervals, prefixes, or those named by their first and last value. */
 export type Ranges = 'all' | 'prefixes' | readonly (readonly [first: string | number, last: string | number])[];
 
 /** Most values of a column with ranges. */
-const mostOrdered = 256;
+const maxOrdered = 256;
 
 /** First and last place of every requested range, among values that are answers. */
 export function spansOf(column: string, labels: readonly string[], ranges: Ranges): readonly (readonly [number, number])[] {
   const n = labels.filter((label) => label !== missingLabel).length;
-  if (n > mostOrdered || n === 0)
+  if (n > maxOrdered || n === 0)
     throw new Fault(
       'QUERY_INVALID',
-      `ranges.${column}: the column has ${n} values in a row; ranges are told of 1 to ${mostOrdered}.`,
+      `ranges.${column}: the column has ${n} values in a row; ranges are told of 1 to ${maxOrdered}.`,
       'Declare wider bins in the policy.',
     );
   const places = Array.from({ length: n }, (_, k) => k);
@@ -34,27 +34,27 @@ export function spansOf(column: string, labels: readonly string[], ranges: Range
   });
 }
 
-const ends = (label: string): readonly [string, string] => {
+const rangeEnds = (label: string): readonly [string, string] => {
   const [first, last] = label.split(' to ');
   return [first!, last ?? first!];
 };
 /** "17 to 24" up to "65 to 90" is "17 to 90". */
-const spanLabel = (from: string, to: string): string => (from === to ? from : `${ends(from)[0]} to ${ends(to)[1]}`);
+const spanLabel = (from: string, to: string): string => (from === to ? from : `${rangeEnds(from)[0]} to ${rangeEnds(to)[1]}`);
 
 /** Requested ranges: each is the sum of its values, in any order of axes. */
 export function rangesView(
   name: string,
   labels: readonly string[],
-  grid: Grid,
+  grid: AxisGrid,
   spans: readonly (readonly [number, number])[],
-): View {
-  const single = questionsAt(grid, grid.sizes.length);
+): AxisView {
+  const single = groupQueries(grid, grid.sizes.length);
   const values = labels.map((_, k) => single.get(grid.at[k]!)!);
   return {
     name,
     labels: spans.map(([from, to]) => spanLabel(labels[from]!, labels[to]!)),
     sizes: grid.sizes,
-    questions: spans.map(([from, to]): Question => sumOf(values.slice(from, to + 1))),
+    questions: spans.map(([from, to]): LinearQuery => sumQueries(values.slice(from, to + 1))),
   };
 }
 
@@ -70,12 +70,12 @@ function layouts(n: number): readonly (readonly number[])[] {
  * Axes with the least error for one column's queries under add-or-remove (levels.proof.md). A choice only: costs and errors are
  * computed for whatever was chosen. `spans`: all requested ranges, single values included if requested.
  */
-export function gridFor(n: number, spans: readonly (readonly [number, number])[]): Grid {
-  const together = gram(n, spans);
+export function gridFor(n: number, spans: readonly (readonly [number, number])[]): AxisGrid {
+  const jointCounts = gram(n, spans);
   const at = Array.from({ length: n }, (_, k) => k);
   let best: { readonly sizes: readonly number[]; readonly error: number } | undefined;
   for (const sizes of layouts(n)) {
-    const error = errorWith({ sizes, at }, together);
+    const error = errorWith({ sizes, at }, jointCounts);
     if (!best || error < 0.995 * best.error) best = { sizes, error };
   }
   return { sizes: best!.sizes, at };
@@ -97,10 +97,10 @@ function gram(n: number, spans: readonly (readonly [number, number])[]): Float64
 }
 
 /** The squared sum over sets of axes of the root of cost times weight. */
-function errorWith(grid: Grid, together: Float64Array): number {
+function errorWith(grid: AxisGrid, jointCounts: Float64Array): number {
   const { sizes, at } = grid;
   const n = at.length;
-  const single = questionsAt(grid, sizes.length);
+  const single = groupQueries(grid, sizes.length);
   const whole = sizes.reduce((x, m) => x * m, 1);
   let sum = 0;
   for (let set = 0; set < 1 << sizes.length; set++) {
@@ -125,7 +125,7 @@ function errorWith(grid: Grid, together: Float64Array): number {
     const rows = new Float64Array(kept * n);
     for (const [v, { cells, shares }] of values.entries())
       for (const [k, cell] of cells.entries())
-        for (let w = 0; w < n; w++) rows[cell * n + w]! += shares[k]! * together[v * n + w]!;
+        for (let w = 0; w < n; w++) rows[cell * n + w]! += shares[k]! * jointCounts[v * n + w]!;
     centre(rows, own, n);
     let trace = 0;
     for (const [w, { cells, shares }] of values.entries())

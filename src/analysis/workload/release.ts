@@ -1,36 +1,36 @@
 import { Fault } from '../../base/errors.js';
-import { addsRemoves } from '../../policy/neighbours.js';
+import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { cellsIn, type Layout, placesWithout } from '../../privacy/mechanism/residual/part.js';
-import { publicRecords } from '../../query/count/kept-rows.js';
+import { layoutCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/part.js';
+import { publicRecordCount } from '../../query/count/kept-rows.js';
 import type { Axis } from '../../query/count/measure.js';
-import { noisyTables, type Tables } from '../../query/count/tables.js';
-import type { Reading } from '../../release/accountant/reading.js';
+import { type MarginalSet, noisyMarginals } from '../../query/count/tables.js';
+import type { RequestReading } from '../../release/accountant/reading.js';
 import { nothingLeft } from '../../release/accountant/share.js';
-import { type Allowance, toldOf } from '../../release/session/allowance.js';
+import { type Allowance, planFieldsOf } from '../../release/session/allowance.js';
 import { groundOf, tableBy } from '../../release/session/ground.js';
-import { looseDelta, mostlyNoise, type Plan } from '../../release/session/plan.js';
+import { looseDeltaWarning, mostlyNoiseWarning, type Plan } from '../../release/session/plan.js';
 import type { Release } from '../../release/session/receipt.js';
-import { column, type Relied, rowsThemselves } from '../../release/session/relied.js';
-import type { AskOptions, Session } from '../../release/session/session.js';
-import { answerTables, foreseen, halfWidths, tidied } from './answer.js';
-import { nearerAsRows } from './as-rows.js';
-import { countedBy } from './axes.js';
-import { knownAxes, knownTable, raked, withLittleError, withoutError } from './beside-known.js';
-import { changesOf, type Way, waysFor, whyOf } from './choice.js';
-import { maximalOf } from './closure.js';
-import { distributionCells, distributionFrom } from './distribution.js';
-import { type Estimate, estimateFrom, readTogether, tableFrom } from './estimate.js';
+import { columnFact, type PublicFact, rowsFact } from '../../release/session/relied.js';
+import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
+import { answerTables, expectedTableErrors, halfWidthFactor, tidyTables } from './answer.js';
+import { synthesisHint } from './as-rows.js';
+import { axisCounting } from './axes.js';
+import { knownAxes, knownTable, rakeTables, withoutError, withTinyError } from './beside-known.js';
+import { strategyReason, type WorkloadStrategy, workloadChanges, workloadStrategies } from './choice.js';
+import { maximalSets } from './closure.js';
+import { distributionCells, fitDistribution } from './distribution.js';
+import { combineParts, combineReadings, type TableEstimate, tableFrom } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { nonNegative } from './non-negative.js';
-import { refuseLarge } from './too-large.js';
+import { refuseLargeWorkload } from './too-large.js';
 
-interface Prepared {
+interface PreparedWorkload {
   readonly workload: Workload;
   readonly allowance: Allowance;
-  readonly best: Way;
+  readonly best: WorkloadStrategy;
   readonly plan: WorkloadPlan;
   readonly canonical: string;
   /** Axes whose table is public. */
@@ -61,11 +61,11 @@ export interface WorkloadPlan extends Plan {
 /** Bytes of a cell as counts, noisy numbers, recorded text and table row: 580 to 640 measured. */
 const bytesPerCell = 800;
 
-export const planWorkload = async (session: Session, form: WorkloadForm, options: AskOptions): Promise<WorkloadPlan> =>
-  (await prepare(session, form, options)).plan;
+export const planWorkload = async (session: PrivacySession, form: WorkloadForm, options: ReleaseOptions): Promise<WorkloadPlan> =>
+  (await prepareWorkload(session, form, options)).plan;
 
 /** Ledger record of a workload: enough to make the tables again, and to combine them with others. */
-export interface Recorded {
+export interface RecordedWorkload {
   readonly parts: readonly {
     readonly axes: readonly number[];
     readonly scale: string;
@@ -86,27 +86,27 @@ export interface Recorded {
   }[];
 }
 
-export async function releaseWorkload(session: Session, form: WorkloadForm, options: AskOptions): Promise<Release> {
-  const { workload, allowance, best, plan, canonical, known } = await prepare(session, form, options);
+export async function releaseWorkload(session: PrivacySession, form: WorkloadForm, options: ReleaseOptions): Promise<Release> {
+  const { workload, allowance, best, plan, canonical, known } = await prepareWorkload(session, form, options);
   const { noised } = best;
   const { layout, mechanism } = noised;
-  const counted = countedFor(workload, layout);
-  const { result, receipt } = await session.analyse<Recorded>({
+  const counted = workloadCounting(workload, layout);
+  const { result, receipt } = await session.analyse<RecordedWorkload>({
     kind: 'workload',
     allowance,
     canonical,
     plan,
     mechanisms: [mechanism],
-    relied: reliedBy(session.policy, workload, mechanism),
-    execute: async (engine, paid) => {
-      const told = noised.apart(
-        await noisyTables(
+    relied: workloadFacts(session.policy, workload, mechanism),
+    execute: async (engine, payment) => {
+      const noisyNumbers = noised.split(
+        await noisyMarginals(
           engine,
           session.policy,
           counted.tables,
           (counts) => noised.vector(counted.ofParts(counts)),
           mechanism,
-          paid,
+          payment,
         ),
       );
       return {
@@ -114,10 +114,10 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
           axes,
           scale: `${scale}`,
           centred,
-          told: told[k]!.map(String),
+          told: noisyNumbers[k]!.map(String),
         })),
         variance: noised.variance,
-        wide: halfWidths(mechanism.law.kind),
+        wide: halfWidthFactor(mechanism.distribution.kind),
         ground: groundOf(session.policy),
         columns: workload.columns.map(({ name, key, sizes, at }) => ({
           name,
@@ -125,56 +125,61 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
           sizes,
           at,
         })),
-        ...(rowsArePublic(session.policy) && { rows: await publicRecords(engine, session.policy) }),
+        ...(rowsArePublic(session.policy) && { rows: await publicRecordCount(engine, session.policy) }),
       };
     },
   });
   const parts = result.parts.map(({ axes, scale, centred }) => ({ axes, scale: BigInt(scale), centred }));
-  const told = result.parts.map((part) => part.told.map(Number));
-  if (known.length > 0) return { tables: await agreeing(session, workload, known, { parts, told, result }, options), receipt };
-  const estimate = estimateFrom({ sizes: workload.sizes, parts }, told, result.variance);
+  const noisyNumbers = result.parts.map((part) => part.told.map(Number));
+  if (known.length > 0)
+    return { tables: await tablesWithKnown(session, workload, known, { parts, noisyNumbers, result }, options), receipt };
+  const estimate = combineParts({ sizes: workload.sizes, parts }, noisyNumbers, result.variance);
   const tables = answerTables(workload, estimate, result.wide);
   if (!options.tidy || result.variance === 0) return { tables, receipt };
-  return { tables: tidied(workload, tables, better(estimate, workload, result.rows)), receipt };
+  return { tables: tidyTables(workload, tables, consistentTables(estimate, workload, result.rows)), receipt };
 }
 
 /** All tables combined with a public one, with which they then agree (estimate.proof.md). */
-async function agreeing(
-  session: Session,
+async function tablesWithKnown(
+  session: PrivacySession,
   workload: Workload,
   known: readonly number[],
   {
     parts,
-    told,
+    noisyNumbers,
     result,
-  }: { readonly parts: Layout['parts']; readonly told: readonly (readonly number[])[]; readonly result: Recorded },
-  { tidy, fresh }: AskOptions,
+  }: {
+    readonly parts: ResidualLayout['parts'];
+    readonly noisyNumbers: readonly (readonly number[])[];
+    readonly result: RecordedWorkload;
+  },
+  { tidy, fresh }: ReleaseOptions,
 ): Promise<Release['tables']> {
   const exact = await knownTable(session, workload, fresh);
-  const { estimate } = readTogether(
+  const { estimate } = combineReadings(
     { sizes: workload.sizes, parts: [...parts, { axes: known, scale: 1n, centred: false }] },
-    [...told, exact],
+    [...noisyNumbers, exact],
     [...parts.map(() => result.variance || 1), 1e-12],
   );
   const tables = answerTables(workload, withoutError(estimate, known), result.wide);
   if (!tidy) return tables;
   const rows = exact.reduce((a, b) => a + b, 0);
-  const near = better(withLittleError(estimate, known), workload, rows);
-  return tidied(workload, tables, raked(workload.sizes, known, estimate, near));
+  const near = consistentTables(withTinyError(estimate, known), workload, rows);
+  return tidyTables(workload, tables, rakeTables(workload.sizes, known, estimate, near));
 }
 
 /**
  * Tables of one distribution, or if that is too large the nearest without negative cells. A secret number of rows stays at its noisy
  * value: left free, negative cells of all tables would raise it.
  */
-export function better(
-  estimate: Estimate,
+export function consistentTables(
+  estimate: TableEstimate,
   workload: Pick<Workload, 'sizes' | 'tables'>,
   rows = Math.max(0, estimate.by.get('')!.values[0]!),
 ): (axes: readonly number[]) => Float64Array {
-  const asked = workload.tables.map(({ axes }) => axes);
-  if (distributionCells(workload) !== undefined) return distributionFrom(estimate, asked, rows).table;
-  const found = nonNegative(estimate, asked, rows);
+  const requested = workload.tables.map(({ axes }) => axes);
+  if (distributionCells(workload) !== undefined) return fitDistribution(estimate, requested, rows).table;
+  const found = nonNegative(estimate, requested, rows);
   return (axes) => tableFrom(found, axes);
 }
 
@@ -182,48 +187,49 @@ export function better(
  * True if the number of rows is public: replacing records keeps their number, and every record is one row
  * (query/count/contribution-bound.ts).
  */
-const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
+const rowsArePublic = (policy: Policy): boolean => !isAddRemove(policy) && policy.protect.secret !== 'person';
 
-async function prepare(session: Session, form: WorkloadForm, options: AskOptions): Promise<Prepared> {
+async function prepareWorkload(session: PrivacySession, form: WorkloadForm, options: ReleaseOptions): Promise<PreparedWorkload> {
   const { policy } = session;
-  refuseOthers(policy);
+  refuseTieSecret(policy);
   const workload = readWorkload(policy, form);
-  refuseLarge(workload);
-  const changes = changesOf(policy, workload);
-  const reading: Reading = { sums: policy.protect.secret !== 'answer', comesAndGoes: true, together: true };
+  refuseLargeWorkload(workload);
+  const changes = workloadChanges(policy, workload);
+  const reading: RequestReading = { sums: policy.protect.secret !== 'answer', addRemove: true, knownTotals: true };
   const allowance = await session.allowance(options, everyRecord, reading);
   const known = await knownAxes(session, workload);
-  const ways = waysFor(workload, changes, allowance, addsRemoves(policy) ? 'removed' : 'replaced', known);
-  const [best] = ways;
+  const strategies = workloadStrategies(workload, changes, allowance, isAddRemove(policy) ? 'removed' : 'replaced', known);
+  const [best] = strategies;
   if (!best) throw nothingLeft();
   const { tables } = workload;
-  const errors = foreseen(workload, best.noised, known);
+  const errors = expectedTableErrors(workload, best.noised, known);
   const behind = distributionCells(workload);
-  const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), cellsIn(best.noised.layout)];
-  const records = addsRemoves(policy) ? undefined : await session.records();
+  const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), layoutCells(best.noised.layout)];
+  const records = isAddRemove(policy) ? undefined : await session.records();
   const doubts =
     records === undefined
       ? []
       : [
-          mostlyNoise(errors, records, policy),
-          nearerAsRows(policy, workload, errors, records),
-          looseDelta(session.account.delta, records),
+          mostlyNoiseWarning(errors, records, policy),
+          synthesisHint(policy, workload, errors, records),
+          looseDeltaWarning(session.account.delta, records),
         ].filter((w) => w !== undefined);
-  const framed = session.frame({
+  const framed = session.completePlan({
     label:
       options.label ??
       `workload: ${tables.length} ${tables.length === 1 ? 'table' : 'tables'} of ${workload.columns.length} columns`,
-    ...toldOf(allowance),
+    ...planFieldsOf(allowance),
     mechanisms: [best.noised.mechanism],
-    mechanism: best.noised.mechanism.law.kind === 'none' ? 'none' : `${best.noised.mechanism.law.kind}, ${best.name}`,
-    why: whyOf(ways),
+    mechanism:
+      best.noised.mechanism.distribution.kind === 'none' ? 'none' : `${best.noised.mechanism.distribution.kind}, ${best.name}`,
+    why: strategyReason(strategies),
     errors,
     ...(doubts.length > 0 && { warnings: doubts }),
-    candidates: ways.map((way) => ({
-      mechanism: `${way.noised.mechanism.law.kind}, ${way.name}`,
+    candidates: strategies.map((strategy) => ({
+      mechanism: `${strategy.noised.mechanism.distribution.kind}, ${strategy.name}`,
       route: allowance.route.amplifier.name,
-      error: way.error,
-      fits: session.admits(way.noised.mechanism.cost, reading, allowance.spent),
+      error: strategy.error,
+      fits: session.admits(strategy.noised.mechanism.cost, reading, allowance.spent),
     })),
   });
   return {
@@ -238,7 +244,7 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
         noised,
         memory: 32e6 + bytesPerCell * Math.max(cells, noised),
         aim: workload.aim,
-        ways: ways.map(({ name, noised, error }) => ({ name, noise: noised.mechanism.law.kind, error })),
+        ways: strategies.map(({ name, noised, error }) => ({ name, noise: noised.mechanism.distribution.kind, error })),
         ...(behind !== undefined && { distribution: behind }),
       },
     },
@@ -261,7 +267,7 @@ function canonicalOf({ columns, tables, aim }: Workload): string {
   ]);
 }
 
-function refuseOthers({ protect }: Policy): void {
+function refuseTieSecret({ protect }: Policy): void {
   if (protect.secret === 'edge')
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -271,24 +277,28 @@ function refuseOthers({ protect }: Policy): void {
 }
 
 /** Public facts relied on, which pay nothing, if the secret is an answer (release/session/public-facts.proof.md). */
-function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { cost }: Mechanism): readonly Relied[] {
+function workloadFacts(
+  { protect, columns }: Policy,
+  { columns: requested }: Workload,
+  { cost }: Mechanism,
+): readonly PublicFact[] {
   if (protect.secret !== 'answer') return [];
   return [
-    ...(cost.perRecord.size === 0 ? [rowsThemselves] : []),
-    ...asked.flatMap(({ name }) => (columns.get(name)?.public ? [column(name)] : [])),
+    ...(cost.perRecord.size === 0 ? [rowsFact] : []),
+    ...requested.flatMap(({ name }) => (columns.get(name)?.public ? [columnFact(name)] : [])),
   ];
 }
 
 /** Counting of the maximal tables; the counts of every part follow from these. */
-function countedFor({ columns, sizes, tables }: Workload, { parts }: Layout) {
-  const maximal = maximalOf(tables.map((t) => t.axes));
-  const how = maximal.map((own) => countedBy(columns, own));
-  const counted: Tables = { axes: columns.map(({ key }) => key as Axis), tables: how.map((by) => by.columns) };
+function workloadCounting({ columns, sizes, tables }: Workload, { parts }: ResidualLayout) {
+  const maximal = maximalSets(tables.map((t) => t.axes));
+  const countings = maximal.map((own) => axisCounting(columns, own));
+  const counted: MarginalSet = { axes: columns.map(({ key }) => key as Axis), tables: countings.map((by) => by.columns) };
   const holding = parts.map((part) => maximal.findIndex((own) => part.axes.every((axis) => own.includes(axis))));
   const ofParts = (byColumns: readonly (readonly bigint[])[]): readonly (readonly bigint[])[] => {
     const counts = byColumns.map((list, t) => {
-      const placed = new Array<bigint>(how[t]!.cells).fill(0n);
-      for (const [cell, x] of list.entries()) placed[how[t]!.at[cell]!]! += x;
+      const placed = new Array<bigint>(countings[t]!.cells).fill(0n);
+      for (const [cell, x] of list.entries()) placed[countings[t]!.at[cell]!]! += x;
       return placed;
     });
     return parts.map((part, k) => {

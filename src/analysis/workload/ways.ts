@@ -1,15 +1,15 @@
-import { type Change, effectOf } from '../../privacy/mechanism/residual/move.js';
-import { cellsOf, type Layout, type Part } from '../../privacy/mechanism/residual/part.js';
+import { layoutSensitivity, type RowChange } from '../../privacy/mechanism/residual/move.js';
+import { type LayoutPart, partCells, type ResidualLayout } from '../../privacy/mechanism/residual/part.js';
 import { integerRoot } from '../../privacy/noise/discrete-gaussian.js';
-import { closureOf, maximalOf, subsets } from './closure.js';
+import { downwardClosure, maximalSets, subsets } from './closure.js';
 import { cellVariance, variancesOf } from './estimate.js';
-import type { AskedTable } from './form.js';
-import { precisions, type Weighed } from './optimal.js';
+import type { RequestedTable } from './form.js';
+import { optimalPrecisions, type WeightedMarginal } from './optimal.js';
 import { classesOf, products, variancesIn } from './question.js';
 
-interface Asked {
+interface WorkloadTables {
   readonly sizes: readonly number[];
-  readonly tables: readonly AskedTable[];
+  readonly tables: readonly RequestedTable[];
   /** Axes whose table is public: their errors do not count. */
   readonly known?: readonly number[];
 }
@@ -17,13 +17,13 @@ const isKnown = (axes: readonly number[], known: readonly number[] = []): boolea
   known.length > 0 && axes.every((axis) => known.includes(axis));
 
 /** Number of answers of a table. */
-export const answersIn = (sizes: readonly number[], { axes, views }: AskedTable): number =>
-  views ? views.reduce((n, { view }) => n * view.labels.length, 1) : cellsOf(sizes, { axes });
+export const numberOfAnswers = (sizes: readonly number[], { axes, views }: RequestedTable): number =>
+  views ? views.reduce((n, { view }) => n * view.labels.length, 1) : partCells(sizes, { axes });
 
 /** Sum over all answers of a table of the variance that one unit of variance of each centred table inside it adds. */
-export function addsOf(
+export function varianceTerms(
   sizes: readonly number[],
-  { axes, views }: AskedTable,
+  { axes, views }: RequestedTable,
 ): readonly { readonly axes: readonly number[]; readonly times: number }[] {
   if (views?.some(({ view }) => view.questions)) return products(views, ({ view }) => classesOf(view).total);
   return subsets(axes).map((inner) => {
@@ -33,52 +33,56 @@ export function addsOf(
 }
 
 /** The tables and all their marginals as centred tables, with the scales of least error over all requested answers. */
-export function residualLayout({ sizes, tables, known = [] }: Asked, change: Extract<Change, string>): Layout {
+export function residualLayout(
+  { sizes, tables, known = [] }: WorkloadTables,
+  change: Extract<RowChange, string>,
+): ResidualLayout {
   const weighed = weighedClosure({ sizes, tables, known }).filter(({ axes }) => change === 'removed' || axes.length > 0);
-  const c = precisions(sizes, weighed, change);
-  const parts = scaled(sizes, weighed, Float64Array.from(c, Math.sqrt), true);
-  return change === 'removed' ? { sizes, parts } : { sizes, parts: [numberOfRows(sizes, parts), ...parts] };
+  const c = optimalPrecisions(sizes, weighed, change);
+  const parts = wholeScales(sizes, weighed, Float64Array.from(c, Math.sqrt), true);
+  return change === 'removed' ? { sizes, parts } : { sizes, parts: [rowCountPart(sizes, parts), ...parts] };
 }
 
 /**
  * The number of rows, measured with the rest of the cost of replacement, at no price: replacing a record keeps the number, adding or
  * removing one moves every table by less (optimal.proof.md).
  */
-function numberOfRows(sizes: readonly number[], parts: readonly Part[]): Part {
-  const left = effectOf({ sizes, parts }, 'replaced').l2squared - effectOf({ sizes, parts }, 'removed').l2squared;
+function rowCountPart(sizes: readonly number[], parts: readonly LayoutPart[]): LayoutPart {
+  const left =
+    layoutSensitivity({ sizes, parts }, 'replaced').l2squared - layoutSensitivity({ sizes, parts }, 'removed').l2squared;
   const scale = integerRoot(left > 0n ? left : 0n);
   return { axes: [], scale: scale > 0n ? scale : 1n, centred: true };
 }
 
 /** Weight of every centred table: what one unit of its variance adds to the weighted variance of all requested cells. */
-function weighedClosure({ sizes, tables, known }: Asked): readonly Weighed[] {
+function weighedClosure({ sizes, tables, known }: WorkloadTables): readonly WeightedMarginal[] {
   const weights = new Map<string, number>();
   for (const table of tables)
-    for (const { axes, times } of addsOf(sizes, table)) {
+    for (const { axes, times } of varianceTerms(sizes, table)) {
       const text = axes.join();
       weights.set(text, (weights.get(text) ?? 0) + table.weight * times);
     }
   // Tables that no answer depends on are still measured, at almost no cost, so that every table can be derived whole.
   const least = 1e-8 * [...weights.values()].reduce((a, b) => Math.max(a, b), 0);
-  return closureOf(tables.map(({ axes }) => axes)).map((axes) => ({
+  return downwardClosure(tables.map(({ axes }) => axes)).map((axes) => ({
     axes,
     weight: isKnown(axes, known) ? least : Math.max(least, weights.get(axes.join()) ?? 0),
   }));
 }
 
 /** Independent noise on every maximal table; its marginals are derived from it. */
-export function plainLayout({ sizes, tables }: Asked, noise: 'pure' | 'zcdp'): Layout {
-  const maximal = maximalOf(tables.map(({ axes }) => axes));
+export function plainLayout({ sizes, tables }: WorkloadTables, noise: 'pure' | 'zcdp'): ResidualLayout {
+  const maximal = maximalSets(tables.map(({ axes }) => axes));
   const weights = new Map<string, number>();
   for (const table of tables) {
     const text = table.axes.join();
-    weights.set(text, (weights.get(text) ?? 0) + table.weight * answersIn(sizes, table));
+    weights.set(text, (weights.get(text) ?? 0) + table.weight * numberOfAnswers(sizes, table));
   }
   const weighed = maximal.map((axes) => ({ axes, weight: weights.get(axes.join())! }));
   const root = noise === 'pure' ? Math.cbrt : (x: number) => Math.sqrt(Math.sqrt(x));
   return {
     sizes,
-    parts: scaled(
+    parts: wholeScales(
       sizes,
       weighed,
       Float64Array.from(weighed, ({ weight }) => root(weight)),
@@ -91,12 +95,17 @@ export function plainLayout({ sizes, tables }: Asked, noise: 'pure' | 'zcdp'): L
 const fineness = 16;
 
 /** Whole scales proportional to these numbers, fine enough that the cost of rounding is negligible. */
-function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Float64Array, centred: boolean): readonly Part[] {
+function wholeScales(
+  sizes: readonly number[],
+  tables: readonly WeightedMarginal[],
+  wanted: Float64Array,
+  centred: boolean,
+): readonly LayoutPart[] {
   const alike = wanted.every((x) => x === wanted[0]);
   const needed = tables.map(({ axes }) => {
     if (!centred) return alike ? 1 : fineness;
     const rounded = subsets(axes).reduce(
-      (sum, set) => sum + (set.length > 0 ? Math.sqrt(cellsOf(sizes, { axes: set })) / 2 : 0),
+      (sum, set) => sum + (set.length > 0 ? Math.sqrt(partCells(sizes, { axes: set })) / 2 : 0),
       0,
     );
     return fineness * Math.max(24, rounded);
@@ -106,7 +115,7 @@ function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Fl
 }
 
 /** Variances of all centred tables, zero for public ones. */
-export function variancesBeside(layout: Layout, known: readonly number[] = []): ReadonlyMap<string, number> {
+export function variancesGivenKnown(layout: ResidualLayout, known: readonly number[] = []): ReadonlyMap<string, number> {
   const variances = variancesOf(layout);
   if (known.length === 0) return variances;
   return new Map(
@@ -115,8 +124,8 @@ export function variancesBeside(layout: Layout, known: readonly number[] = []): 
 }
 
 /** The largest weighted variance of an answer for noise of variance 1, before anything is drawn. */
-export function largestErrorOf({ sizes, tables, known }: Asked, layout: Layout): number {
-  const variances = variancesBeside(layout, known);
+export function largestVariance({ sizes, tables, known }: WorkloadTables, layout: ResidualLayout): number {
+  const variances = variancesGivenKnown(layout, known);
   return tables.reduce((most, { axes, weight, views }) => {
     const worst = views?.some(({ view }) => view.questions)
       ? variancesIn(views, (text) => variances.get(text)!).reduce((a, b) => Math.max(a, b), 0)
@@ -126,13 +135,16 @@ export function largestErrorOf({ sizes, tables, known }: Asked, layout: Layout):
 }
 
 /** Weighted sum of the variances of all requested answers for noise of variance 1, before anything is drawn. */
-export function errorOf({ sizes, tables, known }: Asked, layout: Layout): number {
-  const variances = variancesBeside(layout, known);
+export function weightedVariance({ sizes, tables, known }: WorkloadTables, layout: ResidualLayout): number {
+  const variances = variancesGivenKnown(layout, known);
   return tables.reduce(
     (sum, table) =>
       sum +
       table.weight *
-        addsOf(sizes, table).reduce((own, { axes, times }) => (times > 0 ? own + times * variances.get(axes.join())! : own), 0),
+        varianceTerms(sizes, table).reduce(
+          (own, { axes, times }) => (times > 0 ? own + times * variances.get(axes.join())! : own),
+          0,
+        ),
     0,
   );
 }

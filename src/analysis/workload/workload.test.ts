@@ -1,16 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
 import { rational, toNumber } from '../../base/exact/rational.js';
 import { pure, zcdp } from '../../privacy/mechanism/allotment.js';
-import { Paid } from '../../privacy/mechanism/paid.js';
+import { Payment } from '../../privacy/mechanism/paid.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { effectOf } from '../../privacy/mechanism/residual/move.js';
-import { cellsOf, encode, type Layout, placesWithout } from '../../privacy/mechanism/residual/part.js';
+import { layoutSensitivity } from '../../privacy/mechanism/residual/move.js';
+import { encode, partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/part.js';
 import { noisedTables } from '../../privacy/mechanism/residual/residual.js';
-import { halfWidths } from './answer.js';
-import { maximalOf, subsetsUpTo } from './closure.js';
-import { cellVariance, estimateFrom, tableFrom, variancesOf } from './estimate.js';
-import { evened } from './largest.js';
-import { errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
+import { halfWidthFactor } from './answer.js';
+import { maximalSets, subsetsUpTo } from './closure.js';
+import { cellVariance, combineParts, tableFrom, variancesOf } from './estimate.js';
+import { minimaxTables } from './largest.js';
+import { largestVariance, plainLayout, residualLayout, weightedVariance } from './ways.js';
 
 // Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
@@ -26,10 +26,10 @@ const all = (sizes: readonly number[], ...orders: number[]) => ({
     .filter((axes) => orders.includes(axes.length))
     .map((axes) => ({ axes, weight: 1 })),
 });
-const cellsIn = ({ sizes, tables }: ReturnType<typeof all>) => tables.reduce((n, t) => n + cellsOf(sizes, t), 0);
+const cellsIn = ({ sizes, tables }: ReturnType<typeof all>) => tables.reduce((n, t) => n + partCells(sizes, t), 0);
 /** Root mean square error of a cell if a record costs rho = 1/2. */
-const rmse = (asked: ReturnType<typeof all>, layout: Layout, change: 'replaced' | 'removed') =>
-  Math.sqrt((errorOf(asked, layout) * Number(effectOf(layout, change).l2squared)) / cellsIn(asked));
+const rmse = (requested: ReturnType<typeof all>, layout: ResidualLayout, change: 'replaced' | 'removed') =>
+  Math.sqrt((weightedVariance(requested, layout) * Number(layoutSensitivity(layout, change).l2squared)) / cellsIn(requested));
 
 /** Counts of a table from those of all combinations of all axes. */
 const margin = (sizes: readonly number[], full: readonly bigint[], axes: readonly number[]): bigint[] => {
@@ -45,7 +45,7 @@ const margin = (sizes: readonly number[], full: readonly bigint[], axes: readonl
 };
 
 /** Variance of the best linear unbiased estimator of a sum of cells, from the whole matrix: q (E'E)^-1 q by conjugate gradients. */
-function denseVariance({ sizes, parts }: Layout, q: readonly number[]): number {
+function denseVariance({ sizes, parts }: ResidualLayout, q: readonly number[]): number {
   const n = q.length;
   const columns = Array.from({ length: n }, (_, c) => {
     const unit = Array.from({ length: n }, (_, i) => (i === c ? 1n : 0n));
@@ -71,7 +71,7 @@ function denseVariance({ sizes, parts }: Layout, q: readonly number[]): number {
 }
 
 const sizes = [2, 3, 4];
-const asked = {
+const requested = {
   sizes,
   tables: [
     { axes: [0, 1], weight: 1 },
@@ -94,25 +94,25 @@ const sumOf = (axes: readonly number[]) => {
   );
   return Array.from(at, (place) => firstCell(axes)[place]!);
 };
-const layouts: readonly (readonly [string, Layout])[] = [
+const layouts: readonly (readonly [string, ResidualLayout])[] = [
   // Multiples of all cell numbers: whole numbers centre exactly.
   [
     'without smaller tables',
-    { sizes, parts: residualLayout(asked, 'replaced').parts.map((p) => ({ ...p, scale: (p.scale / 24n + 1n) * 24n })) },
+    { sizes, parts: residualLayout(requested, 'replaced').parts.map((p) => ({ ...p, scale: (p.scale / 24n + 1n) * 24n })) },
   ],
-  ['every table by itself', plainLayout({ sizes, tables: asked.tables.slice(0, 2) }, 'zcdp')],
+  ['every table by itself', plainLayout({ sizes, tables: requested.tables.slice(0, 2) }, 'zcdp')],
 ];
 
 describe('the variance of a cell', () => {
   it.each(layouts)('the variance is that of the best linear estimator over the whole domain: %s', (_, layout) => {
     const variances = variancesOf(layout);
-    for (const { axes } of [...asked.tables, { axes: [1] }, { axes: [] as number[] }])
+    for (const { axes } of [...requested.tables, { axes: [1] }, { axes: [] as number[] }])
       expect(cellVariance(sizes, axes, variances) / denseVariance(layout, sumOf(axes))).toBeCloseTo(1, 8);
   });
 
   it('the variance is at most a hundredth above it when whole numbers do not centre exactly', () => {
-    const layout = residualLayout(asked, 'replaced');
-    for (const { axes } of asked.tables) {
+    const layout = residualLayout(requested, 'replaced');
+    for (const { axes } of requested.tables) {
       const ratio = cellVariance(sizes, axes, variancesOf(layout)) / denseVariance(layout, sumOf(axes));
       expect(ratio).toBeGreaterThanOrEqual(1 - 1e-9);
       expect(ratio).toBeLessThan(1.01);
@@ -120,24 +120,24 @@ describe('the variance of a cell', () => {
   });
 
   it.each([
-    ['Gaussian noise without smaller tables', residualLayout(asked, 'replaced'), zcdp(rational(1, 10))],
-    ['Gaussian noise on every table', plainLayout(asked, 'zcdp'), zcdp(rational(1, 10))],
-    ['Laplace noise on every table', plainLayout(asked, 'pure'), pure(rational(1))],
+    ['Gaussian noise without smaller tables', residualLayout(requested, 'replaced'), zcdp(rational(1, 10))],
+    ['Gaussian noise on every table', plainLayout(requested, 'zcdp'), zcdp(rational(1, 10))],
+    ['Laplace noise on every table', plainLayout(requested, 'pure'), pure(rational(1))],
   ] as const)(
     'the variance is that of the noise drawn around the truth, and confidence intervals have their coverage: %s',
-    (_, layout, allotment) => {
-      const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
+    (_, layout, budgetShare) => {
+      const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], budgetShare);
       const full = Array.from({ length: 24 }, (_, i) => BigInt((i * 37) % 50));
       const vector = noised.vector(layout.parts.map((part) => margin(sizes, full, part.axes)));
       const draws = 1500;
-      const paid = new Paid(Array.from({ length: draws }, () => noised.mechanism));
-      const sums = asked.tables.map(() => ({ error: 0, square: 0, held: 0, cells: 0 }));
+      const payment = new Payment(Array.from({ length: draws }, () => noised.mechanism));
+      const sums = requested.tables.map(() => ({ error: 0, square: 0, held: 0, cells: 0 }));
       for (let k = 0; k < draws; k++) {
-        const told = noised.apart(noised.mechanism.ready(paid)(vector).map(Number));
-        const estimate = estimateFrom(layout, told, noised.variance);
+        const noisyNumbers = noised.split(noised.mechanism.prepare(payment)(vector).map(Number));
+        const estimate = combineParts(layout, noisyNumbers, noised.variance);
         const variances = new Map([...estimate.by].map(([text, { variance }]) => [text, variance]));
-        for (const [t, { axes }] of asked.tables.entries()) {
-          const half = halfWidths(noised.mechanism.law.kind) * Math.sqrt(cellVariance(sizes, axes, variances));
+        for (const [t, { axes }] of requested.tables.entries()) {
+          const half = halfWidthFactor(noised.mechanism.distribution.kind) * Math.sqrt(cellVariance(sizes, axes, variances));
           const exact = margin(sizes, full, axes);
           tableFrom(estimate, axes).forEach((x, cell) => {
             const off = x - Number(exact[cell]);
@@ -149,7 +149,7 @@ describe('the variance of a cell', () => {
           });
         }
       }
-      for (const [t, { axes }] of asked.tables.entries()) {
+      for (const [t, { axes }] of requested.tables.entries()) {
         const variance = cellVariance(sizes, axes, variancesOf(layout)) * noised.variance;
         const { error, square, held, cells } = sums[t]!;
         expect(Math.abs(error / cells)).toBeLessThan(5 * Math.sqrt(variance / draws));
@@ -165,8 +165,10 @@ describe('the variance of a cell', () => {
 describe('tables of one estimate', () => {
   it('tables of one estimate agree in their common marginals', () => {
     const layout = residualLayout(all(sizes, 2), 'replaced');
-    const told = layout.parts.map((part) => Array.from({ length: cellsOf(sizes, part) }, (_, k) => 1000 + ((k * 7919) % 613)));
-    const estimate = estimateFrom(layout, told, 1);
+    const noisyNumbers = layout.parts.map((part) =>
+      Array.from({ length: partCells(sizes, part) }, (_, k) => 1000 + ((k * 7919) % 613)),
+    );
+    const estimate = combineParts(layout, noisyNumbers, 1);
     const [ab, bc] = [tableFrom(estimate, [0, 1]), tableFrom(estimate, [1, 2])];
     const b = tableFrom(estimate, [1]);
     for (let j = 0; j < 3; j++) {
@@ -176,7 +178,7 @@ describe('tables of one estimate', () => {
   });
 
   it('tables of one estimate are derived from the maximal ones', () => {
-    expect(maximalOf([[0], [0, 1], [1, 2], [0, 1], []])).toEqual([
+    expect(maximalSets([[0], [0, 1], [1, 2], [0, 1], []])).toEqual([
       [0, 1],
       [1, 2],
     ]);
@@ -222,8 +224,8 @@ describe('the chosen noise', () => {
     'the maximal variance is that of Xiao et al. 2023 on Adult, when it is the objective, all tables of %j columns',
     (orders, published) => {
       const workload = all(adult, ...orders);
-      const layout = residualLayout({ sizes: adult, tables: evened(workload, 'removed') }, 'removed');
-      const found = largestErrorOf(workload, layout) * Number(effectOf(layout, 'removed').l2squared);
+      const layout = residualLayout({ sizes: adult, tables: minimaxTables(workload, 'removed') }, 'removed');
+      const found = largestVariance(workload, layout) * Number(layoutSensitivity(layout, 'removed').l2squared);
       expect(found / published).toBeGreaterThan(0.9995);
       expect(found / published).toBeLessThan(1.005);
     },

@@ -2,19 +2,19 @@ import * as z from 'zod';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { refusePairs } from '../../evaluate/attack/policy/refuse-pairs.js';
-import { attackStream as attackWith, type StreamAttack, sequenceOf } from '../../evaluate/attack/stream/attack.js';
-import { toldSteps } from '../../evaluate/attack/stream/told-steps.js';
+import { runStreamAttack as attackWith, type StreamAttack, sequenceOf } from '../../evaluate/attack/stream/attack.js';
+import { releasedSteps } from '../../evaluate/attack/stream/told-steps.js';
 import { refuseSecretSteps } from '../../query/count/public-steps.js';
-import { type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
+import { type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './door.js';
 import { readText } from './named-text.js';
-import { closing } from './opened.js';
+import { withClosing } from './opened.js';
 import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({
   /** Output file of "fugu stream --json": a histogram of the sequence's state, step by step. */
   stream: z.string().min(1),
   /** Number of most exposed persons to list. */
-  show: whole(1, 200).default(3),
+  show: integerBetween(1, 200).default(3),
 });
 export type StreamAttackOptions = z.input<typeof options>;
 
@@ -26,14 +26,14 @@ export type StreamAttackOptions = z.input<typeof options>;
  * const { attackers, exposed } = await attackStream('moves.yaml', { stream: 'moves.jsonl' });
  */
 export async function attackStream(policy: FileName, given: StreamAttackOptions): Promise<StreamAttack> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const { stream, show } = readOptions(options, given);
+    const { stream, show } = parseOptions(options, given);
     const read = await readPolicy(file);
     refuseSecretSteps(read);
     refusePairs(read, sequenceOf(read).state);
-    const told = toldSteps(readText(stream), sequenceOf(read).state);
+    const steps = releasedSteps(readText(stream), sequenceOf(read).state);
     const engine = await openEngine(read);
-    return closing(engine, () => readAsSteward('attack --stream', engine, (rows) => attackWith(read, rows, told, { show })));
+    return withClosing(engine, () => readAsSteward('attack --stream', engine, (rows) => attackWith(read, rows, steps, { show })));
   });
 }

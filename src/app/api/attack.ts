@@ -5,9 +5,9 @@ import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { attackPolicy, type PolicyAttack } from '../../evaluate/attack/policy/attack.js';
 import { releasedTable } from '../../evaluate/attack/policy/table.js';
-import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
+import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './door.js';
 import { readText } from './named-text.js';
-import { closing } from './opened.js';
+import { withClosing } from './opened.js';
 import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({
@@ -16,8 +16,8 @@ const options = z.strictObject({
   /** Histogram to attack; the tied column when absent. */
   column: z.string().optional(),
   /** Number of most exposed records to list. */
-  show: whole(1, 200).default(6),
-  progress: progress.optional(),
+  show: integerBetween(1, 200).default(6),
+  progress: progressShape.optional(),
 });
 export type AttackOptions = z.input<typeof options>;
 
@@ -29,13 +29,13 @@ export type AttackOptions = z.input<typeof options>;
  * const { attackers, promised } = await attack('policy.yaml', { release: 'out' });
  */
 export async function attack(policy: FileName, given: AttackOptions): Promise<PolicyAttack> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const { release, column, show, progress } = readOptions(options, given);
+    const { release, column, show, progress } = parseOptions(options, given);
     const read = await readPolicy(file);
     const released = releasedTable(readText(join(release, 'receipt.json')), csvFiles(release), read, column);
     const engine = await openEngine(read);
-    return closing(engine, () =>
+    return withClosing(engine, () =>
       readAsSteward('attack', engine, (rows) => attackPolicy(read, rows, released, { show, ...(progress && { progress }) })),
     );
   });

@@ -2,19 +2,19 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { parseRational, toNumber } from '../../base/exact/rational.js';
 import { type Audit, audit, type Calibrated, calibrate, prepareAudit } from '../../evaluate/audit/audit.js';
-import { compareMechanisms as compareOn } from '../../evaluate/papers/compare/comparison.js';
+import { compareOnModel as compareOn } from '../../evaluate/papers/compare/comparison.js';
 import { compareGaussians } from '../../evaluate/papers/compare/gaussians.js';
-import type { Comparison } from '../../evaluate/papers/compare/judge.js';
-import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import type { MechanismComparison } from '../../evaluate/papers/compare/judge.js';
+import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './door.js';
 import { readGaussianFile, readModelFile, tableReader } from './model-file.js';
 
 const auditOptions = z.strictObject({
   /** sum, sum:W1,W2,…, product, atLeast:T, histogram, identity or table:FILE. */
   query: z.string(),
   /** Laplace scale to audit. */
-  scale: amount.optional(),
+  scale: amountShape.optional(),
   /** Alternative to `scale`: find the least scale whose privacy loss is at most this epsilon. */
-  epsilon: amount.optional(),
+  epsilon: amountShape.optional(),
   adversary: z.enum(['informed', 'uninformed']).default('informed'),
 });
 export type AuditOptions = z.input<typeof auditOptions>;
@@ -27,9 +27,9 @@ export type AuditOptions = z.input<typeof auditOptions>;
  * const { scale } = await auditScale('model.json', { query: 'sum', epsilon: 0.5 });
  */
 export async function auditScale(model: FileName, given: AuditOptions): Promise<Audit | Calibrated> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(model, 'The model');
-    const { query, scale, epsilon, adversary } = readOptions(auditOptions, given);
+    const { query, scale, epsilon, adversary } = parseOptions(auditOptions, given);
     if ((scale === undefined) === (epsilon === undefined))
       throw new Fault('USAGE', 'Give either a scale or an epsilon.', 'For example { scale: 1 }.');
     const prepared = prepareAudit(await readModelFile(file), query, tableReader(file));
@@ -39,7 +39,7 @@ export async function auditScale(model: FileName, given: AuditOptions): Promise<
   });
 }
 
-const compareOptions = z.strictObject({ query: z.string(), epsilon: amount });
+const compareOptions = z.strictObject({ query: z.string(), epsilon: amountShape });
 /** The query as for `auditScale`, and the promised epsilon. */
 export type CompareOptions = z.input<typeof compareOptions>;
 
@@ -49,10 +49,10 @@ export type CompareOptions = z.input<typeof compareOptions>;
  * @example
  * const { mechanisms } = await compareMechanisms('model.json', { query: 'sum', epsilon: 1 });
  */
-export async function compareMechanisms(model: FileName, given: CompareOptions): Promise<Comparison> {
-  return faulting(async () => {
+export async function compareMechanisms(model: FileName, given: CompareOptions): Promise<MechanismComparison> {
+  return withFaults(async () => {
     const file = fileNamed(model, 'The model');
-    const { query, epsilon } = readOptions(compareOptions, given);
+    const { query, epsilon } = parseOptions(compareOptions, given);
     const gaussian = await readGaussianFile(file);
     if (gaussian) return compareGaussians(gaussian, query, positive(epsilon, '--epsilon'));
     return compareOn(await readModelFile(file), query, positive(epsilon, '--epsilon'), tableReader(file));

@@ -24,14 +24,14 @@ export interface BudgetForBelief {
 }
 
 /** Belief goal in the texts that people write; its form was checked. */
-export interface GoalInTexts {
+export interface BeliefGoalText {
   readonly prior?: string | undefined;
   readonly among?: string | number | undefined;
   readonly posterior: string;
   readonly delta?: string | undefined;
 }
 
-export function budgetFor({ prior, among, posterior: after, delta }: GoalInTexts): BudgetForBelief {
+export function solveBeliefBudget({ prior, among, posterior: after, delta }: BeliefGoalText): BudgetForBelief {
   if ((prior === undefined) === (among === undefined))
     throw new Fault('USAGE', 'Say what an attacker may believe before, in one way.', 'Give either prior or among.');
   const posterior = readProbability(after, 'posterior');
@@ -64,13 +64,13 @@ export interface BeliefAfter {
 }
 
 /** Budget in the texts that people write; its form was checked. */
-export interface BudgetInTexts {
+export interface BudgetText {
   readonly epsilon: string;
   readonly delta?: string | undefined;
   readonly priors?: readonly string[] | undefined;
 }
 
-export function beliefWith({ epsilon: text, delta, priors: texts }: BudgetInTexts): BeliefAfter {
+export function beliefUnderBudget({ epsilon: text, delta, priors: texts }: BudgetText): BeliefAfter {
   const epsilon = readEpsilon(text);
   const failing = readDelta(delta);
   const priors = texts?.map((p) => readProbability(p, 'prior'));

@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { type BeliefAfter, type BudgetForBelief, beliefWith, budgetFor } from './belief-figures.js';
-import { amount, faulting, read } from './door.js';
+import { type BeliefAfter, type BudgetForBelief, beliefUnderBudget, solveBeliefBudget } from './belief-figures.js';
+import { amountShape, parseInput, withFaults } from './door.js';
 
-const delta = amount.optional();
+const delta = amountShape.optional();
 const before = z.strictObject({
   /** Highest prior of the attacker. */
-  prior: amount.optional(),
+  prior: amountShape.optional(),
   /** Alternative to `prior`: one of this many equally likely people. */
   among: z.union([z.string(), z.number()]).optional(),
   /** Highest posterior of the attacker. */
-  posterior: amount,
+  posterior: amountShape,
   delta,
 });
 export type BeliefGoal = z.input<typeof before>;
@@ -21,14 +21,14 @@ export type BeliefGoal = z.input<typeof before>;
  * const { epsilon } = await budgetForBelief({ prior: 0.1, posterior: 0.3 });
  */
 export async function budgetForBelief(goal: BeliefGoal): Promise<BudgetForBelief> {
-  return faulting(() => budgetFor(read(before, goal, 'The belief')));
+  return withFaults(() => solveBeliefBudget(parseInput(before, goal, 'The belief')));
 }
 
 const budget = z.strictObject({
-  epsilon: amount,
+  epsilon: amountShape,
   delta,
   /** Priors of the attacker; the usual ones when absent. */
-  priors: z.array(amount).min(1).optional(),
+  priors: z.array(amountShape).min(1).optional(),
 });
 export type BeliefBudgetOptions = z.input<typeof budget>;
 
@@ -40,5 +40,5 @@ export type BeliefBudgetOptions = z.input<typeof budget>;
  * console.log(beliefs[0].posterior);
  */
 export async function beliefAfter(given: BeliefBudgetOptions): Promise<BeliefAfter> {
-  return faulting(() => beliefWith(read(budget, given, 'The budget')));
+  return withFaults(() => beliefUnderBudget(parseInput(budget, given, 'The budget')));
 }

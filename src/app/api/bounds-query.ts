@@ -2,7 +2,7 @@ import type { AnswerTable } from '../../query/bound.js';
 import type { Expression } from '../../query/form.js';
 
 /** Round numbers on both sides of 0, up to `most`, and the smallest step between numbers. */
-export interface Ladder {
+export interface BoundLadder {
   readonly most: number;
   readonly step: number;
   /** Digits after the decimal point. */
@@ -23,7 +23,7 @@ const mostSteps = 2 ** 31;
 const fewestRungs = 3;
 
 /** 1, 2 and 5 times powers of ten. */
-export function ladderOf(within: number): Ladder {
+export function boundLadder(within: number): BoundLadder {
   const power = Math.ceil(Math.log10(within) - 1e-9);
   const digits = -Math.ceil(Math.log10((2 * 10 ** power) / mostSteps));
   const scale = (k: number, by: number) => Number(`${by}e${k}`);
@@ -39,23 +39,28 @@ export function ladderOf(within: number): Ladder {
 }
 
 /** Index of the interval between rungs that holds a number: `<` where it may equal the lower rung, `<=` the upper one. */
-const rungOf = (column: string, rungs: readonly number[], op: '<' | '<='): Expression => ({
+const rungExpression = (column: string, rungs: readonly number[], op: '<' | '<='): Expression => ({
   cases: rungs.slice(1, -1).map((value, i) => ({ when: { column, op, value }, value: i })),
   otherwise: rungs.length - 2,
 });
 
 /** Queries for the two rungs that leave a share `tail` of the rows outside at either end. */
-export const endsQuery = (column: string, { rungs }: Ladder, tail: number) => [
-  { kind: 'quantile', column: 'at least', at: [tail], derive: { 'at least': withNone(column, rungOf(column, rungs, '<')) } },
+export const tailsQuery = (column: string, { rungs }: BoundLadder, tail: number) => [
+  {
+    kind: 'quantile',
+    column: 'at least',
+    at: [tail],
+    derive: { 'at least': skipMissing(column, rungExpression(column, rungs, '<')) },
+  },
   {
     kind: 'quantile',
     column: 'at most',
     at: [Number((1 - tail).toFixed(3))],
-    derive: { 'at most': withNone(column, rungOf(column, rungs, '<=')) },
+    derive: { 'at most': skipMissing(column, rungExpression(column, rungs, '<=')) },
   },
 ];
 /** Rows without a number are left out. */
-const withNone = (column: string, rung: Expression): Expression => ({
+const skipMissing = (column: string, rung: Expression): Expression => ({
   cases: [{ when: { column, op: 'missing' }, value: null }],
   otherwise: rung,
 });
@@ -64,13 +69,16 @@ const withNone = (column: string, rung: Expression): Expression => ({
  * Share of the numbers whose digits the step must hold; the others are rounded. A private quantile errs by ranks: at 0.99 noise
  * easily passes the hundredth of the rows above, at 0.9 a tenth remains.
  */
-const mostOfThem = 0.9;
-const rest = (column: string, { most }: Ladder, digits: number): Expression => ({
+const precisionQuantile = 0.9;
+const fractionAt = (column: string, { most }: BoundLadder, digits: number): Expression => ({
   op: '%',
   of: [{ op: '*', of: [{ op: '+', of: [column, most] }, 10 ** digits] }, 1],
 });
-export function decimalsQuery(column: string, ladder: Ladder) {
-  const each = Array.from({ length: Math.max(0, ladder.digits) }, (_, d) => [`rest ${d}`, rest(column, ladder, d)] as const);
+export function decimalsQuery(column: string, ladder: BoundLadder) {
+  const each = Array.from(
+    { length: Math.max(0, ladder.digits) },
+    (_, d) => [`rest ${d}`, fractionAt(column, ladder, d)] as const,
+  );
   const digits: Expression = {
     cases: [
       { when: { column, op: 'missing' }, value: null },
@@ -78,18 +86,18 @@ export function decimalsQuery(column: string, ladder: Ladder) {
     ],
     otherwise: Math.max(0, ladder.digits),
   };
-  return { kind: 'quantile', column: 'digits', at: [mostOfThem], derive: { ...Object.fromEntries(each), digits } };
+  return { kind: 'quantile', column: 'digits', at: [precisionQuantile], derive: { ...Object.fromEntries(each), digits } };
 }
 
 /** Bounds rounded outwards to whole steps: rungs near 0 lie closer together than steps, and noise may select one of them. */
-function onSteps([from, to]: readonly [number, number], step: number): readonly [number, number] {
+function roundToSteps([from, to]: readonly [number, number], step: number): readonly [number, number] {
   const least = Math.abs(from) < step ? (from < 0 ? -step : 0) : from;
   const most = Math.abs(to) < step ? (to > 0 ? step : 0) : to;
   return [least, Math.max(most, least + step)];
 }
 
 /** Bounds and step from the released quantiles. */
-export function numbersOf(column: string, { rungs }: Ladder, tables: readonly AnswerTable[]): LearnedBounds {
+export function learnedBounds(column: string, { rungs }: BoundLadder, tables: readonly AnswerTable[]): LearnedBounds {
   const [low, high, digits] = tables.map(({ rows }) => rows[0]!);
   const [least, most] = [rungs[low!.value ?? 0]!, rungs[(high!.value ?? rungs.length - 2) + 1]!];
   // A bound that is small compared with the other end becomes 0: rungs lie close to each other near 0.
@@ -98,7 +106,7 @@ export function numbersOf(column: string, { rungs }: Ladder, tables: readonly An
   const step = Number(`1e${-(digits!.value ?? 0)}`);
   return {
     column,
-    bounds: onSteps(from < to ? [from, to] : [to, rungs[rungs.indexOf(to) + 1] ?? from], step),
+    bounds: roundToSteps(from < to ? [from, to] : [to, rungs[rungs.indexOf(to) + 1] ?? from], step),
     step,
     rankError: Math.max(low!.rankError ?? 0, high!.rankError ?? 0),
   };

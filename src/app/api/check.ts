@@ -5,16 +5,16 @@ import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { type KnownWords, knownWords } from '../../policy/known/words.js';
 import { noProtection } from '../../policy/no-protection.js';
-import { readingDoubts } from '../../policy/pairs/doubts.js';
+import { readingWarnings } from '../../policy/pairs/doubts.js';
 import { type PairExamples, pairExamples } from '../../policy/pairs/examples.js';
-import type { Adversary, Policy, SecretKind, Table } from '../../policy/policy.js';
-import { accountDoubts } from '../../policy/population.js';
-import { countHidden, type PrivateFigures } from '../../query/count/hidden-cells.js';
+import type { Adversary, LinkedTable, Policy, SecretKind } from '../../policy/policy.js';
+import { accountWarnings } from '../../policy/population.js';
+import { countHiddenCells, type PrivateFigures } from '../../query/count/hidden-cells.js';
 import { compareKnown, type KnownAgreement } from '../../query/count/known-agree.js';
 import { budgetElsewhere } from '../../release/session/data-claims.js';
 import { accountOnData } from '../../release/session/session.js';
-import { type FileName, faulting, fileNamed, readOptions } from './door.js';
-import { closing } from './opened.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { withClosing } from './opened.js';
 import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({
@@ -66,16 +66,16 @@ export interface CheckedPolicy {
  * console.log(ready, explanation[0].text);
  */
 export async function checkPolicy(policy: FileName, given?: CheckOptions): Promise<CheckedPolicy> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const asked = readOptions(options, given);
+    const chosen = parseOptions(options, given);
     const read = await readPolicy(file);
     const engine = await openEngine(read);
-    await closing(engine, () => accountOnData(read, engine.whole));
+    await withClosing(engine, () => accountOnData(read, engine.whole));
     const nothing = noProtection(read);
-    const hidden = asked.private ? await hiddenIn(read) : undefined;
-    const beside = asked.private && read.tables ? await hiddenBeside(read, [...read.tables.values()]) : undefined;
-    const compared = asked.private && read.known ? await comparedWith(read) : undefined;
+    const hidden = chosen.private ? await hiddenInData(read) : undefined;
+    const linkedTables = chosen.private && read.tables ? await hiddenInLinked(read, [...read.tables.values()]) : undefined;
+    const compared = chosen.private && read.known ? await comparedText(read) : undefined;
     return {
       policy: read.file,
       ready: read.unconfirmed.length === 0 && !read.undecided && nothing === undefined,
@@ -92,37 +92,39 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
       explanation: explain(read),
       ...(read.protect.pairs && { pairs: pairExamples(read) }),
       ...(read.known && { known: { ...knownWords(read), together: read.known.together } }),
-      warnings: [...accountDoubts(read), ...readingDoubts(read), ...(await budgetElsewhere(read))],
+      warnings: [...accountWarnings(read), ...readingWarnings(read), ...(await budgetElsewhere(read))],
       ...(nothing !== undefined && { protectsNothing: nothing }),
-      ...(hidden && { private: { ...hidden, ...(compared && { known: compared }), ...(beside && { tables: beside }) } }),
+      ...(hidden && {
+        private: { ...hidden, ...(compared && { known: compared }), ...(linkedTables && { tables: linkedTables }) },
+      }),
     };
   });
 }
 
-async function comparedWith(policy: Policy): Promise<readonly KnownAgreement[]> {
+async function comparedText(policy: Policy): Promise<readonly KnownAgreement[]> {
   const engine = await openEngine(policy);
-  return closing(engine, () => readAsSteward('check --private', engine, (rows) => compareKnown(rows, policy)));
+  return withClosing(engine, () => readAsSteward('check --private', engine, (rows) => compareKnown(rows, policy)));
 }
 
 /** The data as it is: an engine opened for the policy would drop text that is not declared. */
-async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
+async function hiddenInData(policy: Policy): Promise<PrivateFigures> {
   const { source, table, encoding } = policy.data;
   const engine = await openEngine({
     source,
     ...(table !== undefined && { table }),
     ...(encoding !== undefined && { encoding }),
   });
-  return closing(engine, () => readAsSteward('check --private', engine, (rows) => countHidden(rows, policy)));
+  return withClosing(engine, () => readAsSteward('check --private', engine, (rows) => countHiddenCells(rows, policy)));
 }
 
 /** Tables linked to the data by person; nothing else links their rows. */
-async function hiddenBeside({ data, protect: { secret, adversary } }: Policy, tables: readonly Table[]) {
+async function hiddenInLinked({ data, protect: { secret, adversary } }: Policy, tables: readonly LinkedTable[]) {
   const counted: (PrivateFigures & { readonly table: string })[] = [];
   for (const { name, source = data.source, table, columns, unit, maxRows } of tables) {
     const engine = await openEngine({ source, ...(table !== undefined && { table }) });
     const protect = { secret, adversary, maxRows, ...(unit !== undefined && { unit }) };
-    const figures = await closing(engine, () =>
-      readAsSteward('check --private', engine, (rows) => countHidden(rows, { columns, dependence: [], protect })),
+    const figures = await withClosing(engine, () =>
+      readAsSteward('check --private', engine, (rows) => countHiddenCells(rows, { columns, dependence: [], protect })),
     );
     counted.push({ table: name, ...figures });
   }

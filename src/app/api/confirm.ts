@@ -8,10 +8,10 @@ import type { DraftDependence } from '../../data/draft/draft.js';
 import { readsLikeFreeText } from '../../data/draft/free-text.js';
 import { dependenceText } from '../../data/draft/policy-text.js';
 import { parsePolicy, readPolicy } from '../../data/terms/read.js';
-import { dateText } from '../../policy/date-text.js';
+import { isoDay } from '../../policy/date-text.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
-import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
 import { dependence } from './draft.js';
 
 const options = z.strictObject({
@@ -42,8 +42,8 @@ export interface ConfirmedPolicy {
  * const { unconfirmed } = await confirmPolicy('policy.yaml', { columns: 'all' });
  */
 export async function confirmPolicy(policy: FileName, given: ConfirmOptions): Promise<ConfirmedPolicy> {
-  return faulting(async () => {
-    const { columns, dependence } = readOptions(options, given);
+  return withFaults(async () => {
+    const { columns, dependence } = parseOptions(options, given);
     const read = await readPolicy(fileNamed(policy, 'The policy'));
     const unknown = columns === 'all' ? undefined : columns.find((name) => !read.columns.has(name));
     if (unknown !== undefined)
@@ -57,23 +57,25 @@ export async function confirmPolicy(policy: FileName, given: ConfirmOptions): Pr
       columns === 'all'
         ? read.unconfirmed.filter((name) => !freeText.includes(name))
         : columns.filter((name) => read.unconfirmed.includes(name));
-    const said = read.undecided && dependence !== undefined ? dependenceText(plainly(dependence)) : undefined;
-    const after = await rewrite(read, confirmed, said);
+    const declared = read.undecided && dependence !== undefined ? dependenceText(plainDependence(dependence)) : undefined;
+    const after = await rewrite(read, confirmed, declared);
     return {
       policy: read.file,
       confirmed,
       unconfirmed: after.unconfirmed,
       freeText: freeText.filter((name) => after.unconfirmed.includes(name)),
       undecided: after.undecided === true,
-      ...(said !== undefined && { dependence: said }),
+      ...(declared !== undefined && { dependence: declared }),
     };
   });
 }
 
 const isFreeText = (column: Column): boolean => 'values' in column && readsLikeFreeText(column.values);
 
-const plainly = (said: z.output<typeof dependence>): DraftDependence =>
-  typeof said === 'string' ? said : { by: said.by, ...(said.oddsRatio !== undefined && { oddsRatio: said.oddsRatio }) };
+const plainDependence = (declared: z.output<typeof dependence>): DraftDependence =>
+  typeof declared === 'string'
+    ? declared
+    : { by: declared.by, ...(declared.oddsRatio !== undefined && { oddsRatio: declared.oddsRatio }) };
 
 async function rewrite(read: Policy, columns: readonly string[], dependence: string | undefined): Promise<Policy> {
   if (columns.length === 0 && dependence === undefined) return read;
@@ -106,14 +108,14 @@ export interface UnconfirmedColumn {
  * for (const { name, type } of await unconfirmedColumns('policy.yaml')) console.log(name, type);
  */
 export async function unconfirmedColumns(policy: FileName): Promise<readonly UnconfirmedColumn[]> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const { unconfirmed, columns } = await readPolicy(fileNamed(policy, 'The policy'));
     return unconfirmed.map((name) => {
       const column = columns.get(name)!;
       const { type, missing } = column;
       if ('values' in column) return { name, type, values: column.values, missing };
       const [low, high] = column.bounds;
-      if ('date' in column) return { name, type: 'date', bounds: [dateText(toNumber(low)), dateText(toNumber(high))], missing };
+      if ('date' in column) return { name, type: 'date', bounds: [isoDay(toNumber(low)), isoDay(toNumber(high))], missing };
       return { name, type, bounds: [toText(low), toText(high)], missing };
     });
   });

@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
-import { readNamedText, whyNot } from '../../base/input/named-file.js';
+import { readNamedText, unreadableText } from '../../base/input/named-file.js';
 
 /** A public CSV file as named columns of text. */
 export interface CsvTable {
@@ -13,7 +13,8 @@ export function readCsvTable(file: string): CsvTable {
   const text = readNamedText(
     file,
     'tableBytes',
-    (why) => new Fault('DATA_NOT_FOUND', `The file ${whyNot[why]}.`, 'Check its path and permissions.', { place: { file } }),
+    (why) =>
+      new Fault('DATA_NOT_FOUND', `The file ${unreadableText[why]}.`, 'Check its path and permissions.', { place: { file } }),
   );
   const [header, ...rest] = parseCsv(text, detectDelimiter(text.split('\n', 1)[0] ?? '')) ?? [];
   const uneven = rest.find((row) => row.cells.length !== header!.cells.length);

@@ -40,7 +40,7 @@ const voting: Record<Party, readonly number[]> = {
 };
 
 /** Small linear congruential generator: good enough for a demo, never used for noise. */
-function storyteller(seed: number) {
+function seededChance(seed: number) {
   let state = seed >>> 0;
   const next = () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -59,7 +59,7 @@ function storyteller(seed: number) {
 }
 
 export function demoSurvey(households = 4000): DemoSurvey {
-  const { next, pick } = storyteller(20261115);
+  const { next, pick } = seededChance(20261115);
   const names = Object.keys(questions) as (keyof typeof questions)[];
   const lines = [`person,household,${names.join(',')},age,media`];
   const choose = () => pick(questions.party, Object.values(parties));

@@ -8,7 +8,7 @@ import type { AnswerTable } from '../../query/bound.js';
 import { posteriorAtMost } from '../../release/accountant/belief.js';
 import type { Release } from '../../release/session/receipt.js';
 import { demoQuestions, demoSurvey } from './demo-people.js';
-import { type Opener, openAll } from './opened.js';
+import { type OpenSettings, openHandles } from './opened.js';
 
 /** One survey released twice: as if people were strangers, and with their households declared. */
 export interface Demo {
@@ -64,7 +64,7 @@ const households = '[{ kind: groups, by: household, oddsRatio: 10, hidden: true,
 const madeUpPeople = 'made-up people of "fugu demo"';
 
 /** Runs the demo in a fresh folder: its own ledger is thrown away, which a real one never is. */
-export async function demo(out: string, write: Write, opener: Opener = {}): Promise<Demo> {
+export async function demo(out: string, write: Write, settings: OpenSettings = {}): Promise<Demo> {
   const survey = demoSurvey();
   const home = freshFolder(out);
   const files = [
@@ -75,7 +75,7 @@ export async function demo(out: string, write: Write, opener: Opener = {}): Prom
     ['yours.yaml', policyText('demo-yours', households)],
   ] as const;
   writeFolder(home, files, { hint: 'Choose another folder with --out.' });
-  const madeUp = { ...opener, newBudget: madeUpPeople };
+  const madeUp = { ...settings, newBudget: madeUpPeople };
   const releaseNamed = (name: string) => releaseSurvey(join(home, `${name}.yaml`), join(home, name), write, madeUp);
   const strangers = await releaseNamed('strangers');
   const tied = await releaseNamed('households');
@@ -83,7 +83,7 @@ export async function demo(out: string, write: Write, opener: Opener = {}): Prom
   const base = strangers.release.receipt.epsilon;
   const leaked = tied.leakage(base);
   // The budget for one's own questions gets its `newBudget` reason here, so that the user need not give one.
-  await (await openAll(join(home, 'yours.yaml'), { ...madeUp, claimAhead: true })).close();
+  await (await openHandles(join(home, 'yours.yaml'), { ...madeUp, claimAhead: true })).close();
   const { people } = survey;
   return {
     home,
@@ -129,13 +129,13 @@ function freshFolder(out: string): string {
   }
 }
 
-async function releaseSurvey(file: string, folder: string, write: Write, opener: Opener) {
-  const { session, policy, close } = await openAll(file, opener);
+async function releaseSurvey(file: string, folder: string, write: Write, settings: OpenSettings) {
+  const { session, policy, close } = await openHandles(file, settings);
   try {
     const question = { queries: [...surveyBatch(policy).queries, trustByParty] };
     const options = { epsilon: '1', label: 'survey: one histogram per column, and trust by party' };
     // The session gets the question text, so that a service on the demo can show the answer again.
-    const release = await session.asking(question, options).release(question, options);
+    const release = await session.withQuestion(question, options).release(question, options);
     await write(folder, release, policy);
     const [route] = session.account.routes;
     return {

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
-import { pathText, problemIn } from '../../base/input/problem.js';
+import { inputProblem, pathText } from '../../base/input/problem.js';
 import { asFault } from '../../release/session/outcome.js';
 import { mostReason } from './reason.js';
 
 export { type FileName, fileNamed } from './file-name.js';
 
 /** An optional field that is present has a value: `plainData` dropped what a caller gave as undefined. */
-export type Given<T> = T extends readonly unknown[] | ((...args: never[]) => unknown)
+export type Defined<T> = T extends readonly unknown[] | ((...args: never[]) => unknown)
   ? T
   : T extends object
-    ? { [K in keyof T]: Given<Exclude<T[K], undefined>> | (undefined extends T[K] ? never : Extract<T[K], undefined>) }
+    ? { [K in keyof T]: Defined<Exclude<T[K], undefined>> | (undefined extends T[K] ? never : Extract<T[K], undefined>) }
     : T;
 
 /** Nesting limit: deeper than any question, shallower than the call stack allows. */
@@ -21,7 +21,7 @@ const most = 2_000_000;
  * Input copied once into plain lists and objects, so that later changes (getters, proxies, other threads) cannot reach a request.
  * Values that are no data are refused with a message.
  */
-export function plain(value: unknown, what: string): unknown {
+export function plainData(value: unknown, what: string): unknown {
   const open = new Set<object>();
   let left = most;
   const refuse = (why: string) => new Fault('USAGE', `${what} ${why}.`, 'Give plain data: texts, numbers, lists and objects.');
@@ -49,19 +49,19 @@ export function plain(value: unknown, what: string): unknown {
 }
 
 /** Input parsed by its declared schema; a fault names the field. */
-export function read<T extends z.ZodType>(schema: T, input: unknown, what: string): Given<z.output<T>> {
-  const parsed = schema.safeParse(plain(input, what));
-  if (parsed.success) return parsed.data as Given<z.output<T>>;
-  const { path, text } = problemIn(parsed.error);
+export function parseInput<T extends z.ZodType>(schema: T, input: unknown, what: string): Defined<z.output<T>> {
+  const parsed = schema.safeParse(plainData(input, what));
+  if (parsed.success) return parsed.data as Defined<z.output<T>>;
+  const { path, text } = inputProblem(parsed.error);
   throw new Fault('USAGE', `${pathText([what, ...path])}: ${text}`, 'docs/api.md lists what every function takes.');
 }
 
 /** Options may be left out as a whole. */
-export const readOptions = <T extends z.ZodType>(schema: T, input: unknown): Given<z.output<T>> =>
-  read(schema, input ?? {}, 'options');
+export const parseOptions = <T extends z.ZodType>(schema: T, input: unknown): Defined<z.output<T>> =>
+  parseInput(schema, input ?? {}, 'options');
 
 /** Runs work and converts any error to a Fault. */
-export async function faulting<T>(work: () => T | Promise<T>): Promise<T> {
+export async function withFaults<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -70,15 +70,15 @@ export async function faulting<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /** Exact number as people write it: 0.5, "0.5", "1/2" or "1e-6". A number equals the text it prints as. */
-export const amount = z.union([z.string(), z.number()]).transform(String);
+export const amountShape = z.union([z.string(), z.number()]).transform(String);
 /** Reason for a change to a budget; permanent in the ledger's chain. */
 export const reason = z
   .string()
   .max(mostReason)
   .refine((text) => text.trim() !== '', 'it must say why');
 /** Reason for opening a budget for data that has another one. */
-export const newBudget = reason.optional();
+export const newBudgetShape = reason.optional();
 /** Whole number from `least` to `top`. */
-export const whole = (least: number, top: number) => z.number().int().min(least).max(top);
-export type Progress = (done: number, total: number) => void;
-export const progress = z.custom<Progress>((x) => typeof x === 'function', 'expected a function');
+export const integerBetween = (least: number, top: number) => z.number().int().min(least).max(top);
+export type ProgressCallback = (done: number, total: number) => void;
+export const progressShape = z.custom<ProgressCallback>((x) => typeof x === 'function', 'expected a function');

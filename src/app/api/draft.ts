@@ -4,12 +4,12 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { writeNew } from '../../base/files/write-file.js';
 import { readCodebook } from '../../data/codebook/codebook.js';
-import { type BesideFile, besideLines, type DraftedTable, tableOf } from '../../data/draft/beside.js';
-import { columnLines, type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../../data/draft/draft.js';
+import { type DraftedTable, draftTable, type SideFile, sideFileLines } from '../../data/draft/beside.js';
+import { columnLines, type DraftResult, policyDraft as draftFrom, type Found, findColumns } from '../../data/draft/draft.js';
 import { type ColumnSummary, hasDecimalCommas } from '../../data/draft/guess.js';
 import { keysIn } from '../../data/draft/own-by-key.js';
-import { encodingOf } from '../../data/engine/csv/encoding.js';
-import { lookAt } from '../../data/engine/data-file.js';
+import { guessEncoding } from '../../data/engine/csv/encoding.js';
+import { fileState } from '../../data/engine/data-file.js';
 import { describeColumns, describeOwn, describePanels } from '../../data/engine/describe.js';
 import { decoderOf, isUtf8Name } from '../../data/statfile/decode.js';
 import { hasDictionary, unreadOf } from '../../data/statfile/statfile.js';
@@ -20,8 +20,8 @@ import { chooseNames, isPattern } from '../../policy/name-pattern.js';
 import { canonicalPath } from '../../policy/population.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { budgetElsewhere } from '../../release/session/data-claims.js';
-import { type FileName, faulting, fileNamed, progress, readOptions } from './door.js';
-import { closing } from './opened.js';
+import { type FileName, fileNamed, parseOptions, progressShape, withFaults } from './door.js';
+import { withClosing } from './opened.js';
 import { readAsSteward } from './steward-read.js';
 
 export type { Found, FoundColumn } from '../../data/draft/draft.js';
@@ -41,7 +41,7 @@ export const dependence = z.union([
 ]);
 
 const amountText = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'a number');
-const said = {
+const answerFields = {
   /** Names and patterns (`q*`) of the columns to keep; all when absent. */
   columns: z.array(z.string().min(1)).optional(),
   /** Names and patterns of columns to leave out. */
@@ -64,15 +64,18 @@ const said = {
   /** Columns that look like survey weights and are not. */
   noWeights: z.array(z.string().min(1)).optional(),
 };
-const answers = z.strictObject(said);
+const answers = z.strictObject(answerFields);
 /** Answers of the user about their data. */
-export type Said = z.input<typeof answers>;
+export type DraftAnswers = z.input<typeof answers>;
 
 const options = z.strictObject({
-  ...said,
+  ...answerFields,
   /** Interview for missing answers after the data was examined; the findings are for the steward only. */
   interview: z
-    .custom<(found: Found, said: Said) => Said | Promise<Said>>((x) => typeof x === 'function', 'expected a function')
+    .custom<(found: Found, stated: DraftAnswers) => DraftAnswers | Promise<DraftAnswers>>(
+      (x) => typeof x === 'function',
+      'expected a function',
+    )
     .optional(),
   /**
    * CSV with the columns name,value,label[,missing], a survey file, or a DDI codebook (.xml). A survey file is its own codebook
@@ -92,11 +95,11 @@ const options = z.strictObject({
   tables: z.array(z.string().min(1)).optional(),
   /** Path of the policy to write; an existing file is never overwritten. */
   out: z.string().min(1).default('policy.yaml'),
-  progress: progress.optional(),
+  progress: progressShape.optional(),
 });
 export type DraftOptions = z.input<typeof options>;
 
-export interface DraftedPolicy extends Draft {
+export interface DraftedPolicy extends DraftResult {
   /** Path of the written policy. */
   readonly policy: string;
   /** Possible misreadings (sheets that were not read, letters that are no UTF-8), and a notice if the data has a budget already. */
@@ -114,24 +117,24 @@ export interface DraftedPolicy extends Draft {
  * await confirmPolicy(policy, { columns: unconfirmed });
  */
 export async function draftPolicy(data: FileName, given?: DraftOptions): Promise<DraftedPolicy> {
-  return faulting(async () => {
-    const { codebook, table, tables, encoding, order, out, progress, interview, ...first } = readOptions(options, given);
+  return withFaults(async () => {
+    const { codebook, table, tables, encoding, order, out, progress, interview, ...first } = parseOptions(options, given);
     const file = canonicalPath(resolve(out));
     const called = fileNamed(data, 'The data');
     const remote = isDatabase(called);
     const source = remote ? called : resolve(called);
     const named = codebook === undefined ? undefined : resolve(codebook);
-    const told = named ?? (hasDictionary(source) ? source : undefined);
-    const book = told === undefined ? undefined : await readCodebook(told);
+    const resolved = named ?? (hasDictionary(source) ? source : undefined);
+    const book = resolved === undefined ? undefined : await readCodebook(resolved);
     // A survey file without labels is no codebook.
-    const codebookPath = named ?? (book?.size ? told : undefined);
-    const written = remote ? undefined : await writtenIn(source, encoding);
+    const codebookPath = named ?? (book?.size ? resolved : undefined);
+    const written = remote ? undefined : await detectEncoding(source, encoding);
     const engine = await openEngine({
       source,
       ...(table !== undefined && { table }),
       ...(written !== undefined && { encoding: written }),
     });
-    const draft = await closing(engine, async () => {
+    const draft = await withClosing(engine, async () => {
       const fromPolicy = (path: string) => (isDatabase(path) ? path : relative(dirname(file), path).split(sep).join('/'));
       const folder = dirname(canonicalPath(source));
       const { columns, commas, panels } = await readAsSteward('init', engine, async (rows) => {
@@ -145,16 +148,16 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         return { columns, commas, panels: await describePanels(rows, columns) };
       });
       const known = columns.map(({ name }) => name);
-      for (const name of Object.keys(order ?? {})) mustBe(name, known);
-      const told = interview ? readOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
-      const group = typeof told.dependence === 'object' ? told.dependence.by : undefined;
-      const keys = keysIn(columns, panels, { unit: told.person?.unit, group });
+      for (const name of Object.keys(order ?? {})) requireColumn(name, known);
+      const resolved = interview ? parseOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
+      const group = typeof resolved.dependence === 'object' ? resolved.dependence.by : undefined;
+      const keys = keysIn(columns, panels, { unit: resolved.person?.unit, group });
       const own = await readAsSteward('init', engine, (rows) => describeOwn(rows, columns, keys));
-      const beside = await Promise.all((tables ?? []).map((name) => besideFile(resolve(name), fromPolicy)));
-      const named = beside.map((file) => tableOf(file, columns, told.person?.unit ?? panels[0]?.unit));
+      const sideFiles = await Promise.all((tables ?? []).map((name) => readSideFile(resolve(name), fromPolicy)));
+      const named = sideFiles.map((file) => draftTable(file, columns, resolved.person?.unit ?? panels[0]?.unit));
       const drafted = draftFrom(own, {
-        ...decided(told, known),
-        ...(beside.length > 0 && { beside: besideLines(beside, named, columns) }),
+        ...draftChoices(resolved, known),
+        ...(sideFiles.length > 0 && { sideTables: sideFileLines(sideFiles, named, columns) }),
         panels,
         ...(order && { order: new Map(Object.entries(order)) }),
         source: fromPolicy(source),
@@ -184,26 +187,29 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
   });
 }
 
-async function besideFile(source: string, fromPolicy: (path: string) => string): Promise<BesideFile> {
+async function readSideFile(source: string, fromPolicy: (path: string) => string): Promise<SideFile> {
   if (isDatabase(source))
     throw new Fault('USAGE', 'Files are drafted beside a file.', 'Tables of a database are written into the policy: tables: {visits: {table: schema.visits, …}}.'); // biome-ignore format: one line
-  const written = await writtenIn(source, undefined);
+  const written = await detectEncoding(source, undefined);
   const engine = await openEngine({ source, ...(written !== undefined && { encoding: written }) });
-  const columns = await closing(engine, () => readAsSteward('init', engine, (rows) => describeColumns(rows)));
+  const columns = await withClosing(engine, () => readAsSteward('init', engine, (rows) => describeColumns(rows)));
   const lines = (except: ReadonlySet<string>) =>
     columnLines(columns, new Set(columns.map(({ name }) => name).filter((name) => !except.has(name))));
   return { source: fromPolicy(source), columns, lines };
 }
 
-function mustBe(name: string, known: readonly string[]): void {
+function requireColumn(name: string, known: readonly string[]): void {
   if (!known.includes(name))
     throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
 }
 
 /** User's answers in the form that the draft takes; every named column must exist. */
-function decided({ columns, except, dependence, person, secret, missing, noWeights, budget }: Said, known: readonly string[]) {
+function draftChoices(
+  { columns, except, dependence, person, secret, missing, noWeights, budget }: DraftAnswers,
+  known: readonly string[],
+) {
   for (const name of [typeof dependence === 'object' ? dependence.by : undefined, person?.unit, ...(noWeights ?? [])])
-    if (name !== undefined) mustBe(name, known);
+    if (name !== undefined) requireColumn(name, known);
   if (secret && person)
     throw new Fault('USAGE', 'The secret is a row, or a person: not both.', 'Say "secret", or "person" with its unit.');
   const chosen = new Set(chooseNames(known, { ...(columns && { columns }), ...(except && { except }) }, 'Columns of the data'));
@@ -250,25 +256,25 @@ const sheetDoubts = (
 ];
 
 /** Encoding of a file; undefined for UTF-8, and for files that declare it themselves. */
-async function writtenIn(source: string, said: string | undefined): Promise<string | undefined> {
-  const { kind } = await lookAt(source);
-  if (said === undefined) return kind === 'csv' ? encodingOf(source) : undefined;
+async function detectEncoding(source: string, stated: string | undefined): Promise<string | undefined> {
+  const { kind } = await fileState(source);
+  if (stated === undefined) return kind === 'csv' ? guessEncoding(source) : undefined;
   if (kind !== 'csv') throw new Fault('USAGE', 'Only a csv file has an encoding to be said.', 'Leave the encoding out.');
-  if (decoderOf(said) === undefined)
+  if (decoderOf(stated) === undefined)
     throw new Fault(
       'USAGE',
       'The encoding is not known.',
       'Write for example windows-1252, iso-8859-15, windows-1251, macintosh or utf-16.',
     );
-  return isUtf8Name(said) ? undefined : said;
+  return isUtf8Name(stated) ? undefined : stated;
 }
 
 function encodingDoubt(assumed: string, columns: readonly ColumnSummary[]): string {
-  const said = `The data is not written in UTF-8. It was read as ${assumed}, and the policy says so;`;
+  const stated = `The data is not written in UTF-8. It was read as ${assumed}, and the policy says so;`;
   const again = 'draft again with --encoding';
   return isOtherAlphabet(columns.flatMap(({ name, codes = [] }) => [name, ...codes]))
-    ? `${said} but most of its words have no letter from A to Z, as when another alphabet is read so: ${again} windows-1251 (Cyrillic), windows-1253 (Greek), windows-1255 (Hebrew) or windows-1256 (Arabic).`
-    : `${said} if letters are wrong, ${again} and another name (windows-1250, windows-1251, iso-8859-15, macintosh).`;
+    ? `${stated} but most of its words have no letter from A to Z, as when another alphabet is read so: ${again} windows-1251 (Cyrillic), windows-1253 (Greek), windows-1255 (Hebrew) or windows-1256 (Arabic).`
+    : `${stated} if letters are wrong, ${again} and another name (windows-1250, windows-1251, iso-8859-15, macintosh).`;
 }
 
 /** True for words without letters from A to Z: western texts mix accented and plain letters, other alphabets do not. */

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { amountOf, readReceipt } from '../../release/session/enter.js';
-import { amount, type FileName, faulting, fileNamed, newBudget, readOptions, reason } from './door.js';
+import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, reason, withFaults } from './door.js';
 import { type Spending, spendingOf } from './ledger.js';
-import { closing, openAll } from './opened.js';
+import { openHandles, withClosing } from './opened.js';
 
 const entering = z.strictObject({
   /** Receipt of another publisher's Fugu, unchanged. */
@@ -11,15 +11,15 @@ const entering = z.strictObject({
   /** With a receipt: most of their records that one person here has. Epsilon is multiplied by it, rho by its square. */
   recordsPerPerson: z.int().min(1).max(999_999).optional(),
   /** Without a receipt: privacy cost of replacing one record, as a pure epsilon or as a rho of zCDP. */
-  epsilon: amount.optional(),
-  rho: amount.optional(),
+  epsilon: amountShape.optional(),
+  rho: amountShape.optional(),
   /** Publisher of the release. */
   by: z.string().min(1).max(200).optional(),
   /** Reason or description; permanent in the ledger's chain. */
   reason,
   /** Enters the cost even where it exceeds the budget; nothing can be released afterwards. */
   over: z.boolean().optional(),
-  newBudget,
+  newBudget: newBudgetShape,
 });
 export type EnterOptions = z.input<typeof entering>;
 
@@ -43,13 +43,13 @@ export interface EnteredSpending {
  * console.log(budget.remaining);
  */
 export async function enterSpending(policy: FileName, given: EnterOptions): Promise<EnteredSpending> {
-  return faulting(async () => {
-    const { receipt, recordsPerPerson, epsilon, rho, by, reason: why, over, newBudget: anew } = readOptions(entering, given);
-    const said = [receipt, epsilon, rho].filter((x) => x !== undefined);
-    if (said.length !== 1)
+  return withFaults(async () => {
+    const { receipt, recordsPerPerson, epsilon, rho, by, reason: why, over, newBudget: anew } = parseOptions(entering, given);
+    const sources = [receipt, epsilon, rho].filter((x) => x !== undefined);
+    if (sources.length !== 1)
       throw new Fault(
         'USAGE',
-        said.length === 0 ? 'What was spent is not said.' : 'What was spent is said twice.',
+        sources.length === 0 ? 'What was spent is not said.' : 'What was spent is said twice.',
         'Give a receipt, an epsilon or a rho. An (epsilon, delta) does not add up with anything: say the rho of its Gaussian noise, sensitivity^2 / (2 sigma^2).',
       );
     if (recordsPerPerson !== undefined && receipt === undefined)
@@ -58,15 +58,15 @@ export async function enterSpending(policy: FileName, given: EnterOptions): Prom
         'Records per person are said of a receipt.',
         'An epsilon or rho is the cost of one person here already: multiply it yourself.',
       );
-    const opened = await openAll(fileNamed(policy, 'The policy'), { ...(anew !== undefined && { newBudget: anew }) });
-    return closing(opened, async () => {
+    const opened = await openHandles(fileNamed(policy, 'The policy'), { ...(anew !== undefined && { newBudget: anew }) });
+    return withClosing(opened, async () => {
       const { session } = opened;
-      const told =
+      const spending =
         receipt === undefined
           ? { cost: epsilon === undefined ? { rho: amountOf(rho!) } : { epsilon: amountOf(epsilon) }, label: '' }
           : readReceipt(receipt, opened.policy, recordsPerPerson);
-      const label = [by && `by ${by}`, told.label, why.trim()].filter(Boolean).join(': ').slice(0, 200);
-      const entry = await session.enter({ ...told, label, ...(over && { over }) });
+      const label = [by && `by ${by}`, spending.label, why.trim()].filter(Boolean).join(': ').slice(0, 200);
+      const entry = await session.enter({ ...spending, label, ...(over && { over }) });
       const { budget, over: beyond } = await spendingOf(opened);
       return {
         population: opened.policy.population,

@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { request } from '../../analysis/workload/form.js';
-import { type Estimated, estimateTables } from '../../analysis/workload/together.js';
+import { workloadSchema } from '../../analysis/workload/form.js';
+import { type EstimatedTables, estimateTables } from '../../analysis/workload/together.js';
 import { Fault } from '../../base/errors.js';
-import type { Session } from '../../release/session/session.js';
-import { readOptions } from './door.js';
+import type { PrivacySession } from '../../release/session/session.js';
+import { parseOptions } from './door.js';
 
-export type { Estimated };
+export type { EstimatedTables };
 
-const estimateAsked = z.strictObject({
+const estimateRequest = z.strictObject({
   /** Tables to estimate, as for a release; every recorded table when absent. */
-  workload: request.optional(),
+  workload: workloadSchema.optional(),
   /** No negative counts: the tables of one distribution, or the nearest. */
   tidy: z.boolean().optional(),
   /** Uses entries since that day (2026-11-17) or moment only, because the data changed then. */
@@ -17,11 +17,11 @@ const estimateAsked = z.strictObject({
   /** Uses only these entries of the ledger. */
   entries: z.array(z.number().int().min(0)).min(1).optional(),
 });
-export type EstimateAsked = z.input<typeof estimateAsked>;
+export type EstimateRequest = z.input<typeof estimateRequest>;
 
 /** Tables from all recorded answers. */
-export function estimated(session: Session, given: unknown): Promise<Estimated> {
-  const { workload, tidy = false, since, entries } = readOptions(estimateAsked, given);
+export function estimated(session: PrivacySession, given: unknown): Promise<EstimatedTables> {
+  const { workload, tidy = false, since, entries } = parseOptions(estimateRequest, given);
   return estimateTables(session, workload, {
     tidy,
     ...(since !== undefined && { since: moment(since) }),

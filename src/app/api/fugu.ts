@@ -3,22 +3,22 @@ import { Fault } from '../../base/errors.js';
 import { noProtection } from '../../policy/no-protection.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Verification } from '../../release/ledger/ledger.js';
-import { notSpent, sayingOutcome } from '../../release/session/outcome.js';
+import { attachOutcome, notSpent } from '../../release/session/outcome.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { Receipt } from '../../release/session/receipt.js';
-import type { Payer, Session } from '../../release/session/session.js';
-import type { Trail } from '../../release/session/trail.js';
-import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
-import type { EstimateAsked, Estimated } from './estimate.js';
-import type { Asking } from './kinds.js';
+import type { Payer, PrivacySession } from '../../release/session/session.js';
+import type { QueryLog } from '../../release/session/trail.js';
+import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, withFaults } from './door.js';
+import type { EstimatedTables, EstimateRequest } from './estimate.js';
+import type { QuestionMethods } from './kinds.js';
 import { entriesOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
-import { type Opened, type Opener, openAll } from './opened.js';
+import { type OpenHandles, type OpenSettings, openHandles } from './opened.js';
 import { planOnRecord } from './plan-on-record.js';
-import { questionOf } from './question.js';
+import { parseQuestion } from './question.js';
 
 const askOptions = z.strictObject({
   /** Share of the policy's epsilon to use: 0.5, "0.5" or "1/2". A tenth when absent; a survey takes all that remains. */
-  epsilon: amount.optional(),
+  epsilon: amountShape.optional(),
   /** No negative counts, totals that agree (post-processing). */
   tidy: z.boolean().optional(),
   /** Answers from the current data and pays, even if an answer to the same request is recorded. */
@@ -36,19 +36,19 @@ const openOptions = z.strictObject({
   /** Plans and releases under a budget so large that it protects nothing; the answers are not certified. */
   acceptNoProtection: z.boolean().optional(),
   /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
-  newBudget,
+  newBudget: newBudgetShape,
   /**
    * Receives the names under which the database's own log lists the queries of a ledger entry, failed ones included. For an audit
    * log, not for publication.
    */
-  trail: z.custom<(trail: Trail) => void>((x) => typeof x === 'function', 'expected a function').optional(),
+  trail: z.custom<(trail: QueryLog) => void>((x) => typeof x === 'function', 'expected a function').optional(),
 });
 export type OpenOptions = z.input<typeof openOptions>;
 
 /** One policy with its data and its ledger: plans are free, releases spend budget. */
-export interface Fugu extends Asking<AskOptions> {
+export interface Fugu extends QuestionMethods<AskOptions> {
   /** Tables from all recorded answers, with their errors; reads no data and spends nothing. */
-  estimate(asked?: EstimateAsked): Promise<Estimated>;
+  estimate(request?: EstimateRequest): Promise<EstimatedTables>;
   /** Spent and remaining budget of this population. */
   spent(): Promise<Spending>;
   /** All ledger entries of this population. */
@@ -71,10 +71,10 @@ export interface Fugu extends Asking<AskOptions> {
  * await fugu.close();
  */
 export async function open(policy: FileName, given?: OpenOptions): Promise<Fugu> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const said = readOptions(openOptions, given);
-    return fuguOf(await openAll(file, said), said.acceptNoProtection);
+    const options = parseOptions(openOptions, given);
+    return fuguFrom(await openHandles(file, options), options.acceptNoProtection);
   });
 }
 
@@ -83,61 +83,66 @@ export interface SharedFugu {
   readonly policy: Policy;
   of(payer: Payer): Fugu;
   /** Session of one payer, for calls that `Fugu` does not have. */
-  session(payer: Payer): Session;
+  session(payer: Payer): PrivacySession;
   close(): Promise<void>;
 }
 
-export async function openShared(file: string, opener: Opener = {}): Promise<SharedFugu> {
-  const opened = await openAll(file, opener);
+export async function openShared(file: string, settings: OpenSettings = {}): Promise<SharedFugu> {
+  const opened = await openHandles(file, settings);
   return {
     policy: opened.policy,
     of: (payer) =>
-      fuguOf({ ...opened, session: opened.session.of(payer), close: async () => undefined }, opener.acceptNoProtection),
-    session: (payer) => opened.session.of(payer),
+      fuguFrom({ ...opened, session: opened.session.forPayer(payer), close: async () => undefined }, settings.acceptNoProtection),
+    session: (payer) => opened.session.forPayer(payer),
     close: () => opened.close(),
   };
 }
 
 /** Opens a policy while `work` runs, and passes its declarations, which hold the labels of answers. */
-export async function withFugu<T>(file: string, opener: Opener, work: (fugu: Fugu, policy: Policy) => Promise<T>): Promise<T> {
-  const opened = await openAll(file, opener);
+export async function withFugu<T>(
+  file: string,
+  settings: OpenSettings,
+  work: (fugu: Fugu, policy: Policy) => Promise<T>,
+): Promise<T> {
+  const opened = await openHandles(file, settings);
   try {
-    return await work(fuguOf(opened, opener.acceptNoProtection), opened.policy);
+    return await work(fuguFrom(opened, settings.acceptNoProtection), opened.policy);
   } finally {
     await opened.close();
   }
 }
 
 /** Fugu on open handles, which stay private to it. */
-function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
+function fuguFrom(opened: OpenHandles, acceptNoProtection = false): Fugu {
   let closed: Promise<void> | undefined;
-  const asking = <T>(work: (opened: Opened) => T | Promise<T>): Promise<T> =>
-    faulting(() => {
+  const whileOpen = <T>(work: (opened: OpenHandles) => T | Promise<T>): Promise<T> =>
+    withFaults(() => {
       if (closed) throw new Fault('USAGE', 'This policy was closed.', 'Open it again with open().');
       return work(opened);
     });
   const ask = <T>(verb: 'plan' | 'release', question: unknown, given: unknown): Promise<T> =>
-    asking(async ({ session }) => {
-      if (!acceptNoProtection) await sayingOutcome(notSpent, () => refuseNoProtection(session.policy));
-      const { kind, asked, options } = await sayingOutcome(notSpent, async () => ({
-        options: readOptions(askOptions, given),
-        ...(await questionOf(question)),
+    whileOpen(async ({ session }) => {
+      if (!acceptNoProtection) await attachOutcome(notSpent, () => refuseNoProtection(session.policy));
+      const { kind, request, options } = await attachOutcome(notSpent, async () => ({
+        options: parseOptions(askOptions, given),
+        ...(await parseQuestion(question)),
       }));
       return (verb === 'release'
-        ? kind.release(session.asking(asked, options), asked, options)
-        : planOnRecord(kind, session, asked, options)) as unknown as Promise<T>;
+        ? kind.release(session.withQuestion(request, options), request, options)
+        : planOnRecord(kind, session, request, options)) as unknown as Promise<T>;
     });
-  const close = (): Promise<void> => (closed ??= faulting(() => opened.close()));
+  const close = (): Promise<void> => (closed ??= withFaults(() => opened.close()));
   const fugu = {
     plan: (question: unknown, options?: unknown) => ask<Plan>('plan', question, options),
     release: (question: unknown, options?: unknown) => ask<{ readonly receipt: Receipt }>('release', question, options),
-    estimate: (asked?: unknown) => asking(async ({ session }) => (await import('./estimate.js')).estimated(session, asked)),
-    spent: () => asking(spendingOf),
+    estimate: (request?: unknown) =>
+      whileOpen(async ({ session }) => (await import('./estimate.js')).estimated(session, request)),
+    spent: () => whileOpen(spendingOf),
     entries: () =>
-      asking(async ({ ledger, policy, session }) =>
+      whileOpen(async ({ ledger, policy, session }) =>
         entriesOf(await ledger.entries(policy.population), session.account, await session.spent()),
       ),
-    verify: () => asking(({ ledger }) => ledger.verify()),
+    verify: () => whileOpen(({ ledger }) => ledger.verify()),
     close,
     [asyncDispose]: close,
   };

@@ -4,7 +4,7 @@ import type { Policy } from '../../policy/policy.js';
 import { notSpent } from '../../release/session/outcome.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { Receipt } from '../../release/session/receipt.js';
-import type { AskOptions, Session } from '../../release/session/session.js';
+import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 
 /** Answer that is no table: plain data, and the receipt of its promise. */
 export interface Answer<R> {
@@ -13,7 +13,7 @@ export interface Answer<R> {
 }
 
 /** One kind of question: its schema, its plan and its release. Texts, tables and drawings of the answer live elsewhere. */
-export interface Kind<S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }> {
+export interface QuestionKind<S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }> {
   /** Field that makes a question one of this kind; every question without such a field is a query. */
   readonly name: string;
   /** Schema of the question: source of the types, the documentation and the checks. */
@@ -25,13 +25,13 @@ export interface Kind<S extends z.ZodType, P extends Plan, A extends { readonly 
   /** Example of a question that suits this policy, or undefined if there is none. */
   example(policy: Policy): z.input<S> | undefined;
   /** Spends nothing, reads no private value. */
-  plan(session: Session, question: z.input<S>, options: AskOptions): Promise<P>;
-  release(session: Session, question: z.input<S>, options: AskOptions): Promise<A>;
+  plan(session: PrivacySession, question: z.input<S>, options: ReleaseOptions): Promise<P>;
+  release(session: PrivacySession, question: z.input<S>, options: ReleaseOptions): Promise<A>;
 }
 
 export const defineKind = <S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }>(
-  kind: Kind<S, P, A>,
-): Kind<S, P, A> =>
+  kind: QuestionKind<S, P, A>,
+): QuestionKind<S, P, A> =>
   kind.tidies
     ? kind
     : {
@@ -40,7 +40,7 @@ export const defineKind = <S extends z.ZodType, P extends Plan, A extends { read
         release: async (session, question, options) => kind.release(session, question, untidied(options)),
       };
 
-function untidied(options: AskOptions): AskOptions {
+function untidied(options: ReleaseOptions): ReleaseOptions {
   if (!options.tidy) return options;
   throw new Fault('QUERY_UNSUPPORTED', 'Only tables are made tidy, and this answer has none.', 'Leave --tidy (tidy) out.', {
     outcome: notSpent,

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { Plan } from '../../release/session/plan.js';
 import type { Receipt } from '../../release/session/receipt.js';
-import type { Kind } from './kind.js';
+import type { QuestionKind } from './kind.js';
 
 /**
  * All question kinds of command line, library and service, by their field; each is loaded on first use. A new kind is one file and
@@ -24,24 +24,24 @@ export const kinds = {
   queries: async () => (await import('./kinds/batch.js')).batch,
 } as const;
 
-type Each = Awaited<ReturnType<(typeof kinds)[keyof typeof kinds]>>;
+type EachKind = Awaited<ReturnType<(typeof kinds)[keyof typeof kinds]>>;
 /** A question that can be planned and released. */
-export type Question = z.input<Each['question']>;
-export type AnyKind = Kind<z.ZodType, Plan, { readonly receipt: Receipt }>;
+export type Question = z.input<EachKind['question']>;
+export type AnyKind = QuestionKind<z.ZodType, Plan, { readonly receipt: Receipt }>;
 
-type All<U> = (U extends unknown ? (x: U) => void : never) extends (x: infer I) => void ? I : never;
-type AskedBy<K, O> =
-  K extends Kind<infer S, infer P, infer A>
+type Intersected<U> = (U extends unknown ? (x: U) => void : never) extends (x: infer I) => void ? I : never;
+type MethodsOf<K, O> =
+  K extends QuestionKind<infer S, infer P, infer A>
     ? { plan(question: z.input<S>, options?: O): Promise<P>; release(question: z.input<S>, options?: O): Promise<A> }
     : never;
-type PlanBy<K> = K extends Kind<z.ZodType, infer P, { readonly receipt: Receipt }> ? P : never;
-type AnswerBy<K> = K extends Kind<z.ZodType, Plan, infer A> ? A : never;
+type PlanBy<K> = K extends QuestionKind<z.ZodType, infer P, { readonly receipt: Receipt }> ? P : never;
+type AnswerBy<K> = K extends QuestionKind<z.ZodType, Plan, infer A> ? A : never;
 /** Plan of any question, and answer of any question. */
-export type AnyPlan = PlanBy<Each>;
-export type AnyAnswer = AnswerBy<Each>;
+export type AnyPlan = PlanBy<EachKind>;
+export type AnyAnswer = AnswerBy<EachKind>;
 
 /** Plan and release with one signature per kind: the type of the result follows from the question. */
-export type Asking<O> = All<AskedBy<Each, O>> & {
+export type QuestionMethods<O> = Intersected<MethodsOf<EachKind, O>> & {
   plan(question: Question, options?: O): Promise<AnyPlan>;
   release(question: Question, options?: O): Promise<AnyAnswer>;
 };

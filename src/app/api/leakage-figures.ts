@@ -3,7 +3,7 @@ import { divUp } from '../../base/exact/outward.js';
 import { isPositive, parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import { within } from '../../base/input/limits.js';
 import type { Adversary } from '../../policy/policy.js';
-import { hubs, largestBase, leakage as leakageOf, type WhatIfLeakage, whatIf } from '../../privacy/dependence/leakage.js';
+import { hubs, largestBase, leakageBounds as leakageOf, type WhatIfLeakage, whatIf } from '../../privacy/dependence/leakage.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
 import { type FileName, fileNamed } from './file-name.js';
 import { readModelFile } from './model-file.js';
@@ -25,21 +25,21 @@ export interface Leakage {
 }
 
 /** Request about a model in the texts that people write; its form was checked. */
-export interface LeakageInTexts {
+export interface LeakageText {
   readonly base?: string | undefined;
   readonly profile?: readonly string[] | undefined;
   readonly epsilon?: string | undefined;
   readonly adversary: Adversary;
 }
 
-export const leakageInFile = async (model: FileName, asked: LeakageInTexts): Promise<Leakage> =>
-  leakageIn(await readModelFile(fileNamed(model, 'The model')), asked);
+export const leakageInFile = async (model: FileName, request: LeakageText): Promise<Leakage> =>
+  leakageIn(await readModelFile(fileNamed(model, 'The model')), request);
 
-function leakageIn(model: Model, { base, profile, epsilon, adversary }: LeakageInTexts): Leakage {
+function leakageIn(model: Model, { base, profile, epsilon, adversary }: LeakageText): Leakage {
   if ([base, profile, epsilon].filter((x) => x !== undefined).length !== 1)
     throw new Fault('USAGE', 'Give exactly one of base, profile and epsilon.', 'For example { base: 0.1 }.');
   if (epsilon !== undefined) return withinEpsilon(model, positive(epsilon, 'epsilon'), adversary);
-  if (base !== undefined) return answer(model, toNumberUp(positive(base, 'base')), adversary);
+  if (base !== undefined) return leakageFor(model, toNumberUp(positive(base, 'base')), adversary);
   within('numbers', profile!.length);
   const entries = profile!.map((text) => {
     const e = parseRational(text, 'profile entry');
@@ -54,20 +54,20 @@ function leakageIn(model: Model, { base, profile, epsilon, adversary }: LeakageI
       'Give one base epsilon per record, in the order of the model file.',
       { details: { entries: entries.length, records: model.ids.length } },
     );
-  return answer(model, Float64Array.from(entries), adversary);
+  return leakageFor(model, Float64Array.from(entries), adversary);
 }
 
 function withinEpsilon(model: Model, epsilon: Rational, adversary: Adversary): Leakage {
   const base = largestBase(model, epsilon, adversary);
   return {
-    ...answer(model, isPositive(base) ? toNumberUp(base) : 0, adversary),
+    ...leakageFor(model, isPositive(base) ? toNumberUp(base) : 0, adversary),
     base: toNumberDown(base),
     epsilon: toNumber(epsilon),
     amplification: isPositive(base) ? divUp(toNumberUp(epsilon), toNumberDown(base)) : Number.POSITIVE_INFINITY,
   };
 }
 
-function answer(model: Model, profile: Float64Array | number, adversary: Adversary): Leakage {
+function leakageFor(model: Model, profile: Float64Array | number, adversary: Adversary): Leakage {
   const found = leakageOf(model, profile, adversary);
   const name = (record: number) => model.ids[record]!;
   const strong = hubs(model).filter((h) => h.passesOn >= 1);
@@ -77,7 +77,7 @@ function answer(model: Model, profile: Float64Array | number, adversary: Adversa
     worst: { record: name(found.worst.record), leakage: found.worst.leakage },
     group: found.group,
     certified: found.certified,
-    how: found.how,
+    how: found.method,
     ...(typeof profile === 'number' && profile > 0 && { whatIf: whatIf(model, profile) }),
     ...(strong.length > 0 && { hubs: strong.map((h) => ({ ...h, record: name(h.record) })) }),
   };

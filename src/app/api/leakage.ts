@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { amount, type FileName, faulting, readOptions } from './door.js';
+import { amountShape, type FileName, parseOptions, withFaults } from './door.js';
 import { type Leakage, leakageInFile } from './leakage-figures.js';
 
 const options = z.strictObject({
   /** Base epsilon of every record. */
-  base: amount.optional(),
+  base: amountShape.optional(),
   /** Base epsilon per record, in the order of the model file. */
-  profile: z.array(amount).optional(),
+  profile: z.array(amountShape).optional(),
   /** Finds the largest common base whose worst leakage is at most this. */
-  epsilon: amount.optional(),
+  epsilon: amountShape.optional(),
   adversary: z.enum(['informed', 'uninformed']).default('informed'),
 });
 export type LeakageOptions = z.input<typeof options>;
@@ -21,5 +21,5 @@ export type LeakageOptions = z.input<typeof options>;
  * const { base } = await leakage('model.json', { epsilon: 1 });
  */
 export async function leakage(model: FileName, given: LeakageOptions): Promise<Leakage> {
-  return faulting(() => leakageInFile(model, readOptions(options, given)));
+  return withFaults(() => leakageInFile(model, parseOptions(options, given)));
 }

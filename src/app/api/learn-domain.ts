@@ -7,18 +7,18 @@ import { enterEntry } from '../../data/draft/enter-entry.js';
 import { parsePolicy, readPolicy } from '../../data/terms/read.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Receipt, Release } from '../../release/session/receipt.js';
-import { decimalsQuery, endsQuery, type LearnedBounds, ladderOf, numbersOf } from './bounds-query.js';
-import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
+import { boundLadder, decimalsQuery, type LearnedBounds, learnedBounds, tailsQuery } from './bounds-query.js';
+import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, withFaults } from './door.js';
 import { type Fugu, withFugu } from './fugu.js';
 import type { Question } from './kinds.js';
 
 const paying = {
   /** Share of the policy's epsilon to use; a tenth when absent. */
-  epsilon: amount.optional(),
+  epsilon: amountShape.optional(),
   /** Learns from the current data and pays, even if a result is recorded. */
   fresh: z.boolean().optional(),
   /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
-  newBudget,
+  newBudget: newBudgetShape,
 };
 const place = {
   /** Column that the policy does not declare. */
@@ -71,22 +71,22 @@ export interface LearnedDomain<R> {
 }
 
 /** Learning task: released under the policy with the widest declaration, then entered into the policy. */
-export interface Learning<R> {
+export interface DomainLearning<R> {
   readonly file: string;
   readonly declared: Policy;
   /** Reason for opening a budget for data that has another one. */
   readonly newBudget?: string;
-  ask(fugu: Fugu): Promise<{ readonly result: R; readonly receipt: Receipt }>;
+  release(fugu: Fugu): Promise<{ readonly result: R; readonly receipt: Receipt }>;
   enter(learned: { readonly result: R; readonly receipt: Receipt }): Promise<LearnedDomain<R>>;
 }
 
 const columnsOf = (table: string | undefined): readonly string[] =>
   table === undefined ? ['columns'] : ['tables', table, 'columns'];
-const said = ({ ledger }: Receipt): string => JSON.stringify(`ledger entry ${ledger.entry}`);
+const learnedFrom = ({ ledger }: Receipt): string => JSON.stringify(`ledger entry ${ledger.entry}`);
 const within = (table: string | undefined) => (table === undefined ? {} : { from: table });
 
 /** Policy with one entry added or replaced, parsed before anything is written. */
-async function entered(file: string, path: readonly string[], key: string, value: string): Promise<[string, Policy]> {
+async function policyWithEntry(file: string, path: readonly string[], key: string, value: string): Promise<[string, Policy]> {
   const text = enterEntry(await readFile(file, 'utf8'), path, key, value);
   return [text, await parsePolicy(text, file)];
 }
@@ -102,8 +102,8 @@ async function writablePolicy(policy: FileName): Promise<Policy> {
   return read;
 }
 
-export async function keysLearning(policy: FileName, given: KeysOptions): Promise<Learning<LearnedKeys>> {
-  const { column, table, most, longest, epsilon, fresh, newBudget: reason } = readOptions(keysOptions, given);
+export async function keysLearning(policy: FileName, given: KeysOptions): Promise<DomainLearning<LearnedKeys>> {
+  const { column, table, most, longest, epsilon, fresh, newBudget: reason } = parseOptions(keysOptions, given);
   const declared = await writablePolicy(policy);
   const { file } = declared;
   const keys = { column, ...(table !== undefined && { table }), most, longest };
@@ -111,50 +111,50 @@ export async function keysLearning(policy: FileName, given: KeysOptions): Promis
     file,
     declared,
     ...(reason !== undefined && { newBudget: reason }),
-    ask: (fugu) => fugu.release({ keys }, paid(epsilon, fresh)),
+    release: (fugu) => fugu.release({ keys }, paid(epsilon, fresh)),
     async enter({ result, receipt }) {
       if (result.keys.length === 0) return { result, receipt, policy: file };
       const values = result.keys.map(({ key }) => JSON.stringify(key)).join(', ');
-      const entry = `{ type: category, values: [${values}], learned: ${said(receipt)} }`;
-      const [text] = await entered(file, columnsOf(table), column, entry);
+      const entry = `{ type: category, values: [${values}], learned: ${learnedFrom(receipt)} }`;
+      const [text] = await policyWithEntry(file, columnsOf(table), column, entry);
       write(file, text);
       return { result, receipt, policy: file, entered: `${column}: ${entry}` };
     },
   };
 }
 
-export async function boundsLearning(policy: FileName, given: BoundsOptions): Promise<Learning<LearnedBounds>> {
-  const { column, table, within: far, tail, epsilon, fresh, newBudget: reason } = readOptions(boundsOptions, given);
+export async function boundsLearning(policy: FileName, given: BoundsOptions): Promise<DomainLearning<LearnedBounds>> {
+  const { column, table, within: far, tail, epsilon, fresh, newBudget: reason } = parseOptions(boundsOptions, given);
   const before = await writablePolicy(policy);
   const { file } = before;
-  refuseTold(before, column, table);
-  const ladder = ladderOf(far);
+  refuseDeclared(before, column, table);
+  const ladder = boundLadder(far);
   const { most, step } = ladder;
   const wide = `{ type: number, bounds: [${-most}, ${most}], step: ${step} }`;
-  const [, declared] = await entered(file, columnsOf(table), column, wide);
-  const queries = [...endsQuery(column, ladder, tail), decimalsQuery(column, ladder)].map((q) => ({ ...q, ...within(table) }));
+  const [, declared] = await policyWithEntry(file, columnsOf(table), column, wide);
+  const queries = [...tailsQuery(column, ladder, tail), decimalsQuery(column, ladder)].map((q) => ({ ...q, ...within(table) }));
   const label = `bounds of ${table === undefined ? '' : `${table}.`}${column}`;
   return {
     file,
     declared,
     ...(reason !== undefined && { newBudget: reason }),
-    async ask(fugu) {
+    async release(fugu) {
       const { tables, receipt } = (await fugu.release({ queries } as Question, { ...paid(epsilon, fresh), label })) as Release;
-      return { result: numbersOf(column, ladder, tables), receipt };
+      return { result: learnedBounds(column, ladder, tables), receipt };
     },
     async enter({ result, receipt }) {
       const { bounds, step: own } = result;
       const kind = own === 1 ? 'type: integer' : 'type: number';
-      const entry = `{ ${kind}, bounds: [${bounds.join(', ')}]${own === 1 ? '' : `, step: ${own}`}, learned: ${said(receipt)} }`;
-      const [text] = await entered(file, columnsOf(table), column, entry);
+      const entry = `{ ${kind}, bounds: [${bounds.join(', ')}]${own === 1 ? '' : `, step: ${own}`}, learned: ${learnedFrom(receipt)} }`;
+      const [text] = await policyWithEntry(file, columnsOf(table), column, entry);
       write(file, text);
       return { result, receipt, policy: file, entered: `${column}: ${entry}` };
     },
   };
 }
 
-export async function rowsLearning(policy: FileName, given: RowsOptions): Promise<Learning<LearnedRows>> {
-  const { table, most, share, epsilon, fresh, newBudget: reason } = readOptions(rowsOptions, given);
+export async function rowsLearning(policy: FileName, given: RowsOptions): Promise<DomainLearning<LearnedRows>> {
+  const { table, most, share, epsilon, fresh, newBudget: reason } = parseOptions(rowsOptions, given);
   const before = await writablePolicy(policy);
   const { file } = before;
   const own = before.tables?.get(table);
@@ -164,7 +164,7 @@ export async function rowsLearning(policy: FileName, given: RowsOptions): Promis
       own ? `The rows of the public table "${table}" belong to nobody.` : `The policy has no table "${table}".`,
       'Name a table of persons under tables:. How many rows of the data\'s own are used is part of the terms: protect.maxRows, changed by "fugu ledger POLICY amend".',
     );
-  const [, declared] = await entered(file, ['tables', table], 'maxRows', `${most}`);
+  const [, declared] = await policyWithEntry(file, ['tables', table], 'maxRows', `${most}`);
   const query = {
     kind: 'quantile',
     column: 'rows',
@@ -175,22 +175,27 @@ export async function rowsLearning(policy: FileName, given: RowsOptions): Promis
     file,
     declared,
     ...(reason !== undefined && { newBudget: reason }),
-    async ask(fugu) {
+    async release(fugu) {
       const { tables, receipt } = await fugu.release(query, { ...paid(epsilon, fresh), label: `rows of one person in ${table}` });
       const { value, rankError = 0 } = tables[0]!.rows[0]!;
       return { result: { table, maxRows: Math.max(1, Math.round(value ?? 1)), rankError }, receipt };
     },
     async enter({ result, receipt }) {
       const first = enterEntry(await readFile(file, 'utf8'), ['tables', table], 'maxRows', `${result.maxRows}`);
-      const text = enterEntry(first, ['tables', table], 'learned', said(receipt));
+      const text = enterEntry(first, ['tables', table], 'learned', learnedFrom(receipt));
       await parsePolicy(text, file);
       write(file, text);
-      return { result, receipt, policy: file, entered: `${table}: { maxRows: ${result.maxRows}, learned: ${said(receipt)} }` };
+      return {
+        result,
+        receipt,
+        policy: file,
+        entered: `${table}: { maxRows: ${result.maxRows}, learned: ${learnedFrom(receipt)} }`,
+      };
     },
   };
 }
 
-function refuseTold({ columns, tables, protect }: Policy, column: string, table: string | undefined): void {
+function refuseDeclared({ columns, tables, protect }: Policy, column: string, table: string | undefined): void {
   if (table !== undefined && !tables?.has(table))
     throw new Fault('QUERY_INVALID', `The policy has no table "${table}".`, 'Declare it under tables: first.');
   if ((table === undefined ? columns : tables!.get(table)!.columns).has(column))
@@ -203,15 +208,15 @@ function refuseTold({ columns, tables, protect }: Policy, column: string, table:
     );
 }
 
-const paid = (epsilon: z.output<typeof amount> | undefined, fresh: boolean | undefined) => ({
+const paid = (epsilon: z.output<typeof amountShape> | undefined, fresh: boolean | undefined) => ({
   ...(epsilon !== undefined && { epsilon }),
   ...(fresh !== undefined && { fresh }),
 });
 
-const learned = <R>(made: Promise<Learning<R>>): Promise<LearnedDomain<R>> =>
-  faulting(async () => {
-    const { file, declared, newBudget: reason, ask, enter } = await made;
-    return enter(await withFugu(file, { policy: declared, ...(reason !== undefined && { newBudget: reason }) }, ask));
+const learned = <R>(made: Promise<DomainLearning<R>>): Promise<LearnedDomain<R>> =>
+  withFaults(async () => {
+    const { file, declared, newBudget: reason, release, enter } = await made;
+    return enter(await withFugu(file, { policy: declared, ...(reason !== undefined && { newBudget: reason }) }, release));
   });
 
 /**

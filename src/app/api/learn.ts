@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import * as z from 'zod';
 import { largestChunk } from '../../analysis/learn/network/best-structure.js';
 import type { CodedTable } from '../../analysis/learn/network/coded.js';
-import { learnUnpaid } from '../../analysis/learn/network/learn-columns.js';
-import { learnSpread as learnSpreadUnpaid } from '../../analysis/learn/network/learn-spread.js';
+import { learnUnpaidNetwork } from '../../analysis/learn/network/learn-columns.js';
+import { learnSpreadUnpaid } from '../../analysis/learn/network/learn-spread.js';
 import { toNumber } from '../../base/exact/rational.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { attackHeldOut } from '../../evaluate/attack/survey/survey.js';
@@ -12,19 +12,19 @@ import type { Network } from '../../privacy/dependence/model/network.js';
 import { writeNetworkJson } from '../../privacy/dependence/model/network-json.js';
 import { largestPairwiseBase, type PairwiseSpread } from '../../privacy/dependence/pairwise/leakage.js';
 import { type AttackFigure, type SpreadTables, writeSpread } from '../../privacy/dependence/pairwise/spread-file.js';
-import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
-import { withData } from './steward-read.js';
+import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './door.js';
+import { withStewardData } from './steward-read.js';
 
 const networkOptions = z.strictObject({
   /** Output file: .json, or .bif. */
   out: z.string().min(1).optional(),
   /** Exact networks of at most this many columns instead of one forest. */
-  chunk: whole(1, largestChunk).optional(),
+  chunk: integerBetween(1, largestChunk).optional(),
   /** With chunk: largest number of parents of a column. */
-  maxParents: whole(1, largestChunk).optional(),
+  maxParents: integerBetween(1, largestChunk).optional(),
   /** Declares that the rows are public already (an earlier wave): the network is marked so. */
   public: z.boolean().default(false),
-  progress: progress.optional(),
+  progress: progressShape.optional(),
 });
 export type NetworkOptions = z.input<typeof networkOptions>;
 
@@ -37,13 +37,13 @@ export type NetworkOptions = z.input<typeof networkOptions>;
  * console.log(network.variables.length);
  */
 export async function learnNetwork(policy: FileName, given?: NetworkOptions): Promise<Network> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const { out, public: known, ...asked } = readOptions(networkOptions, given);
-    const network = await withData('learn network', file, (engine, read) =>
-      learnUnpaid(engine, read, {
+    const { out, public: known, ...chosen } = parseOptions(networkOptions, given);
+    const network = await withStewardData('learn network', file, (engine, read) =>
+      learnUnpaidNetwork(engine, read, {
         origin: known ? { learned: 'public', from: basename(read.data.source) } : { learned: 'unpaid' },
-        ...asked,
+        ...chosen,
       }),
     );
     if (out !== undefined) writeNetwork(out, network);
@@ -64,7 +64,7 @@ const spreadOptions = z.strictObject({
   pool: z.number().min(0).lt(0.5).default(0.05),
   /** Declares that the rows are public already. */
   public: z.boolean().default(false),
-  progress: progress.optional(),
+  progress: progressShape.optional(),
 });
 export type SpreadOptions = z.input<typeof spreadOptions>;
 
@@ -88,10 +88,10 @@ export interface LearnedSpread extends SpreadTables {
  * const { noiseOverComposition } = await learnSpread('policy.yaml', { public: true });
  */
 export async function learnSpread(policy: FileName, given?: SpreadOptions): Promise<LearnedSpread> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const { out, public: known, confidence, pool, progress } = readOptions(spreadOptions, given);
-    return withData('learn spread', file, async (engine, read) => {
+    const { out, public: known, confidence, pool, progress } = parseOptions(spreadOptions, given);
+    return withStewardData('learn spread', file, async (engine, read) => {
       const epsilon = toNumber(read.budget.epsilon);
       const judge = (rows: CodedTable, costs: readonly number[]) => {
         const found = attackHeldOut(rows, costs, { pairs: 24, ...(progress && { progress }) });
@@ -99,9 +99,9 @@ export async function learnSpread(policy: FileName, given?: SpreadOptions): Prom
       };
       const { attack, ...tables } = await learnSpreadUnpaid(engine, read, { confidence, pool, epsilon, judge });
       const origin = known ? ({ kind: 'public', from: basename(read.data.source) } as const) : ({ kind: 'unpaid' } as const);
-      const told = { ...tables, origin, ...(attack && { attack }) };
-      if (out !== undefined) writeLearnedSpread(out, told);
-      return { ...told, epsilon, confidence, noiseOverComposition: noiseOver(tables.spread, epsilon) };
+      const document = { ...tables, origin, ...(attack && { attack }) };
+      if (out !== undefined) writeLearnedSpread(out, document);
+      return { ...document, epsilon, confidence, noiseOverComposition: noiseRatio(tables.spread, epsilon) };
     });
   });
 }
@@ -111,5 +111,5 @@ export const writeLearnedSpread = (file: string, spread: Parameters<typeof write
   writeWhole(file, writeSpread(spread), { hint: 'Choose another --out.' });
 
 /** Noise of a histogram of every column at this epsilon, divided by the noise under composition. */
-export const noiseOver = (spread: PairwiseSpread, epsilon: number): number =>
+export const noiseRatio = (spread: PairwiseSpread, epsilon: number): number =>
   epsilon / spread.columns / largestPairwiseBase(spread, epsilon);

@@ -8,28 +8,28 @@ import { bindBatch } from '../../query/bind.js';
 import { batchForms, parseBatch } from '../../query/parse.js';
 import { readSql } from '../../query/sql/sql.js';
 import {
-  type Bench,
+  type AccuracyTarget,
+  type AccuracyTask,
   checkTarget,
   errorWith,
-  leastEpsilon as least,
-  type Target,
+  leastEpsilonFor as least,
   type TradeOff,
   tradeOff,
 } from '../../release/accountant/accuracy.js';
 import { posteriorAtMost, readProbability } from '../../release/accountant/belief.js';
-import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './door.js';
 import { tiesOf } from './opened.js';
 
 const options = z.strictObject({
   /** Question to be released: queries, {sql} or {survey: true}. */
   question: z.unknown(),
   /** Half width that every answer must reach, in its own unit; when absent, only the trade-off is computed. */
-  error: amount.optional(),
-  confidence: amount.default('0.95'),
+  error: amountShape.optional(),
+  confidence: amountShape.default('0.95'),
   /** Approximate number of rows in the smallest group (means and shares): public knowledge. */
-  rows: amount.optional(),
+  rows: amountShape.optional(),
   /** Highest prior of the attacker. */
-  prior: amount.default('0.1'),
+  prior: amountShape.default('0.1'),
 });
 const forms = z.union([batchForms, z.strictObject({ sql: z.string() }), z.strictObject({ survey: z.literal(true) })]);
 export type AccuracyQuestion = z.input<typeof forms>;
@@ -56,20 +56,20 @@ export interface Accuracy extends Partial<TradeOff> {
  * const { epsilon, tradeOff } = await leastEpsilon('policy.yaml', { question: { kind: 'count', by: ['party'] }, error: 50 });
  */
 export async function leastEpsilon(policy: FileName, given: AccuracyOptions): Promise<Accuracy> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const asked = readOptions(options, given);
-    const target: Omit<Target, 'error'> = {
-      confidence: readNumber(asked.confidence, 'confidence'),
-      ...(asked.rows !== undefined && { rows: readNumber(asked.rows, 'number of rows') }),
+    const chosen = parseOptions(options, given);
+    const target: Omit<AccuracyTarget, 'error'> = {
+      confidence: readNumber(chosen.confidence, 'confidence'),
+      ...(chosen.rows !== undefined && { rows: readNumber(chosen.rows, 'number of rows') }),
     };
-    const error = asked.error === undefined ? undefined : readNumber(asked.error, 'error');
+    const error = chosen.error === undefined ? undefined : readNumber(chosen.error, 'error');
     checkTarget({ ...target, error: error ?? 1 });
-    const prior = readProbability(asked.prior, 'prior');
+    const prior = readProbability(chosen.prior, 'prior');
     const read = await readPolicy(file);
-    const { batch, warnings } = batchOf(asked.question, read);
+    const { batch, warnings } = batchOf(chosen.question, read);
     const bound = bindBatch(parseBatch(batch), read);
-    const bench: Bench = { policy: read, bound, amplifiers: await tiesOf(read) };
+    const bench: AccuracyTask = { policy: read, bound, amplifiers: await tiesOf(read) };
     return {
       ...(error !== undefined && { ...solve(bench, { ...target, error }, prior), target: error }),
       confidence: target.confidence,
@@ -94,7 +94,7 @@ function batchOf(question: unknown, policy: Policy): { readonly batch: unknown; 
 
 const readNumber = (text: string, what: string): number => toNumber(parseRational(text, what));
 
-function solve(bench: Bench, target: Target, prior: Rational): TradeOff {
+function solve(bench: AccuracyTask, target: AccuracyTarget, prior: Rational): TradeOff {
   const epsilon = least(bench, target);
   return {
     epsilon: toNumber(epsilon),

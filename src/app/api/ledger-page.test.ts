@@ -1,27 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rational } from '../../base/exact/rational.js';
-import { nothingSpent, pureProfile } from '../../privacy/mechanism/profile.js';
-import type { Entry } from '../../release/ledger/ledger.js';
-import type { Session } from '../../release/session/session.js';
+import { nothingSpent, pureCost } from '../../privacy/mechanism/profile.js';
+import type { SpendEntry } from '../../release/ledger/ledger.js';
+import type { PrivacySession } from '../../release/session/session.js';
 import { entryPage } from './ledger-page.js';
 
-const entry = (sequence: number, analyst: string): Entry =>
+const entry = (sequence: number, analyst: string): SpendEntry =>
   ({
     sequence,
     analyst,
     population: 'town',
     key: 'k',
     label: 'l',
-    profile: pureProfile([]),
+    profile: pureCost([]),
     relied: [],
     at: 0,
     settled: true,
     hash: 'h',
-  }) as Entry;
+  }) as SpendEntry;
 
 /** Session with these entries that counts the entries read. */
-function sessionOf(all: readonly Entry[]): { readonly session: Session; readonly read: () => number } {
+function sessionOf(all: readonly SpendEntry[]): { readonly session: PrivacySession; readonly read: () => number } {
   let read = 0;
   const page = async (p: { after?: number; before?: number; most: number }) => {
     const found =
@@ -36,7 +36,7 @@ function sessionOf(all: readonly Entry[]): { readonly session: Session; readonly
       page,
       spent: async () => nothingSpent,
       account: { epsilon: rational(1), routes: [], source: { isTied: false } },
-    } as unknown as Session,
+    } as unknown as PrivacySession,
     read: () => read,
   };
 }
@@ -50,21 +50,21 @@ describe('a page of the ledger', () => {
         fc.constantFrom('ann', undefined),
         fc.boolean(),
         async (gaps, most, analyst, backwards) => {
-          const all: Entry[] = [];
+          const all: SpendEntry[] = [];
           for (const [gap, who] of gaps) all.push(entry((all.at(-1)?.sequence ?? 0) + gap, who));
           const { session } = sessionOf(all);
-          const told: number[] = [];
+          const sequences: number[] = [];
           let next: number | undefined = backwards ? 1e6 : 0;
           while (next !== undefined) {
             const page = await entryPage(session, { ...(backwards ? { before: next } : { after: next }), most, analyst });
             expect(page.entries.length).toBeLessThanOrEqual(most);
             expect(page.more).toBe(page.next !== undefined);
             const own = page.entries.map((e) => e.sequence);
-            if (backwards) told.unshift(...own);
-            else told.push(...own);
+            if (backwards) sequences.unshift(...own);
+            else sequences.push(...own);
             next = page.next;
           }
-          expect(told).toEqual(all.filter((e) => analyst === undefined || e.analyst === analyst).map((e) => e.sequence));
+          expect(sequences).toEqual(all.filter((e) => analyst === undefined || e.analyst === analyst).map((e) => e.sequence));
         },
       ),
     ));

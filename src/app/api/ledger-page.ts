@@ -1,5 +1,5 @@
-import type { Entry } from '../../release/ledger/ledger.js';
-import type { Session } from '../../release/session/session.js';
+import type { SpendEntry } from '../../release/ledger/ledger.js';
+import type { PrivacySession } from '../../release/session/session.js';
 import { entriesOf, type LedgerEntry } from './ledger.js';
 
 export interface EntryPage {
@@ -11,7 +11,7 @@ export interface EntryPage {
   readonly next?: number;
 }
 
-export interface PageAsked {
+export interface PageRequest {
   /** Page begins after this entry … */
   readonly after?: number | undefined;
   /** … or ends before this one. */
@@ -22,16 +22,16 @@ export interface PageAsked {
 }
 
 /** Most entries examined for one page: those of one analyst may lie far from each other, and nobody else should wait for them. */
-const mostLooked = 2000;
+const maxExamined = 2000;
 const end = Number.MAX_SAFE_INTEGER;
 
 /** One page of a ledger of any length. */
-export async function entryPage(session: Session, { after, before, most, analyst }: PageAsked): Promise<EntryPage> {
+export async function entryPage(session: PrivacySession, { after, before, most, analyst }: PageRequest): Promise<EntryPage> {
   const backwards = before !== undefined;
-  const found: Entry[] = [];
+  const found: SpendEntry[] = [];
   let at = backwards ? Math.min(before, end) : (after ?? 0);
   for (let looked = 0; ; ) {
-    const size = Math.min(most + 1, mostLooked - looked);
+    const size = Math.min(most + 1, maxExamined - looked);
     const read = await session.page(backwards ? { before: at, most: size } : { after: at, most: size });
     looked += read.length;
     for (const entry of backwards ? read.toReversed() : read) {
@@ -41,12 +41,17 @@ export async function entryPage(session: Session, { after, before, most, analyst
       at = entry.sequence;
     }
     if (read.length < size) return pageOf(session, found, backwards);
-    if (looked >= mostLooked) return pageOf(session, found, backwards, at);
+    if (looked >= maxExamined) return pageOf(session, found, backwards, at);
   }
 }
 
 /** Continues from the last listed entry; a position among other analysts' entries appears only where no entry is listed. */
-const pageOf = async (session: Session, found: readonly Entry[], backwards: boolean, looked?: number): Promise<EntryPage> => ({
+const pageOf = async (
+  session: PrivacySession,
+  found: readonly SpendEntry[],
+  backwards: boolean,
+  looked?: number,
+): Promise<EntryPage> => ({
   entries: entriesOf(backwards ? found.toReversed() : found, session.account, await session.spent()),
   more: looked !== undefined,
   ...(looked !== undefined && { next: found.at(-1)?.sequence ?? looked }),

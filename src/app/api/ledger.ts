@@ -5,25 +5,32 @@ import { fromNumber, parseRational, toNumber } from '../../base/exact/rational.j
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { isDatabase } from '../../policy/address.js';
-import { addsRemoves, betweenValues, neighboursOf } from '../../policy/neighbours.js';
+import { betweenValues, isAddRemove, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
-import { nothingSpent, type Profile, type Spent, type StoredProfile, spend, toStored } from '../../privacy/mechanism/profile.js';
-import { isOfRecords, type Kind, kindOf, storedClass } from '../../privacy/mechanism/record-class.js';
-import { type Account, isCountedInFull, usedShareOf } from '../../release/accountant/account.js';
+import {
+  nothingSpent,
+  type PrivacyCost,
+  type SpentCosts,
+  type StoredCost,
+  spend,
+  toStored,
+} from '../../privacy/mechanism/profile.js';
+import { isOfRecords, type RecordClassKind, recordClassKind, storedClass } from '../../privacy/mechanism/record-class.js';
+import { type Account, isCountedInFull, usedShareOfPart } from '../../release/accountant/account.js';
 import { type BudgetState, budgetState, privacyLoss } from '../../release/accountant/budget-state.js';
 import { termsOf } from '../../release/accountant/open-account.js';
-import { otherSources } from '../../release/accountant/sources.js';
-import type { Entry, Verification } from '../../release/ledger/ledger.js';
+import { otherSourceRefusal } from '../../release/accountant/sources.js';
+import type { SpendEntry, Verification } from '../../release/ledger/ledger.js';
 import { openLedger, witnessOf } from '../../release/ledger/open.js';
 import type { Backup, Restored } from '../../release/ledger/rescue/backup.js';
 import type { Recovery } from '../../release/ledger/rescue/recover.js';
-import { type Amended, amendTerms as amendWith, canAmend } from '../../release/session/amend.js';
+import { type Amended, amendAccount as amendWith, canAmend } from '../../release/session/amend.js';
 import { enteredIn, isEntered } from '../../release/session/entered-key.js';
-import { type PartUse, partsSpent } from '../../release/session/parts.js';
+import { type PartUse, spentParts } from '../../release/session/parts.js';
 import { type QuotaUse, quotaUses } from '../../release/session/quota.js';
 import { createSession } from '../../release/session/session.js';
-import { type FileName, faulting, fileNamed, readOptions, reason } from './door.js';
-import { closing, type Opened } from './opened.js';
+import { type FileName, fileNamed, parseOptions, reason, withFaults } from './door.js';
+import { type OpenHandles, withClosing } from './opened.js';
 
 /** One ledger entry, as plain data. */
 export interface LedgerEntry {
@@ -38,7 +45,7 @@ export interface LedgerEntry {
    * sum to the total.
    */
   readonly epsilon?: number;
-  readonly profile: StoredProfile;
+  readonly profile: StoredCost;
   readonly relied: readonly string[];
   /** True if its answer is recorded and can be returned again. */
   readonly settled: boolean;
@@ -50,18 +57,18 @@ export interface LedgerEntry {
 }
 
 /** Entries as plain data; equal costs are computed once, since the same request often has the same cost. */
-export function entriesOf(entries: readonly Entry[], account: Account, all: Spent): readonly LedgerEntry[] {
+export function entriesOf(entries: readonly SpendEntry[], account: Account, all: SpentCosts): readonly LedgerEntry[] {
   const known = new Map<string, number>();
   const total = toNumber(account.epsilon);
   return entries.map((e) => {
     const profile = JSON.stringify(toStored(e.profile));
-    const epsilon = known.get(profile) ?? toNumber(usedShareOf(account, spend(nothingSpent, e.profile), all)) * total;
+    const epsilon = known.get(profile) ?? toNumber(usedShareOfPart(account, spend(nothingSpent, e.profile), all)) * total;
     known.set(profile, epsilon);
     return { ...entryOf(e), ...(e.profile.perRecord.size > 0 && { epsilon }) };
   });
 }
 
-const entryOf = (e: Entry): LedgerEntry => ({
+const entryOf = (e: SpendEntry): LedgerEntry => ({
   sequence: e.sequence,
   at: new Date(e.at).toISOString(),
   analyst: e.analyst,
@@ -91,7 +98,7 @@ export function costOf({ profile: { noise, perRecord } }: LedgerEntry): EntryCos
   const listed = all.filter(([name]) => isOfRecords(storedClass(name))).map(([, cost]) => toNumber(parseRational(cost)));
   const unit = noise === 'pure' ? 'epsilon' : 'rho';
   const worst = listed.reduce((a, b) => Math.max(a, b), 0);
-  const ofKind = (kind: Kind) => all.filter(([name]) => kindOf(storedClass(name)) === kind);
+  const ofKind = (kind: RecordClassKind) => all.filter(([name]) => recordClassKind(storedClass(name)) === kind);
   const along = ofKind('pairs').map(([, cost]) => toNumber(parseRational(cost)))[0] ?? 0;
   const noted = ofKind('paired').length > 0 && { along };
   return {
@@ -134,16 +141,16 @@ export interface Spending {
   readonly quotas?: readonly QuotaUse[];
 }
 
-export async function spendingOf({ policy, session, ledger }: Opened): Promise<Spending> {
+export async function spendingOf({ policy, session, ledger }: OpenHandles): Promise<Spending> {
   const known = await ledger.account(policy.population);
   const spent = await session.spent();
   const total = toNumber(session.account.epsilon);
-  const parts = partsSpent(policy, session.account, spent);
+  const parts = spentParts(policy, session.account, spent);
   const agrees = known === undefined || known.terms.digest === policy.digest;
   const loss = privacyLoss(session.account, spent);
   const entered = await enteredIn(ledger, policy.population);
-  const alone = (profiles: readonly Profile[]) =>
-    profiles.length === 0 ? 0 : toNumber(usedShareOf(session.account, profiles.reduce(spend, nothingSpent), spent)) * total;
+  const alone = (profiles: readonly PrivacyCost[]) =>
+    profiles.length === 0 ? 0 : toNumber(usedShareOfPart(session.account, profiles.reduce(spend, nothingSpent), spent)) * total;
   const others = { entered: alone(entered.map((e) => e.profile)), setAside: alone(session.account.others ?? []) };
   return {
     population: policy.population,
@@ -155,8 +162,10 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
     policyTerms: termsOf(policy).summary,
     budget: budgetState(session.account, spent),
     ...((others.entered > 0 || others.setAside > 0) && { others }),
-    ...(!loss.kept && !otherSources(session.account.source, spent) && !isCountedInFull(session.account, spent) && { over: true }),
-    ...gainedOf(policy, loss.epsilon),
+    ...(!loss.kept &&
+      !otherSourceRefusal(session.account.source, spent) &&
+      !isCountedInFull(session.account, spent) && { over: true }),
+    ...gainedFields(policy, loss.epsilon),
     ...elsewhereIn(session.account, spent),
     ...(policy.protect.pairs && { pairs: true }),
     ...(parts.length > 0 && { parts }),
@@ -166,15 +175,15 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
   };
 }
 
-function elsewhereIn({ source }: Account, spent: Spent): Pick<Spending, 'elsewhere'> {
-  const refused = otherSources(source, spent);
+function elsewhereIn({ source }: Account, spent: SpentCosts): Pick<Spending, 'elsewhere'> {
+  const refused = otherSourceRefusal(source, spent);
   return refused ? { elsewhere: refused.message } : {};
 }
 
-function gainedOf(policy: Policy, gained: number): Pick<Spending, 'gained' | 'gainedBetweenValues'> {
-  if (!addsRemoves(policy)) return { gained };
-  const values = Number.isFinite(gained) ? toNumber(betweenValues(neighboursOf(policy), fromNumber(gained))) : gained;
-  return { gained, gainedBetweenValues: values };
+function gainedFields(policy: Policy, loss: number): Pick<Spending, 'gained' | 'gainedBetweenValues'> {
+  if (!isAddRemove(policy)) return { gained: loss };
+  const values = Number.isFinite(loss) ? toNumber(betweenValues(neighboursOf(policy), fromNumber(loss))) : loss;
+  return { gained: loss, gainedBetweenValues: values };
 }
 
 const witness = z.string().optional();
@@ -211,11 +220,11 @@ export async function policyWithLedger(policy: FileName): Promise<Policy> {
  * const { ok, entries } = await verifyLedger('policy.yaml');
  */
 export async function verifyLedger(policy: FileName, given?: LedgerOptions): Promise<VerifiedLedger> {
-  return faulting(async () => {
-    const options = readOptions(witnessed, given);
+  return withFaults(async () => {
+    const options = parseOptions(witnessed, given);
     const { ledger: place } = await policyWithLedger(policy);
     const ledger = await openLedger(place, options);
-    return closing(ledger, async () => ({ ...(await ledger.verify()), ledger: place }));
+    return withClosing(ledger, async () => ({ ...(await ledger.verify()), ledger: place }));
   });
 }
 
@@ -238,14 +247,14 @@ export interface AmendedTerms extends Amended {
  * const { before, after } = await amendTerms('policy.yaml', { reason: 'the council raised the budget' });
  */
 export async function amendTerms(policy: FileName, given: ReasonedOptions): Promise<AmendedTerms> {
-  return faulting(async () => {
-    const { reason, ...options } = readOptions(reasoned, given);
+  return withFaults(async () => {
+    const { reason, ...options } = parseOptions(reasoned, given);
     const read = await policyWithLedger(policy);
     const ledger = await openLedger(read.ledger, options);
-    const amended = await closing(ledger, async () => {
+    const amended = await withClosing(ledger, async () => {
       const engine = await openEngine(read);
       // Ties that are read from the data determine the privacy loss under the new terms.
-      return closing(engine, async () => {
+      return withClosing(engine, async () => {
         const { account } = await createSession({ policy: read, engine, ledger });
         return amendWith(ledger, { policy: read, account }, reason.trim());
       });
@@ -261,11 +270,11 @@ export async function amendTerms(policy: FileName, given: ReasonedOptions): Prom
  * const { head } = await backupLedger('policy.yaml', 'ledger.backup');
  */
 export async function backupLedger(policy: FileName, file: FileName, given?: LedgerOptions): Promise<Backup> {
-  return faulting(async () => {
-    const { witness } = readOptions(witnessed, given);
+  return withFaults(async () => {
+    const { witness } = parseOptions(witnessed, given);
     const target = fileNamed(file, 'The backup');
     const { ledger } = await policyWithLedger(policy);
-    const { backupLedger: backup } = isDatabase(ledger)
+    const { backupStorage: backup } = isDatabase(ledger)
       ? await import('../../release/ledger/postgres/rescue.js')
       : await import('../../release/ledger/rescue/backup.js');
     return backup(ledger, target, witnessOf(witness));
@@ -281,11 +290,11 @@ export async function backupLedger(policy: FileName, file: FileName, given?: Led
  * if (done.kind === 'texts') console.log(done.texts);
  */
 export async function restoreLedger(policy: FileName, file: FileName, given?: RestoreOptions): Promise<Restored> {
-  return faulting(async () => {
-    const { reason, witness } = readOptions(restoring, given);
+  return withFaults(async () => {
+    const { reason, witness } = parseOptions(restoring, given);
     const source = fileNamed(file, 'The backup');
     const { ledger } = await readPolicy(fileNamed(policy, 'The policy'));
-    const { restoreLedger: restore } = isDatabase(ledger)
+    const { restoreStorage: restore } = isDatabase(ledger)
       ? await import('../../release/ledger/postgres/rescue.js')
       : await import('../../release/ledger/rescue/backup.js');
     return restore(ledger, source, reason?.trim(), witnessOf(witness));
@@ -299,10 +308,10 @@ export async function restoreLedger(policy: FileName, file: FileName, given?: Re
  * const { entries, incomplete } = await recoverLedger('policy.yaml', { reason: 'the disk failed' });
  */
 export async function recoverLedger(policy: FileName, given: ReasonedOptions): Promise<Recovery> {
-  return faulting(async () => {
-    const { reason, witness } = readOptions(reasoned, given);
+  return withFaults(async () => {
+    const { reason, witness } = parseOptions(reasoned, given);
     const { ledger } = await policyWithLedger(policy);
-    const { recoverLedger: recover } = isDatabase(ledger)
+    const { recoverStorage: recover } = isDatabase(ledger)
       ? await import('../../release/ledger/postgres/rescue.js')
       : await import('../../release/ledger/rescue/recover.js');
     return recover(ledger, reason.trim(), witnessOf(witness));

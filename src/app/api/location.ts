@@ -3,14 +3,14 @@ import { Fault } from '../../base/errors.js';
 import { compare, isPositive, parseRational, rational, toNumber } from '../../base/exact/rational.js';
 import type { Point } from '../../evaluate/papers/location/hull.js';
 import {
-  beliefAfter,
-  momentOf,
+  locationMoment,
+  type ProtectedPair,
   policyGraph,
   releaseAt,
   surrogateOf,
-  type ToldApart,
+  updatedBelief,
 } from '../../evaluate/papers/location/location.js';
-import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './door.js';
 import { readModelJson } from './model-file.js';
 
 const probability = z.number().min(0).max(1);
@@ -27,16 +27,16 @@ const model = z.strictObject({
 });
 
 const options = z.strictObject({
-  epsilon: amount.default('1'),
+  epsilon: amountShape.default('1'),
   /** Share of the belief that is not protected. */
-  delta: amount.default('0.05'),
+  delta: amountShape.default('0.05'),
   /** Positions of a person in the list of cells, moment by moment: releases are drawn for them. Without them one moment is described. */
   at: z.array(z.number().int().min(0)).min(1).max(1000).optional(),
 });
 export type LocationOptions = z.input<typeof options>;
 
 /** One moment, and the release drawn for it. */
-export interface ToldMoment {
+export interface ReleasedMoment {
   /** Positions of the cells that are protected from one another. */
   readonly protected: readonly number[];
   readonly hull: readonly (readonly [number, number])[];
@@ -49,7 +49,7 @@ export interface ToldMoment {
   readonly error: number;
   readonly comparator: number;
   /** Policy graph: largest privacy loss between each two protected cells. Omitted for many cells. */
-  readonly edges?: readonly ToldApart[];
+  readonly edges?: readonly ProtectedPair[];
   /**
    * Cell that stands for each cell, by position: itself where it is protected. Two cells with the same stand-in cannot be
    * distinguished.
@@ -62,7 +62,7 @@ export interface ToldMoment {
   readonly belief?: readonly number[];
 }
 export interface Location {
-  readonly moments: readonly ToldMoment[];
+  readonly moments: readonly ReleasedMoment[];
   readonly certified: false;
   readonly notes: readonly string[];
 }
@@ -75,9 +75,9 @@ export interface Location {
  * const { moments } = await location('place.json', { epsilon: 1, delta: 0.1, at: [2, 3] });
  */
 export async function location(file: FileName, given?: LocationOptions): Promise<Location> {
-  return faulting(() => {
+  return withFaults(() => {
     const place = fileNamed(file, 'The model');
-    const { epsilon, delta, at } = readOptions(options, given);
+    const { epsilon, delta, at } = parseOptions(options, given);
     const { cells, belief, transition } = readModel(place);
     const privacy = parseRational(epsilon, 'epsilon');
     const share = parseRational(delta, 'delta');
@@ -86,10 +86,10 @@ export async function location(file: FileName, given?: LocationOptions): Promise
       throw new Fault('USAGE', 'The delta is a share of the belief, from 0 to below 1.', 'Give for example --delta 0.05.');
     if (at?.some((cell) => cell >= cells.length))
       throw new Fault('USAGE', `There are ${cells.length} cells, from 0 on.`, 'Name them by their position in the list.');
-    const moments: ToldMoment[] = [];
+    const moments: ReleasedMoment[] = [];
     let now: readonly number[] = belief;
     for (const cell of at ?? [undefined]) {
-      const moment = momentOf(cells, now, toNumber(share), privacy);
+      const moment = locationMoment(cells, now, toNumber(share), privacy);
       const described = {
         protected: moment.protected,
         hull: moment.hull,
@@ -105,7 +105,7 @@ export async function location(file: FileName, given?: LocationOptions): Promise
         continue;
       }
       const released = releaseAt(moment, cell);
-      const after = beliefAfter(moment, released);
+      const after = updatedBelief(moment, released);
       const surrogate = surrogateOf(moment, cell);
       moments.push({ ...described, released, ...(surrogate !== cell && { surrogate }), belief: after });
       now = moved(after, transition);
@@ -142,10 +142,11 @@ function readModel(file: string): {
   const parsed = model.safeParse(readModelJson(file));
   if (!parsed.success) throw wrong('is no list of cells with beliefs');
   const { cells, belief = cells.map(() => 1 / cells.length), transition } = parsed.data;
-  const isLaw = (row: readonly number[]) => row.length === cells.length && Math.abs(row.reduce((a, b) => a + b, 0) - 1) < 1e-9;
+  const isDistribution = (row: readonly number[]) =>
+    row.length === cells.length && Math.abs(row.reduce((a, b) => a + b, 0) - 1) < 1e-9;
   if (new Set(cells.map(String)).size < cells.length) throw wrong('names a cell twice');
-  if (!isLaw(belief)) throw wrong('has beliefs that do not sum to 1, or not one for each cell');
-  if (transition && (transition.length !== cells.length || !transition.every(isLaw)))
+  if (!isDistribution(belief)) throw wrong('has beliefs that do not sum to 1, or not one for each cell');
+  if (transition && (transition.length !== cells.length || !transition.every(isDistribution)))
     throw wrong('has a transition whose rows do not sum to 1, or not one for each cell');
   return { cells, belief, ...(transition && { transition }) };
 }

@@ -1,12 +1,19 @@
 import * as z from 'zod';
-import { affinityTies, profilesOf } from '../../analysis/learn/odds/affinity.js';
-import { distanceTies, type Metric, type Place, planeMetric, sphereMetric, tieOf } from '../../analysis/learn/odds/distance.js';
+import { affinityTies, attributeProfiles } from '../../analysis/learn/odds/affinity.js';
+import {
+  type DistanceMetric,
+  distanceTies,
+  type PublicPlace,
+  planeMetric,
+  sphereMetric,
+  tieByDistance,
+} from '../../analysis/learn/odds/distance.js';
 import { backstrom } from '../../analysis/learn/odds/friend-law.js';
-import { type Tie, tieTable } from '../../analysis/learn/odds/tie.js';
+import { type TieRow, tieTable } from '../../analysis/learn/odds/tie.js';
 import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
-import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
 
 /** Default fit of the distance law. */
 
@@ -25,11 +32,11 @@ const distanceOptions = z.strictObject({
   /** Pairs to keep: a CSV whose first two columns are ids. */
   pairs: z.string().min(1).optional(),
 });
-export type DistanceOptions = z.input<typeof distanceOptions>;
+export type DistanceTieOptions = z.input<typeof distanceOptions>;
 
 /** Ties made from public data, and the effect of leaving pairs out. */
 export interface MadeTies {
-  readonly ties: readonly Tie[];
+  readonly ties: readonly TieRow[];
   readonly people: number;
   /** Largest number of ties of one person. */
   readonly mostTies: number;
@@ -45,27 +52,27 @@ export interface MadeTies {
  * @example
  * const { ties, mostTies } = await makeDistanceTies('places.csv', { radius: 1, out: 'ties.csv' });
  */
-export async function makeDistanceTies(places: FileName, given?: DistanceOptions): Promise<MadeTies> {
-  return faulting(() => {
+export async function makeDistanceTies(places: FileName, given?: DistanceTieOptions): Promise<MadeTies> {
+  return withFaults(() => {
     const file = fileNamed(places, 'The table of places');
-    const asked = readOptions(distanceOptions, given);
+    const chosen = parseOptions(distanceOptions, given);
     const table = readCsvTable(file);
-    const unit = metricOf[asked.unit];
-    const [x, y] = asked.unit === 'degrees' ? (['lat', 'lon'] as const) : (['x', 'y'] as const);
-    const radius = radiiOf(table, asked.radius);
+    const unit = metricOf[chosen.unit];
+    const [x, y] = chosen.unit === 'degrees' ? (['lat', 'lon'] as const) : (['x', 'y'] as const);
+    const radius = radiiOf(table, chosen.radius);
     const [xs, ys] = [neededNumbers(table, x), neededNumbers(table, y)];
-    const points = idsOf(table).map((id, i): Place => ({ id, x: xs[i]!, y: ys[i]!, radius: radius[i]! * unit.miles }));
-    const { b, c, least } = asked;
-    const options = { law: { b, c }, metric: unit.metric, least };
-    const ties = asked.pairs === undefined ? distanceTies(points, options) : amongPairs(points, asked.pairs, options);
-    return finish(asked.out, ties, points.length, [
+    const points = idsOf(table).map((id, i): PublicPlace => ({ id, x: xs[i]!, y: ys[i]!, radius: radius[i]! * unit.miles }));
+    const { b, c, least } = chosen;
+    const options = { model: { b, c }, metric: unit.metric, least };
+    const ties = chosen.pairs === undefined ? distanceTies(points, options) : amongPairs(points, chosen.pairs, options);
+    return finish(chosen.out, ties, points.length, [
       `Pairs with an odds ratio below ${least} were left out: they are declared strangers, and what they carry is not protected.`,
       'It is assumed that everybody is within the radius of the public point, and that places of tied people follow the distance law.',
     ]);
   });
 }
 
-function amongPairs(places: readonly Place[], file: string, options: Parameters<typeof tieOf>[2]): Tie[] {
+function amongPairs(places: readonly PublicPlace[], file: string, options: Parameters<typeof tieByDistance>[2]): TieRow[] {
   const known = new Map(places.map((p) => [p.id, p]));
   return readCsvTable(file).rows.flatMap(([a, b], r) => {
     const [p, q] = [known.get(a!), known.get(b ?? '')];
@@ -73,7 +80,7 @@ function amongPairs(places: readonly Place[], file: string, options: Parameters<
       throw new Fault('DATA_MALFORMED', 'A pair names somebody without coordinates.', 'Add their line, or remove the pair.', {
         place: { file, line: r + 2 },
       });
-    return p === q ? [] : (tieOf(p, q, options) ?? []);
+    return p === q ? [] : (tieByDistance(p, q, options) ?? []);
   });
 }
 
@@ -88,7 +95,7 @@ const affinityOptions = z.strictObject({
   /** Odds ratio to write for every tie. */
   oddsRatio: z.number().min(1).optional(),
 });
-export type AffinityOptions = z.input<typeof affinityOptions>;
+export type AffinityTieOptions = z.input<typeof affinityOptions>;
 
 /**
  * Ties between people whose public attributes (a CSV id,attribute,...) are alike.
@@ -96,14 +103,14 @@ export type AffinityOptions = z.input<typeof affinityOptions>;
  * @example
  * const { ties } = await makeAffinityTies('attributes.csv', { threshold: 0.9, oddsRatio: 3 });
  */
-export async function makeAffinityTies(attributes: FileName, given?: AffinityOptions): Promise<MadeTies> {
-  return faulting(() => {
+export async function makeAffinityTies(attributes: FileName, given?: AffinityTieOptions): Promise<MadeTies> {
+  return withFaults(() => {
     const file = fileNamed(attributes, 'The table of attributes');
-    const { out, threshold, norm, centre, oddsRatio } = readOptions(affinityOptions, given);
+    const { out, threshold, norm, centre, oddsRatio } = parseOptions(affinityOptions, given);
     const table = readCsvTable(file);
     const ids = idsOf(table);
     const columns = table.names.filter((n) => n !== 'id').map((n) => neededColumn(table, n));
-    const found = affinityTies(profilesOf(ids, columns, centre), threshold, norm);
+    const found = affinityTies(attributeProfiles(ids, columns, centre), threshold, norm);
     const ties = oddsRatio === undefined ? found : found.map((t) => ({ ...t, oddsRatio }));
     return finish(out, ties, ids.length, [
       'People below the threshold are declared strangers, and what they carry is not protected.',
@@ -112,7 +119,7 @@ export async function makeAffinityTies(attributes: FileName, given?: AffinityOpt
   });
 }
 
-function finish(out: string | undefined, ties: readonly Tie[], people: number, notes: readonly string[]): MadeTies {
+function finish(out: string | undefined, ties: readonly TieRow[], people: number, notes: readonly string[]): MadeTies {
   if (out !== undefined) writeWhole(out, tieTable(ties), { hint: 'Choose another --out.' });
   const degree = new Map<string, number>();
   for (const { a, b } of ties) for (const name of [a, b]) degree.set(name, (degree.get(name) ?? 0) + 1);
@@ -146,7 +153,7 @@ function radiiOf(table: CsvTable, radius: number | undefined): readonly number[]
 
 const mile = 1.609344;
 /** The law is in miles; km are converted. */
-const metricOf: Readonly<Record<'miles' | 'km' | 'degrees', { readonly metric: Metric; readonly miles: number }>> = {
+const metricOf: Readonly<Record<'miles' | 'km' | 'degrees', { readonly metric: DistanceMetric; readonly miles: number }>> = {
   degrees: { metric: sphereMetric, miles: 1 },
   miles: { metric: planeMetric(1), miles: 1 },
   km: { metric: planeMetric(1 / mile), miles: (1 + 1e-12) / mile },

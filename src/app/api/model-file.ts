@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { parseJson } from '../../base/input/json.js';
-import { readPackedText, whyNot } from '../../base/input/named-file.js';
+import { readPackedText, unreadableText } from '../../base/input/named-file.js';
 import type { ReadTable } from '../../evaluate/audit/workload.js';
 import type { GaussianRecords } from '../../evaluate/papers/bayesian-dp/gaussian-file.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
@@ -49,7 +49,9 @@ const textOf = (file: string, what: string): string =>
     file,
     'modelBytes',
     (why) =>
-      new Fault('DATA_NOT_FOUND', `The ${what} file ${whyNot[why]}.`, 'Check the path and its permissions.', { place: { file } }),
+      new Fault('DATA_NOT_FOUND', `The ${what} file ${unreadableText[why]}.`, 'Check the path and its permissions.', {
+        place: { file },
+      }),
   );
 
 /** Reader of tables named in a query, relative to the model file. */

@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
 import { parseJson } from '../../base/input/json.js';
 import { type LimitName, within } from '../../base/input/limits.js';
-import { readNamedText, whyNot } from '../../base/input/named-file.js';
+import { readNamedText, unreadableText } from '../../base/input/named-file.js';
 import type { YamlKind } from '../../policy/yaml-file.js';
 
 /** JSON from the command line, or from a file as @file.json. */
@@ -33,7 +33,7 @@ export const readText = (file: string, limit: LimitName = 'releaseBytes'): strin
     (why) =>
       new Fault(
         'DATA_NOT_FOUND',
-        `The file ${file} ${whyNot[why]}.`,
+        `The file ${file} ${unreadableText[why]}.`,
         'Check the path; it is taken relative to where you run fugu.',
       ),
   );

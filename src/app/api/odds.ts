@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { assumed, type OddsEvidence, oddsEvidence } from '../../analysis/learn/odds/odds-evidence.js';
 import { toDeclare } from '../../analysis/learn/odds/odds-interval.js';
-import { countPairs, poolRare } from '../../analysis/learn/odds/pair-table.js';
+import { countTiedPairs, poolRare } from '../../analysis/learn/odds/pair-table.js';
 import { Fault } from '../../base/errors.js';
 import { codeText } from '../../policy/code.js';
 import { readCsvTable } from './csv-table.js';
-import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
 
 const options = z.strictObject({
   /** The two ends of a pair differ (parent and child). */
@@ -46,9 +46,9 @@ export const oddsOf = ({ low, high, assumptionFree: free, ...more }: OddsEvidenc
  * const { declare } = await learnOdds('pairs.csv');
  */
 export async function learnOdds(pairs: FileName, given?: OddsOptions): Promise<LearnedOdds> {
-  return faulting(() => {
+  return withFaults(() => {
     const file = fileNamed(pairs, 'The table of pairs');
-    const { directed, confidence, pool } = readOptions(options, given);
+    const { directed, confidence, pool } = parseOptions(options, given);
     const { names, rows } = readCsvTable(file);
     if (names.length < 2)
       throw new Fault('DATA_MALFORMED', 'The file of pairs needs two columns.', 'One line per tie: the value of each end.', {
@@ -58,7 +58,7 @@ export async function learnOdds(pairs: FileName, given?: OddsOptions): Promise<L
     const values = [...new Set(ends.flat().filter((v) => v !== ''))].sort();
     const place = new Map(values.map((v, k) => [v, k]));
     const coded = ends.map(([a, b]) => [place.get(a), place.get(b)] as const);
-    const { table, unjudged } = poolRare({ values, directed, counts: countPairs(coded, values.length, directed) }, pool);
+    const { table, unjudged } = poolRare({ values, directed, counts: countTiedPairs(coded, values.length, directed) }, pool);
     return oddsOf(oddsEvidence(table, confidence), unjudged);
   });
 }

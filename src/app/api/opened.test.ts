@@ -1,21 +1,21 @@
 import { expect, it } from 'vitest';
 import { Fault } from '../../base/errors.js';
-import { closing } from './opened.js';
+import { withClosing } from './opened.js';
 
 const stuck = { close: () => Promise.reject(new Fault('DISK_FAILED', 'The ledger cannot be closed.', 'Look at the disk.')) };
 
 it('an answer is kept when closing fails, and a warning is given', async () => {
-  const said: unknown[] = [];
+  const warnings: unknown[] = [];
   expect(
-    await closing(
+    await withClosing(
       stuck,
       async () => 'answer',
-      (error) => said.push(error),
+      (error) => warnings.push(error),
     ),
   ).toBe('answer');
-  expect(said).toEqual([expect.objectContaining({ message: 'The ledger cannot be closed.' })]);
+  expect(warnings).toEqual([expect.objectContaining({ message: 'The ledger cannot be closed.' })]);
 });
 
 it('the first error is reported even if closing fails as well', async () => {
-  await expect(closing(stuck, () => Promise.reject(new RangeError('first')))).rejects.toThrow('first');
+  await expect(withClosing(stuck, () => Promise.reject(new RangeError('first')))).rejects.toThrow('first');
 });

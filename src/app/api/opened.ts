@@ -5,19 +5,19 @@ import type { Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import type { Ledger } from '../../release/ledger/ledger.js';
 import { openLedger } from '../../release/ledger/open.js';
-import { asFault, type Outcomes } from '../../release/session/outcome.js';
+import { asFault, type OutcomeLog } from '../../release/session/outcome.js';
 import type { Plan } from '../../release/session/plan.js';
-import { lookInto, publicReads } from '../../release/session/public-read.js';
-import { createSession, type Session } from '../../release/session/session.js';
-import type { Trail } from '../../release/session/trail.js';
+import { publicReads, withPublicReader } from '../../release/session/public-read.js';
+import { createSession, type PrivacySession } from '../../release/session/session.js';
+import type { QueryLog } from '../../release/session/trail.js';
 
 /** Settings of an opened policy: who pays, who confirms, and callbacks for progress and warnings. */
-export interface Opener {
+export interface OpenSettings {
   /** Policy to use in place of the file's. */
   readonly policy?: Policy;
   readonly analyst?: string;
   readonly as?: string;
-  readonly outcomes?: Outcomes;
+  readonly outcomes?: OutcomeLog;
   /** Called before any budget is reserved; throws if the payer does not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
   /** Continues although the budget protects nothing. */
@@ -29,7 +29,7 @@ export interface Opener {
   /** Claims the data on opening instead of with the first release: for a service that offers it to others. */
   readonly claimAhead?: boolean;
   /** Receives the database queries of each ledger entry, failed ones included. */
-  readonly trail?: (trail: Trail) => void;
+  readonly trail?: (trail: QueryLog) => void;
   /** Progress of opening, where it may take long. */
   readonly progress?: (done: number, total: number) => void;
   /** Receives the data source that is about to be opened. */
@@ -38,35 +38,35 @@ export interface Opener {
   readonly caution?: (error: unknown) => void;
 }
 
-export interface Opened {
+export interface OpenHandles {
   readonly policy: Policy;
   readonly engine: Engine;
   readonly ledger: Ledger;
-  readonly session: Session;
+  readonly session: PrivacySession;
   close(): Promise<void>;
 }
 
 /** Policy, data and ledger, opened together and closed together. */
-export async function openAll(file: string, opener: Opener = {}): Promise<Opened> {
-  const policy = opener.policy ?? (await readPolicy(file));
-  opener.opening?.(policy.data.source);
+export async function openHandles(file: string, settings: OpenSettings = {}): Promise<OpenHandles> {
+  const policy = settings.policy ?? (await readPolicy(file));
+  settings.opening?.(policy.data.source);
   const engine = await openEngine(policy);
-  return orClose([engine], opener, async () => {
+  return closeOnFault([engine], settings, async () => {
     const ledger = await openLedger(policy.ledger);
-    return orClose([ledger], opener, async () => {
-      const { analyst, as, outcomes, decide, trail, progress, newBudget, registry, caution = warning } = opener;
-      const said = {
+    return closeOnFault([ledger], settings, async () => {
+      const { analyst, as, outcomes, decide, trail, progress, newBudget, registry, caution = warning } = settings;
+      const sessionOptions = {
         ...(analyst && { analyst }),
         ...(as && { as }),
         ...(outcomes && { outcomes }),
         ...(decide && { decide }),
-        ...(trail && { trail }),
+        ...(trail && { onQueries: trail }),
         ...(progress && { progress }),
       };
       const claims = { caution, ...(registry !== undefined && { registry }), ...(newBudget !== undefined && { newBudget }) };
-      const session = await createSession({ policy, engine, ledger, claims, ...said });
-      if (opener.claimAhead) await session.claimAhead();
-      return { policy, engine, ledger, session, close: () => closeAll([ledger, engine], opener) };
+      const session = await createSession({ policy, engine, ledger, claims, ...sessionOptions });
+      if (settings.claimAhead) await session.claimAhead();
+      return { policy, engine, ledger, session, close: () => closeAll([ledger, engine], settings) };
     });
   });
 }
@@ -77,7 +77,9 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
  */
 export async function tiesOf(policy: Policy, changed: Policy = policy): Promise<readonly Amplifier[]> {
   const engine = await openEngine(policy);
-  return closing(engine, () => lookInto(engine, changed, async (look) => (await look(publicReads.ties, {})).amplifiers));
+  return withClosing(engine, () =>
+    withPublicReader(engine, changed, async (look) => (await look(publicReads.ties, {})).amplifiers),
+  );
 }
 
 const warning = (error: unknown): void => process.emitWarning(asFault(error).message, 'FuguWarning');
@@ -86,21 +88,21 @@ interface Closable {
   close(): Promise<void>;
 }
 
-async function orClose<T>(opened: readonly Closable[], opener: Opener, work: () => Promise<T>): Promise<T> {
+async function closeOnFault<T>(opened: readonly Closable[], settings: OpenSettings, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await closeAll(opened, opener);
+    await closeAll(opened, settings);
     throw error;
   }
 }
 
-async function closeAll(opened: readonly Closable[], { caution = warning }: Opener): Promise<void> {
+async function closeAll(opened: readonly Closable[], { caution = warning }: OpenSettings): Promise<void> {
   for (const each of opened) await each.close().catch(caution);
 }
 
 /** Runs work and closes its handle: result and error survive even if closing fails. */
-export async function closing<T>(opened: Closable, work: () => Promise<T>, caution?: (error: unknown) => void): Promise<T> {
+export async function withClosing<T>(opened: Closable, work: () => Promise<T>, caution?: (error: unknown) => void): Promise<T> {
   try {
     return await work();
   } finally {

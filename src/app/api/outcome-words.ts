@@ -1,2 +1,2 @@
 /** Outcome of a release as text, for programs that end; unchecked, since our own code made it. */
-export { asFault, notSpent, Outcomes, outcomeText } from '../../release/session/outcome.js';
+export { asFault, notSpent, OutcomeLog, outcomeSentence } from '../../release/session/outcome.js';

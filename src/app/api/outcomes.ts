@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Outcome } from '../../base/errors.js';
-import { outcomeText as wordsOf } from '../../release/session/outcome.js';
-import { read } from './door.js';
+import { outcomeSentence as wordsOf } from '../../release/session/outcome.js';
+import { parseInput } from './door.js';
 
 const entry = z.number();
 const outcome = z.discriminatedUnion('state', [
@@ -17,5 +17,5 @@ const outcome = z.discriminatedUnion('state', [
  * console.log(outcomeText({ state: 'recorded', entry: 3 }));
  */
 export function outcomeText(given: Outcome): string {
-  return wordsOf(read(outcome, given, 'The outcome'));
+  return wordsOf(parseInput(outcome, given, 'The outcome'));
 }

@@ -1,24 +1,24 @@
 import * as z from 'zod';
 import { chooseCandidate, type PatternMechanism, patternCandidates, publicDegree } from '../../analysis/pattern/candidates.js';
-import { oneBatchOnly } from '../../analysis/pattern/clustering.js';
-import { analysePattern as analyse, schemaFromText } from '../../analysis/pattern/query/analyse.js';
+import { oneBatchFault } from '../../analysis/pattern/clustering.js';
+import { analysePatternText as analyse, schemaFromText } from '../../analysis/pattern/query/analyse.js';
 import { boundedAdversary, largestMarginal } from '../../analysis/pattern/query/lambda.js';
 import { clusteringParts, isClusteringCoefficient } from '../../analysis/pattern/query/shortcut.js';
 import { adversarialGuarantee, type PatternCandidate } from '../../analysis/pattern/ways/way.js';
 import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
-import { amount, faulting, readOptions, whole } from './door.js';
+import { amountShape, integerBetween, parseOptions, withFaults } from './door.js';
 
-const size = whole(1, Number.MAX_SAFE_INTEGER);
+const size = integerBetween(1, Number.MAX_SAFE_INTEGER);
 const options = z.strictObject({
   /** Public size of the domain of the values. */
-  domain: whole(2, Number.MAX_SAFE_INTEGER),
+  domain: integerBetween(2, Number.MAX_SAFE_INTEGER),
   /** Privacy cost of one tuple. */
-  epsilon: amount,
+  epsilon: amountShape,
   /** Accepts (epsilon, gamma)-adversarial privacy. */
-  gamma: amount.optional(),
+  gamma: amountShape.optional(),
   /** Includes (epsilon, delta) mechanisms, for comparison. */
-  delta: amount.optional(),
+  delta: amountShape.optional(),
   /** Public guess of the largest number of ties; affects expected errors only. */
   degree: size.optional(),
   /** Logarithm of lambda: safe (base 2, rounded up) or natural. */
@@ -64,14 +64,14 @@ export interface AnalysedPattern {
  * console.log(triangles.chosen);
  */
 export async function analysePattern(query: string, given: PatternAnalysisOptions): Promise<readonly AnalysedPattern[]> {
-  return faulting(() => {
+  return withFaults(() => {
     if (typeof query !== 'string') throw new Fault('USAGE', 'The pattern is a text.', 'Write for example "triangles".');
-    const asked = readOptions(options, given);
+    const request = parseOptions(options, given);
     const texts = isClusteringCoefficient(query) ? clusteringParts : [query];
-    const found = texts.map((text) => describe(text, asked, texts.length));
+    const found = texts.map((text) => describe(text, request, texts.length));
     const isOneBatch = ({ candidates, chosen }: AnalysedPattern) =>
       candidates.some((c) => c.mechanism === chosen && c.guarantee === adversarialGuarantee);
-    if (found.length > 1 && found.some(isOneBatch)) throw oneBatchOnly();
+    if (found.length > 1 && found.some(isOneBatch)) throw oneBatchFault();
     return found;
   });
 }

@@ -1,23 +1,33 @@
 import { isAboutSpending, type Plan } from '../../release/session/plan.js';
 import { notOnRecord, type OnRecord, type Replayed } from '../../release/session/replayed.js';
-import type { AskOptions, Session } from '../../release/session/session.js';
+import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 import type { AnyKind } from './kinds.js';
 
 /** Plan of a question; where a release would return a recorded answer, a free plan with the noise of that answer. */
-export async function planOnRecord(kind: AnyKind, session: Session, asked: unknown, options: AskOptions): Promise<Plan> {
-  const plan = await kind.plan(session, asked, options);
-  const found = await recordedFor(kind, session, asked, options);
+export async function planOnRecord(
+  kind: AnyKind,
+  session: PrivacySession,
+  request: unknown,
+  options: ReleaseOptions,
+): Promise<Plan> {
+  const plan = await kind.plan(session, request, options);
+  const found = await recordedFor(kind, session, request, options);
   return found ? freePlan(plan, found) : plan;
 }
 
 /** Recorded answer that a release would return, read through a session that cannot pay. */
-async function recordedFor(kind: AnyKind, session: Session, asked: unknown, options: AskOptions): Promise<Replayed | undefined> {
+async function recordedFor(
+  kind: AnyKind,
+  session: PrivacySession,
+  request: unknown,
+  options: ReleaseOptions,
+): Promise<Replayed | undefined> {
   if (!(await session.hasEntries())) return undefined;
   const told: OnRecord[] = [];
   try {
     await kind.release(
       session.reader((found) => told.push(found)),
-      asked,
+      request,
       options,
     );
   } catch (error) {

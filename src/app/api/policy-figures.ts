@@ -5,10 +5,10 @@ import type { Policy } from '../../policy/policy.js';
 import type { Amplifier, WhatIf } from '../../privacy/dependence/amplifier.js';
 import { bindBatch } from '../../query/bind.js';
 import { parseBatch } from '../../query/parse.js';
-import { type Bench, errorWith } from '../../release/accountant/accuracy.js';
+import { type AccuracyTask, errorWith } from '../../release/accountant/accuracy.js';
 import { beliefBudget, posteriorAtMost, readEpsilon, readProbability } from '../../release/accountant/belief.js';
 import { openAccount } from '../../release/accountant/open-account.js';
-import type { Session } from '../../release/session/session.js';
+import type { PrivacySession } from '../../release/session/session.js';
 import { askable } from './kinds/askable.js';
 import { tiesOf } from './opened.js';
 
@@ -28,7 +28,7 @@ export interface BeliefPoint {
 }
 
 /** Accuracy and posterior under the policy's budget and others around it. Reads nothing and spends nothing. */
-export function beliefPoints({ policy, account }: Session): {
+export function beliefPoints({ policy, account }: PrivacySession): {
   readonly column?: string;
   readonly points: readonly BeliefPoint[];
 } {
@@ -60,7 +60,7 @@ function errorOf(policy: Policy, amplifiers: readonly Amplifier[], epsilon: Rati
   if (column === undefined) return null;
   try {
     const bound = bindBatch(parseBatch({ kind: 'count', by: [column] }), policy);
-    const bench: Bench = { policy, amplifiers, bound };
+    const bench: AccuracyTask = { policy, amplifiers, bound };
     return errorWith(bench, epsilon, { confidence });
   } catch (error) {
     if (error instanceof Fault && (error.code === 'QUERY_UNSUPPORTED' || error.code === 'BUDGET_INVALID')) return null;
@@ -69,7 +69,7 @@ function errorOf(policy: Policy, amplifiers: readonly Amplifier[], epsilon: Rati
 }
 
 /** Other odds ratios of the declared ties, by their place in the policy, and another limit. */
-export interface WhatIfAsked {
+export interface WhatIfRequest {
   readonly epsilon?: string | undefined;
   readonly belief?: { readonly prior: string; readonly posterior: string } | undefined;
   readonly ties?: readonly { readonly index: number; readonly oddsRatio: number | 'inf' }[] | undefined;
@@ -92,10 +92,14 @@ export interface WhatIfFigures {
  * Effect of other odds ratios or another limit; the policy's own ties may be passed in. Reads the ties, which are declared as
  * known, and spends nothing.
  */
-export async function whatIfFigures(policy: Policy, asked: WhatIfAsked, known?: readonly Amplifier[]): Promise<WhatIfFigures> {
-  const epsilon = limitOf(policy, asked);
-  const changed = { ...policy, dependence: strengthened(policy, asked.ties ?? []) };
-  const amplifiers = asked.ties?.length || !known ? await tiesOf(policy, changed) : known;
+export async function whatIfFigures(
+  policy: Policy,
+  request: WhatIfRequest,
+  known?: readonly Amplifier[],
+): Promise<WhatIfFigures> {
+  const epsilon = limitOf(policy, request);
+  const changed = { ...policy, dependence: strengthened(policy, request.ties ?? []) };
+  const amplifiers = request.ties?.length || !known ? await tiesOf(policy, changed) : known;
   const { routes } = openAccount({ ...changed, budget: { epsilon, delta: policy.budget.delta } }, amplifiers);
   const base = routes.map(({ pureCapacity }) => pureCapacity).reduce(maximum, zero);
   const best = routes.find(({ pureCapacity }) => compare(pureCapacity, base) === 0);
@@ -112,7 +116,7 @@ export async function whatIfFigures(policy: Policy, asked: WhatIfAsked, known?: 
   };
 }
 
-function limitOf(policy: Policy, { epsilon, belief }: WhatIfAsked): Rational {
+function limitOf(policy: Policy, { epsilon, belief }: WhatIfRequest): Rational {
   if (epsilon !== undefined && belief !== undefined)
     throw new Fault('USAGE', 'Say the limit in one way.', 'Give an epsilon or a belief.');
   if (epsilon !== undefined) return readEpsilon(epsilon);
@@ -120,7 +124,7 @@ function limitOf(policy: Policy, { epsilon, belief }: WhatIfAsked): Rational {
   return beliefBudget(readProbability(belief.prior, 'prior'), readProbability(belief.posterior, 'posterior')).epsilon;
 }
 
-function strengthened({ dependence }: Policy, ties: NonNullable<WhatIfAsked['ties']>): Policy['dependence'] {
+function strengthened({ dependence }: Policy, ties: NonNullable<WhatIfRequest['ties']>): Policy['dependence'] {
   const changed = [...dependence];
   for (const { index, oddsRatio } of ties) {
     const tie = changed[index];

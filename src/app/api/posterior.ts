@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { within, withinMagnitude } from '../../base/input/limits.js';
-import { type ModelPosterior, posteriorOnModel as onModel, posteriorTable } from '../../evaluate/attack/posterior.js';
-import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
-import { type FileName, faulting, fileNamed, read, readOptions } from './door.js';
+import { type ModelPosterior, modelPosterior as onModel, posteriorTable } from '../../evaluate/attack/posterior.js';
+import type { AdditiveDistribution } from '../../privacy/mechanism/law.js';
+import { type FileName, fileNamed, parseInput, parseOptions, withFaults } from './door.js';
 import { readModelFile } from './model-file.js';
 
 const numbers = z.array(z.number()).min(1);
@@ -47,8 +47,8 @@ export interface BelievedValue {
  * console.log(rows[0].posterior);
  */
 export async function posterior(given: Suspicion): Promise<readonly BelievedValue[]> {
-  return faulting(() => {
-    const { universe, prior, known, query, answer, ...noisy } = read(suspicion, given, 'The suspicion');
+  return withFaults(() => {
+    const { universe, prior, known, query, answer, ...noisy } = parseInput(suspicion, given, 'The suspicion');
     const of = queries[query];
     return posteriorTable({
       universe: sized(universe, 'values'),
@@ -85,9 +85,9 @@ export type ModelSuspicion = z.input<typeof modelSuspicion>;
  * const { gain } = await posteriorOnModel('model.json', { answer: 2, scale: 1 });
  */
 export async function posteriorOnModel(model: FileName, given: ModelSuspicion): Promise<ModelPosterior> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const read = await readModelFile(fileNamed(model, 'The model'));
-    const { about = read.ids[0]!, known, query, answer, ...noisy } = readOptions(modelSuspicion, given);
+    const { about = read.ids[0]!, known, query, answer, ...noisy } = parseOptions(modelSuspicion, given);
     for (const value of Object.values(known)) withinMagnitude(value, 'A known value');
     return onModel(read, { about, known, query, answer: sized(answer, 'answer'), noise: noiseOf(noisy) });
   });
@@ -99,7 +99,7 @@ function sized(list: readonly number[], what: string): readonly number[] {
   return list;
 }
 
-function noiseOf({ scale, sigma }: { readonly scale?: number; readonly sigma?: number }): AdditiveLaw<number> {
+function noiseOf({ scale, sigma }: { readonly scale?: number; readonly sigma?: number }): AdditiveDistribution<number> {
   if ((scale === undefined) === (sigma === undefined))
     throw new Fault(
       'USAGE',

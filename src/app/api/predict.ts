@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { type ClassifyResult, type Prediction, predict as predictWith } from '../../analysis/learn/classify/predict.js';
+import { type ClassifyResult, type Prediction, predictRow as predictWith } from '../../analysis/learn/classify/predict.js';
 import { currentForm } from '../../analysis/learn/classify/stored.js';
 import { asFault } from '../../release/session/outcome.js';
-import { read } from './door.js';
+import { parseInput } from './door.js';
 
 const column = z.string();
 const bound = z.number().nullable();
@@ -36,11 +36,11 @@ export type PredictRow = Readonly<Record<string, string | number | bigint | bool
  */
 export function predict(result: ClassifyResult, given: PredictRow): Prediction {
   try {
-    const stored = read(classifier, result, 'The classifier') as Pick<
+    const stored = parseInput(classifier, result, 'The classifier') as Pick<
       ClassifyResult,
       'model' | 'intercept' | 'interceptInterval' | 'weights'
     >;
-    return predictWith(currentForm(stored), read(row, given, 'The row'));
+    return predictWith(currentForm(stored), parseInput(row, given, 'The row'));
   } catch (error) {
     throw asFault(error);
   }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { judgeRows } from '../../analysis/learn/network/read-survey.js';
 import { judgePublished, type PublishedFigure } from '../../evaluate/attack/survey/published.js';
-import { type FileName, faulting, fileNamed, readOptions } from './door.js';
-import { withData } from './steward-read.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { withStewardData } from './steward-read.js';
 
 const options = z.strictObject({
   /** Epsilon of the whole survey. */
@@ -18,10 +18,10 @@ export type PublishedOptions = z.input<typeof options>;
  * const [figure] = await judgePublishedSurvey('policy.yaml', { epsilon: 1 });
  */
 export async function judgePublishedSurvey(policy: FileName, given: PublishedOptions): Promise<readonly PublishedFigure[]> {
-  return faulting(() => {
+  return withFaults(() => {
     const file = fileNamed(policy, 'The policy');
-    const { epsilon } = readOptions(options, given);
-    return withData('plan --as-published', file, (engine, read) =>
+    const { epsilon } = parseOptions(options, given);
+    return withStewardData('plan --as-published', file, (engine, read) =>
       judgeRows(engine, read, (rows) => judgePublished(rows, epsilon)),
     );
   });

@@ -1,12 +1,12 @@
 import { Fault } from '../../base/errors.js';
-import type { StoredProfile } from '../../privacy/mechanism/profile.js';
+import type { StoredCost } from '../../privacy/mechanism/profile.js';
 import type { AnswerTable } from '../../query/bound.js';
-import type { Entry } from '../../release/ledger/ledger.js';
-import type { AskedInWords } from '../../release/session/charge.js';
+import type { SpendEntry } from '../../release/ledger/ledger.js';
+import type { RequestWording } from '../../release/session/charge.js';
 import type { Plan } from '../../release/session/plan.js';
 import { type Receipt, receiptOf } from '../../release/session/receipt.js';
-import type { Session } from '../../release/session/session.js';
-import { questionOf } from './question.js';
+import type { PrivacySession } from '../../release/session/session.js';
+import { parseQuestion } from './question.js';
 
 /** Paid answer, as recorded in the ledger. */
 export interface RecordedAnswer {
@@ -16,21 +16,21 @@ export interface RecordedAnswer {
 }
 
 /** Recorded content of a release. */
-interface Kept {
+interface RecordedText {
   readonly plan?: Plan;
-  readonly profile?: StoredProfile;
+  readonly profile?: StoredCost;
   readonly at?: string;
-  readonly asked?: AskedInWords;
+  readonly asked?: RequestWording;
 }
 
 /** Entry by its number; undefined where this population has none. */
-export const entryNumbered = async (session: Session, sequence: number): Promise<Entry | undefined> =>
+export const entryNumbered = async (session: PrivacySession, sequence: number): Promise<SpendEntry | undefined> =>
   (await session.entry(sequence))?.entry;
 
 /** Receipt of an entry, by its number. Nothing is spent and no data is read. */
-export async function recordedReceipt(session: Session, sequence: number): Promise<Receipt> {
-  const { kept, entry } = await keptOf(session, sequence);
-  const { plan, profile, at } = kept;
+export async function recordedReceipt(session: PrivacySession, sequence: number): Promise<Receipt> {
+  const { kept: recorded, entry } = await recordedEntry(session, sequence);
+  const { plan, profile, at } = recorded;
   if (plan?.guarantee && profile)
     return receiptOf({
       policy: session.policy,
@@ -49,24 +49,24 @@ export async function recordedReceipt(session: Session, sequence: number): Promi
 }
 
 /** Receipt and answer: the question is repeated with recorded answers only, so nothing can be paid. */
-export async function recordedAnswer(session: Session, sequence: number, tidy = false): Promise<RecordedAnswer> {
-  const { kept, entry } = await keptOf(session, sequence);
-  if (!kept.asked)
+export async function recordedAnswer(session: PrivacySession, sequence: number, tidy = false): Promise<RecordedAnswer> {
+  const { kept: recorded, entry } = await recordedEntry(session, sequence);
+  if (!recorded.asked)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       `The question of entry ${sequence} was not kept beside its answer.`,
       'Ask the same again: the recorded answer is told and nothing is spent.',
     );
-  const { question, epsilon, label, once } = kept.asked;
-  const { kind, asked } = await questionOf(question);
-  const reader = session.of({ analyst: entry.analyst, recordedOnly: true, ...(once !== undefined && { once }) });
-  const told = await kind.release(reader, asked, {
+  const { question, epsilon, label, once } = recorded.asked;
+  const { kind, request } = await parseQuestion(question);
+  const reader = session.forPayer({ analyst: entry.analyst, recordedOnly: true, ...(once !== undefined && { once }) });
+  const answer = await kind.release(reader, request, {
     ...(epsilon !== undefined && { epsilon }),
     ...(label !== undefined && { label }),
     ...(tidy && { tidy }),
   });
-  const { entry: found } = told.receipt.ledger;
-  if (found === sequence) return told;
+  const { entry: found } = answer.receipt.ledger;
+  if (found === sequence) return answer;
   throw new Fault(
     'QUERY_UNSUPPORTED',
     `The same was asked anew since: its latest answer is that of entry ${found}.`,
@@ -75,7 +75,10 @@ export async function recordedAnswer(session: Session, sequence: number, tidy = 
   );
 }
 
-async function keptOf(session: Session, sequence: number): Promise<{ readonly kept: Kept; readonly entry: Entry }> {
+async function recordedEntry(
+  session: PrivacySession,
+  sequence: number,
+): Promise<{ readonly kept: RecordedText; readonly entry: SpendEntry }> {
   const found = await session.entry(sequence);
   if (found?.answer === undefined)
     throw new Fault(
@@ -83,5 +86,5 @@ async function keptOf(session: Session, sequence: number): Promise<{ readonly ke
       `No answer is recorded for entry ${sequence}.`,
       'It was booked and never answered, or entered by hand. The same request completes it.',
     );
-  return { kept: JSON.parse(found.answer) as Kept, entry: found.entry };
+  return { kept: JSON.parse(found.answer) as RecordedText, entry: found.entry };
 }

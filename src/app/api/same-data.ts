@@ -1,8 +1,8 @@
 import { openLedger } from '../../release/ledger/open.js';
-import { declareSameData as declareWith } from '../../release/session/same-data.js';
-import { type FileName, faulting, readOptions } from './door.js';
+import { recordSameData as declareWith } from '../../release/session/same-data.js';
+import { type FileName, parseOptions, withFaults } from './door.js';
 import { policyWithLedger, type ReasonedOptions, reasoned } from './ledger.js';
-import { closing } from './opened.js';
+import { withClosing } from './opened.js';
 
 /** A declaration that everything spent was spent on one policy's data. */
 export interface SameDataDeclared {
@@ -20,11 +20,11 @@ export interface SameDataDeclared {
  * const { entries } = await declareSameData('policy.yaml', { reason: 'the file was renamed' });
  */
 export async function declareSameData(policy: FileName, given: ReasonedOptions): Promise<SameDataDeclared> {
-  return faulting(async () => {
-    const { reason, ...options } = readOptions(reasoned, given);
+  return withFaults(async () => {
+    const { reason, ...options } = parseOptions(reasoned, given);
     const read = await policyWithLedger(policy);
     const ledger = await openLedger(read.ledger, options);
-    const made = await closing(ledger, () => declareWith(ledger, read, reason.trim()));
+    const made = await withClosing(ledger, () => declareWith(ledger, read, reason.trim()));
     return { population: read.population, reason: reason.trim(), entries: made.map(({ sequence }) => sequence) };
   });
 }

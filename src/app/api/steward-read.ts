@@ -1,8 +1,8 @@
-import { type Engine, type Pinned, pinned } from '../../data/engine/engine.js';
+import { type Engine, type Snapshot, withSnapshot } from '../../data/engine/engine.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { Policy } from '../../policy/policy.js';
-import { closing } from './opened.js';
+import { withClosing } from './opened.js';
 
 /**
  * Unpaid reads of the protected rows, for the steward, who holds them anyway. Each text explains why its result must stay with the
@@ -24,16 +24,16 @@ export const stewardReads = {
 export type StewardRead = keyof typeof stewardReads;
 
 /** Only access to the rows without payment, for the steward: no account is charged, so no result may be published. */
-export const readAsSteward = <T>(_read: StewardRead, engine: Engine, work: (data: Pinned) => Promise<T>): Promise<T> =>
-  pinned(engine, work);
+export const readAsSteward = <T>(_read: StewardRead, engine: Engine, work: (data: Snapshot) => Promise<T>): Promise<T> =>
+  withSnapshot(engine, work);
 
 /** The same for the data of a policy while `work` runs; no ledger, so nothing can be paid for. */
-export async function withData<T>(
+export async function withStewardData<T>(
   read: StewardRead,
   file: string,
-  work: (data: Pinned, policy: Policy) => Promise<T>,
+  work: (data: Snapshot, policy: Policy) => Promise<T>,
 ): Promise<T> {
   const policy = await readPolicy(file);
   const engine = await openEngine(policy);
-  return closing(engine, () => readAsSteward(read, engine, (data) => work(data, policy)));
+  return withClosing(engine, () => readAsSteward(read, engine, (data) => work(data, policy)));
 }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Fault } from '../../base/errors.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { DataSource } from '../../policy/policy.js';
-import type { Opener } from './opened.js';
+import type { OpenSettings } from './opened.js';
 import { type StreamedStep, type StreamOptions, streamWith } from './stream.js';
 
 /** Longest wait for the rest of a line, and the interval between checks, in milliseconds. */
@@ -20,7 +20,7 @@ const sleep = (milliseconds: number): Promise<void> => new Promise((done) => set
 export async function* followWith(
   file: string,
   { fresh, ...given }: StreamOptions,
-  opener: Opener,
+  settings: OpenSettings,
   seconds: number,
 ): AsyncGenerator<StreamedStep, void, undefined> {
   let since = given.since ?? 1;
@@ -31,9 +31,9 @@ export async function* followWith(
     const { data } = await readPolicy(file);
     rested = await atRest(data, rested);
     try {
-      for await (const told of streamWith(file, { ...given, since, ...(first && { fresh: true }) }, opener)) {
-        yield told;
-        since = told.step + 1;
+      for await (const step of streamWith(file, { ...given, since, ...(first && { fresh: true }) }, settings)) {
+        yield step;
+        since = step.step + 1;
       }
       first = false;
       failures = 0;

@@ -11,10 +11,10 @@ import { dataSource } from '../../policy/data-source.js';
 import { fullPaths } from '../../policy/full-path.js';
 import type { Policy } from '../../policy/policy.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
-import { hiddenSteps, type Steps, stepsOf } from '../../query/count/public-steps.js';
-import { modeBeside } from '../../release/ledger/ledger-file.js';
-import { stepIn } from '../../release/session/relied.js';
-import type { Session } from '../../release/session/session.js';
+import { protectedStepsFault, publicSteps, type Steps } from '../../query/count/public-steps.js';
+import { siblingFileMode } from '../../release/ledger/ledger-file.js';
+import { stepFact } from '../../release/session/relied.js';
+import type { PrivacySession } from '../../release/session/session.js';
 
 /** Steps of the data that are over, after a check that earlier answered steps are unchanged. */
 export interface StepsSeen {
@@ -38,11 +38,11 @@ export interface StepRules {
  * Reads row counts per step from the public column, noted in the ledger first, and refuses late rows: no answer would hold them. A
  * salted digest of the counts is stored with the ledger; recorded answers are never recomputed.
  */
-export async function seeSteps(session: Session, steps: Steps, rules: StepRules): Promise<StepsSeen> {
-  if (hiddenSteps(session.policy, steps.column)) return unseenSteps(session.policy, steps, rules);
-  if (rules.arrived !== undefined) stepsOf(session.policy, rules.order, steps.width);
+export async function seeSteps(session: PrivacySession, steps: Steps, rules: StepRules): Promise<StepsSeen> {
+  if (protectedStepsFault(session.policy, steps.column)) return unseenSteps(session.policy, steps, rules);
+  if (rules.arrived !== undefined) publicSteps(session.policy, rules.order, steps.width);
   const { moment, rows, without, before: early } = await session.stepRows({ steps, order: rules.order });
-  refuseStray(steps, rules, without, early);
+  refuseUnexpected(steps, rules, without, early);
   const last = rows.findLastIndex((n) => n > 0) + 1;
   const gap = rows.indexOf(0) + 1;
   if (gap > 0 && gap < last && rules.gaps !== 'empty')
@@ -87,7 +87,7 @@ function stepsThrough(steps: Steps, unit: number): number {
   return low;
 }
 
-function refuseStray({ column }: Steps, { order, arrived }: StepRules, without: number, early: number): void {
+function refuseUnexpected({ column }: Steps, { order, arrived }: StepRules, without: number, early: number): void {
   if (without > 0)
     throw new Fault(
       'DATA_MALFORMED',
@@ -118,7 +118,7 @@ function unseenSteps(policy: Policy, steps: Steps, rules: StepRules): StepsSeen 
 
 /** Refuses, before anything is read, a stream without `through` if it is protected which steps have rows. */
 export function refuseLooking(policy: Policy, { column }: Pick<Steps, 'column'>, rules: Omit<StepRules, 'order'>): void {
-  const hidden = hiddenSteps(policy, column);
+  const hidden = protectedStepsFault(policy, column);
   if (!hidden) return;
   if (rules.through === undefined) throw hidden;
   if (rules.gaps === 'refuse' || rules.late === 'refuse')
@@ -129,21 +129,21 @@ export function refuseLooking(policy: Policy, { column }: Pick<Steps, 'column'>,
     );
 }
 
-const told = z.strictObject({ through: z.number().int().min(0), salt: z.string(), rows: z.string() });
-type Told = z.output<typeof told>;
+const stepProgressShape = z.strictObject({ through: z.number().int().min(0), salt: z.string(), rows: z.string() });
+type StepProgress = z.output<typeof stepProgressShape>;
 
 /** Record of the answered steps: one for each way to cut the data into steps. */
-interface Journal {
+interface StepJournal {
   readonly place: string;
-  readonly read: () => Promise<Told | undefined>;
-  readonly write: (now: Told) => Promise<void>;
+  readonly read: () => Promise<StepProgress | undefined>;
+  readonly write: (now: StepProgress) => Promise<void>;
 }
 
 /**
  * File next to a file ledger; for a ledger on a server the ledger itself, which other machines read, too. Version 0.2 named it
  * after the data's full path.
  */
-function journalOf(session: Session, { column, width, unitsOf }: Steps): Journal {
+function journalOf(session: PrivacySession, { column, width, unitsOf }: Steps): StepJournal {
   const { policy } = session;
   const { data, ledger } = policy;
   const named = (source: readonly unknown[]) =>
@@ -162,26 +162,26 @@ function journalOf(session: Session, { column, width, unitsOf }: Steps): Journal
   return inFile(files.find((file) => existsSync(file)) ?? files[0]!, ledger);
 }
 
-const inFile = (file: string, ledger: string): Journal => ({
+const inFile = (file: string, ledger: string): StepJournal => ({
   place: file,
   read: async () => {
     if (!existsSync(file)) return undefined;
     const broken = () => unreadable(`Remove ${file}: answers on record stay as they are.`);
-    return toldIn(readNamedText(file, 'policyBytes', broken), file, broken);
+    return readProgress(readNamedText(file, 'policyBytes', broken), file, broken);
   },
   write: async (now) =>
     writeWhole(file, `${JSON.stringify(now)}\n`, {
       hint: 'The folder of the ledger must be writable.',
-      mode: modeBeside(ledger),
+      mode: siblingFileMode(ledger),
     }),
 });
 
-const inLedger = (session: Session, keys: readonly string[], column: string): Journal => ({
+const inLedger = (session: PrivacySession, keys: readonly string[], column: string): StepJournal => ({
   place: 'the ledger',
   read: async () => {
     for (const key of keys) {
       const text = await session.noted(key);
-      if (text !== undefined) return toldIn(text, 'the ledger', () => unreadable('Run "fugu ledger POLICY verify".'));
+      if (text !== undefined) return readProgress(text, 'the ledger', () => unreadable('Run "fugu ledger POLICY verify".'));
     }
     return undefined;
   },
@@ -190,15 +190,15 @@ const inLedger = (session: Session, keys: readonly string[], column: string): Jo
       key: keys[0]!,
       label: `steps of ${column} told: up to ${now.through}`,
       text: JSON.stringify(now),
-      relied: [stepIn(column)],
+      relied: [stepFact(column)],
     }),
 });
 
 const unreadable = (hint: string): Fault =>
   new Fault('DATA_MALFORMED', 'What was remembered of the steps that were told cannot be read.', hint);
 
-function toldIn(text: string, file: string, broken: () => Fault): Told {
-  const found = told.safeParse(parseJson(text, { file }));
+function readProgress(text: string, file: string, broken: () => Fault): StepProgress {
+  const found = stepProgressShape.safeParse(parseJson(text, { file }));
   if (!found.success) throw broken();
   return found.data;
 }

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { readPolicy } from '../../data/terms/read.js';
-import { tieColumns } from '../../data/ties/kinds.js';
+import { tieKindColumns } from '../../data/ties/kinds.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
 import type { Steps } from '../../query/count/public-steps.js';
-import { refuseSecretSteps, stepsOf } from '../../query/count/public-steps.js';
+import { publicSteps, refuseSecretSteps } from '../../query/count/public-steps.js';
 import { batchForms, parseBatch } from '../../query/parse.js';
 import type { Batch } from '../../query/query.js';
 import { readSql } from '../../query/sql/sql.js';
@@ -13,10 +13,19 @@ import type { Plan } from '../../release/session/plan.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import { openTotals, type TotalOfCell } from '../../release/session/running.js';
 import { prepareTotals } from '../../release/session/running-plan.js';
-import type { AskOptions, Session } from '../../release/session/session.js';
-import { amount, type FileName, faulting, fileNamed, type Given, newBudget, readOptions, whole } from './door.js';
+import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
+import {
+  amountShape,
+  type Defined,
+  type FileName,
+  fileNamed,
+  integerBetween,
+  newBudgetShape,
+  parseOptions,
+  withFaults,
+} from './door.js';
 import { refuseNoProtection } from './fugu.js';
-import { closing, type Opener, openAll } from './opened.js';
+import { type OpenSettings, openHandles, withClosing } from './opened.js';
 import { refuseLooking, type StepsSeen, seeSteps } from './stream-steps.js';
 
 const options = z.strictObject({
@@ -27,18 +36,18 @@ const options = z.strictObject({
   /** Public whole-number column that counts steps; that of the declared sequence when absent. */
   order: z.string().optional(),
   /** Number of column units per step. */
-  every: whole(1, 1_000_000).optional(),
+  every: integerBetween(1, 1_000_000).optional(),
   /** Totals from the first step on, paid for once over the horizon, instead of an answer for each step. */
   totals: z.boolean().optional(),
   /** Number of steps that totals are paid for; as many as the column's bounds hold when absent. */
-  horizon: whole(1, 10_000_000).optional(),
+  horizon: integerBetween(1, 10_000_000).optional(),
   /**
    * Last unit that is over; when absent, all before the last step with rows. Required with persons as the privacy unit: then it is
    * protected which steps have rows.
    */
   through: z.number().int().optional(),
   /** First step to return; earlier ones are recorded all the same. */
-  since: whole(1, 10_000_000).optional(),
+  since: integerBetween(1, 10_000_000).optional(),
   /** Late rows of answered steps: refused, or counted in the step in which they came in (column `arrived`). */
   late: z.enum(['refuse', 'next']).optional(),
   /** Public whole-number column: when a row came in, in units of the order column. */
@@ -46,14 +55,14 @@ const options = z.strictObject({
   /** Steps without rows: refused, or accepted as empty. */
   gaps: z.enum(['refuse', 'empty']).optional(),
   /** Share of the policy's epsilon: for each step, or for all totals together. */
-  epsilon: amount.optional(),
+  epsilon: amountShape.optional(),
   tidy: z.boolean().optional(),
   /** Pays for a new horizon of totals, even if one is recorded. */
   fresh: z.boolean().optional(),
   analyst: z.string().min(1).max(120).optional(),
   acceptNoProtection: z.boolean().optional(),
   /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
-  newBudget,
+  newBudget: newBudgetShape,
 });
 export type StreamOptions = z.input<typeof options>;
 
@@ -82,9 +91,9 @@ export interface StreamedStep {
  * for await (const { step, totals } of visits) console.log(step, totals[0].total, totals[0].standardError);
  */
 export async function stream(policy: FileName, given: StreamOptions): Promise<AsyncGenerator<StreamedStep, void, undefined>> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    checked(readOptions(options, given));
+    checkRequest(parseOptions(options, given));
     refuseSecretSteps(await readPolicy(file));
     return streamWith(file, given, {});
   });
@@ -98,59 +107,59 @@ export async function stream(policy: FileName, given: StreamOptions): Promise<As
  * console.log(epsilon, why, totals.standardErrors.at(-1));
  */
 export async function planStream(policy: FileName, given: StreamOptions): Promise<StreamPlan> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const asked = checked(readOptions(options, given));
+    const request = checkRequest(parseOptions(options, given));
     refuseSecretSteps(await readPolicy(file));
-    const opened = await openAll(file, payerOf(asked));
-    return closing(opened, () => planned(opened.session, asked));
+    const opened = await openHandles(file, payerOf(request));
+    return withClosing(opened, () => planRequest(opened.session, request));
   });
 }
 
-async function planned(session: Session, asked: Asked): Promise<StreamPlan> {
-  const { steps, batch, instead } = askedOf(session.policy, asked);
-  const { epsilon, tidy, fresh, horizon = steps.count } = asked;
+async function planRequest(session: PrivacySession, request: StreamRequest): Promise<StreamPlan> {
+  const { steps, batch, instead } = stepRequest(session.policy, request);
+  const { epsilon, tidy, fresh, horizon = steps.count } = request;
   const share = { ...(epsilon !== undefined && { epsilon }), ...(fresh && { fresh }) };
-  if (!asked.totals)
+  if (!request.totals)
     return session.plan(within(batch, steps.column, steps.unitsOf(1)), { ...share, ...instead, ...(tidy && { tidy }) });
   const { plan, totals } = await prepareTotals(session, { query: batch, steps, horizon }, share);
-  return { ...plan, totals: { way: totals.way.how, standardErrors: Array.from(totals.variances(), Math.sqrt) } };
+  return { ...plan, totals: { way: totals.strategy.description, standardErrors: Array.from(totals.variances(), Math.sqrt) } };
 }
 
 /** Options of an analyst known to a service: the payer and accepted risks are not theirs to choose. */
 const ofSession = options.omit({ analyst: true, acceptNoProtection: true, newBudget: true });
 
 /** The same as `planStream`, on open handles. */
-export const planStreamIn = (session: Session, given: unknown): Promise<StreamPlan> =>
-  faulting(() => {
-    const asked = checked(readOptions(ofSession, given));
+export const planStreamIn = (session: PrivacySession, given: unknown): Promise<StreamPlan> =>
+  withFaults(() => {
+    const request = checkRequest(parseOptions(ofSession, given));
     refuseSecretSteps(session.policy);
     refuseNoProtection(session.policy);
-    return planned(session, asked);
+    return planRequest(session, request);
   });
 
 /** The same as `stream`, on open handles. */
-export async function* streamIn(session: Session, given: unknown): AsyncGenerator<StreamedStep, void, undefined> {
-  const asked = await faulting(() => {
+export async function* streamIn(session: PrivacySession, given: unknown): AsyncGenerator<StreamedStep, void, undefined> {
+  const request = await withFaults(() => {
     refuseSecretSteps(session.policy);
     refuseNoProtection(session.policy);
-    return checked(readOptions(ofSession, given));
+    return checkRequest(parseOptions(ofSession, given));
   });
-  yield* told(session, asked);
+  yield* streamedSteps(session, request);
 }
 
 /** All steps that are over, from the first requested one on. */
-async function* told(session: Session, asked: Asked): AsyncGenerator<StreamedStep, void, undefined> {
+async function* streamedSteps(session: PrivacySession, request: StreamRequest): AsyncGenerator<StreamedStep, void, undefined> {
   const { policy } = session;
-  const { steps, batch, instead } = await faulting(() => askedOf(policy, asked));
-  const seen = await faulting(() => seeSteps(session, steps, { ...asked, order: orderOf(policy, asked) }));
-  const each = asked.totals
-    ? eachTotal(session, batch, steps, seen, asked)
-    : eachStep(session, batch, steps, seen, { ...asked, ...instead });
+  const { steps, batch, instead } = await withFaults(() => stepRequest(policy, request));
+  const seen = await withFaults(() => seeSteps(session, steps, { ...request, order: orderOf(policy, request) }));
+  const each = request.totals
+    ? eachTotal(session, batch, steps, seen, request)
+    : eachStep(session, batch, steps, seen, { ...request, ...instead });
   for (;;) {
-    const next = await faulting(() => each.next());
+    const next = await withFaults(() => each.next());
     if (next.done) return;
-    if (next.value.step >= (asked.since ?? 1)) yield next.value;
+    if (next.value.step >= (request.since ?? 1)) yield next.value;
   }
 }
 
@@ -161,92 +170,95 @@ export interface StreamPlan extends Plan {
 }
 
 /** Query and steps of a request. */
-function askedOf(policy: Policy, asked: Asked): { readonly steps: Steps; readonly batch: Batch; readonly instead: Instead } {
-  const steps = stepsOf(policy, countedColumn(policy, asked), asked.every ?? 1);
-  refuseLooking(policy, steps, asked);
+function stepRequest(
+  policy: Policy,
+  request: StreamRequest,
+): { readonly steps: Steps; readonly batch: Batch; readonly instead: InsteadOption } {
+  const steps = publicSteps(policy, countedColumn(policy, request), request.every ?? 1);
+  refuseLooking(policy, steps, request);
   const { batch, instead } =
-    asked.sql !== undefined ? readSql(asked.sql, policy) : { batch: parseBatch(asked.query), instead: [] };
+    request.sql !== undefined ? readSql(request.sql, policy) : { batch: parseBatch(request.query), instead: [] };
   return { steps, batch, instead: instead.length > 0 ? { instead } : {} };
 }
-type Instead = Pick<AskOptions, 'instead'>;
+type InsteadOption = Pick<ReleaseOptions, 'instead'>;
 
 /** Stream with open settings: its callbacks see each cost and may refuse the first. */
 export async function* streamWith(
   file: string,
   given: StreamOptions,
-  opener: Opener,
+  settings: OpenSettings,
 ): AsyncGenerator<StreamedStep, void, undefined> {
-  const asked = await faulting(() => checked(readOptions(options, given)));
-  const { acceptNoProtection = opener.acceptNoProtection } = asked;
-  const opened = await faulting(async () => {
+  const request = await withFaults(() => checkRequest(parseOptions(options, given)));
+  const { acceptNoProtection = settings.acceptNoProtection } = request;
+  const opened = await withFaults(async () => {
     refuseSecretSteps(await readPolicy(file));
-    return openAll(file, { ...opener, ...payerOf(asked) });
+    return openHandles(file, { ...settings, ...payerOf(request) });
   });
   try {
     const { session, policy } = opened;
-    if (!acceptNoProtection) await faulting(() => refuseNoProtection(policy));
-    yield* told(session, asked);
+    if (!acceptNoProtection) await withFaults(() => refuseNoProtection(policy));
+    yield* streamedSteps(session, request);
   } finally {
     await opened.close();
   }
 }
 
-type Asked = Given<z.output<typeof options>>;
+type StreamRequest = Defined<z.output<typeof options>>;
 
-const payerOf = ({ analyst, newBudget }: Asked): Opener => ({
+const payerOf = ({ analyst, newBudget }: StreamRequest): OpenSettings => ({
   ...(analyst !== undefined && { analyst }),
   ...(newBudget !== undefined && { newBudget }),
 });
 
-function checked(asked: Asked): Asked {
+function checkRequest(request: StreamRequest): StreamRequest {
   const refuse = (message: string, hint: string) => new Fault('USAGE', message, hint);
-  if ((asked.query === undefined) === (asked.sql === undefined))
+  if ((request.query === undefined) === (request.sql === undefined))
     throw refuse('Say what to ask of every step in exactly one way.', 'Give a query or SQL text.');
-  if (asked.horizon !== undefined && !asked.totals)
+  if (request.horizon !== undefined && !request.totals)
     throw refuse('A horizon is for totals.', 'Steps that are answered one by one pay one by one.');
-  if (asked.fresh && !asked.totals)
+  if (request.fresh && !request.totals)
     throw refuse(
       'A step that was told is not counted again.',
       'Ask for it with release --fresh, which pays, or leave --fresh out.',
     );
-  if (asked.tidy && asked.totals)
+  if (request.tidy && request.totals)
     throw refuse(
       'Totals are told as they are counted: they cannot be made tidy.',
       'Leave --tidy (tidy) out, or leave out the totals.',
     );
-  if ((asked.late === 'next') !== (asked.arrived !== undefined))
+  if ((request.late === 'next') !== (request.arrived !== undefined))
     throw refuse(
       'Late rows are counted in the step they came in, so a column must say when that was.',
       'Give both --late next and --arrived COLUMN, or neither.',
     );
-  return asked;
+  return request;
 }
 
-function orderOf(policy: Policy, { order }: Asked): string {
+function orderOf(policy: Policy, { order }: StreamRequest): string {
   if (order !== undefined) return order;
-  const declared = policy.dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'));
+  const declared = policy.dependence.flatMap((d) => tieKindColumns(d).filter(({ key }) => key === 'order'));
   const [only, ...others] = new Set(declared.map(({ column }) => column));
   if (only !== undefined && others.length === 0) return only;
   throw new Fault('USAGE', 'It is not said which column puts the rows in order.', 'Name it: --order week.');
 }
-const countedColumn = (policy: Policy, asked: Asked): string => asked.arrived ?? orderOf(policy, asked);
+const countedColumn = (policy: Policy, request: StreamRequest): string => request.arrived ?? orderOf(policy, request);
 
 async function* eachStep(
-  session: Session,
+  session: PrivacySession,
   batch: Batch,
   steps: Steps,
   first: StepsSeen,
-  { epsilon, tidy, instead }: Asked & Instead,
+  { epsilon, tidy, instead }: StreamRequest & InsteadOption,
 ): AsyncGenerator<StreamedStep, void, undefined> {
   for (let [step, seen] = [1, first]; step <= seen.over; step++) {
     const units = steps.unitsOf(step);
-    const asked = within(batch, steps.column, units);
+    const request = within(batch, steps.column, units);
     const options = { ...(epsilon !== undefined && { epsilon }), ...(tidy && { tidy }), ...(instead && { instead }) };
     // A recorded answer is returned without reading the data again.
-    if (!(await session.asking(asked, options).isRecorded(asked, options))) seen = await seen.now();
+    if (!(await session.withQuestion(request, options).isRecorded(request, options))) seen = await seen.now();
     if (step > seen.over) return;
     await seen.note(step);
-    const { tables, receipt } = await session.asking(asked, options).release(asked, options);
+    const { tables, receipt } = await session.withQuestion(request, options).release(request, options);
     const { entry, replayed } = receipt.ledger;
     yield { step, units, tables, entry, replayed, receipt };
   }
@@ -265,11 +277,11 @@ const within = ({ queries }: Batch, column: string, [first, last]: readonly [num
 };
 
 async function* eachTotal(
-  session: Session,
+  session: PrivacySession,
   batch: Batch,
   steps: Steps,
   before: StepsSeen,
-  { epsilon, fresh, horizon = steps.count }: Asked,
+  { epsilon, fresh, horizon = steps.count }: StreamRequest,
 ): AsyncGenerator<StreamedStep, void, undefined> {
   const open = await openTotals(
     session,

@@ -3,13 +3,13 @@ import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import { everyTransition, readTransitions } from '../../data/ties/transitions.js';
 import {
-  carriedBy,
-  type Over,
-  steadyLeakage,
+  type LossFunctions,
+  lossFunction,
+  steadyTemporalLeakage,
   temporalBudgets,
   temporalLeakage,
 } from '../../privacy/dependence/temporal/temporal.js';
-import { amount, type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
+import { amountShape, type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './door.js';
 
 const file = z.union([z.string(), z.instanceof(URL)]);
 const options = z.strictObject({
@@ -18,11 +18,11 @@ const options = z.strictObject({
   /** JSON file of P(state after | state now). */
   forward: file.optional(),
   /** Epsilon of every step. */
-  epsilon: amount.optional(),
+  epsilon: amountShape.optional(),
   /** Largest leakage of any step: budgets are computed for it. */
-  target: amount.optional(),
+  target: amountShape.optional(),
   /** Number of steps; with a target, unlimited when absent. */
-  steps: whole(1, 1_000_000).optional(),
+  steps: integerBetween(1, 1_000_000).optional(),
 });
 export type TemporalOptions = z.input<typeof options>;
 
@@ -48,8 +48,8 @@ export interface Temporal {
  * const { budgets } = await temporal({ forward: 'forward.json', target: 1 });
  */
 export async function temporal(given: TemporalOptions): Promise<Temporal> {
-  return faulting(() => {
-    const { backward, forward, epsilon, target, steps } = readOptions(options, given);
+  return withFaults(() => {
+    const { backward, forward, epsilon, target, steps } = parseOptions(options, given);
     if (backward === undefined && forward === undefined)
       throw new Fault('USAGE', 'No transition matrix is named.', 'Give a backward or a forward matrix, or both.');
     if ((epsilon === undefined) === (target === undefined) || (epsilon !== undefined && steps === undefined))
@@ -65,18 +65,18 @@ export async function temporal(given: TemporalOptions): Promise<Temporal> {
         'The backward and the forward matrix have different numbers of states.',
         'Both are about the same states, in the same order.',
       );
-    const over = { backward: carriedBy(before), forward: carriedBy(after) };
+    const over = { backward: lossFunction(before), forward: lossFunction(after) };
     const budgets =
       epsilon !== undefined
         ? new Float64Array(steps!).fill(toNumberUp(positive(epsilon, 'epsilon')))
         : budgetsFor(toNumberDown(positive(target!, 'target')), steps, over);
-    const told = steps === undefined ? undefined : temporalLeakage(budgets, over);
+    const leakage = steps === undefined ? undefined : temporalLeakage(budgets, over);
     const steady = budgets.reduce((least, x) => Math.min(least, x));
-    const most = steadyLeakage(steady, over);
+    const most = steadyTemporalLeakage(steady, over);
     return {
-      backward: [...(told?.backward ?? [])],
-      forward: [...(told?.forward ?? [])],
-      leakage: [...(told?.leakage ?? [])],
+      backward: [...(leakage?.backward ?? [])],
+      forward: [...(leakage?.forward ?? [])],
+      leakage: [...(leakage?.leakage ?? [])],
       supremum: Number.isFinite(most) ? most : null,
       budgets: [...budgets],
       certified: true,
@@ -84,7 +84,7 @@ export async function temporal(given: TemporalOptions): Promise<Temporal> {
   });
 }
 
-function budgetsFor(target: number, steps: number | undefined, over: Over): Float64Array {
+function budgetsFor(target: number, steps: number | undefined, over: LossFunctions): Float64Array {
   const found = temporalBudgets(target, steps, over);
   if (found) return found;
   throw new Fault(

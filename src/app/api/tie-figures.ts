@@ -1,32 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '../../base/errors.js';
-import { kindOf } from '../../data/ties/kinds.js';
+import { tieKindOf } from '../../data/ties/kinds.js';
 import { structureColumns } from '../../data/ties/record-ties.js';
 import { readRecords } from '../../data/ties/records.js';
-import { addsRemoves } from '../../policy/neighbours.js';
+import { isAddRemove } from '../../policy/neighbours.js';
 import type { Dependence, Policy } from '../../policy/policy.js';
 import { combine, type FactorGraph, untied } from '../../privacy/dependence/graph/factor-graph.js';
-import { ties as tiesOf } from '../../privacy/dependence/leakage.js';
-import { withData } from './steward-read.js';
+import { leakageCalculator as tiesOf } from '../../privacy/dependence/leakage.js';
+import { withStewardData } from './steward-read.js';
 
 /** Largest number of records whose ties are drawn or listed one by one. */
 const mostRecords = 200_000;
 
-interface Declared {
+interface DeclaredGraph {
   readonly index: number;
   readonly kind: string;
   readonly graph: FactorGraph;
 }
 
 /** Graph of each declared tie between records. The declaration assumes that an attacker knows it; still for the steward only. */
-async function graphsOf(policy: Policy): Promise<{ readonly records: number; readonly declared: readonly Declared[] }> {
+async function graphsOf(policy: Policy): Promise<{ readonly records: number; readonly declared: readonly DeclaredGraph[] }> {
   if (policy.protect.secret === 'edge') throw unsupported('The secret of this policy is a tie itself.');
-  return withData('ties drawn', policy.file, async (engine) => {
+  return withStewardData('ties drawn', policy.file, async (engine) => {
     const records = await readRecords(policy, engine, structureColumns(policy.dependence));
     if (records.count > mostRecords) throw unsupported(`There are more than ${mostRecords} records.`);
-    const declared: Declared[] = [];
+    const declared: DeclaredGraph[] = [];
     for (const [index, d] of policy.dependence.entries()) {
-      const between = kindOf(d).records;
+      const between = tieKindOf(d).records;
       const actual: Dependence | undefined = between && (between.actual ? between.actual(d) : d);
       if (!between || !actual) continue;
       declared.push({ index, kind: d.kind, graph: await between.graph(actual, { policy, records, engine }) });
@@ -37,9 +37,9 @@ async function graphsOf(policy: Policy): Promise<{ readonly records: number; rea
 
 /** True if the number of records, or their ties, are for the steward only: exact figures about them are as private as the rows. */
 export function hidesTies(policy: Policy): boolean {
-  if (addsRemoves(policy) || [...policy.relations.values()].some((relation) => relation.private)) return true;
+  if (isAddRemove(policy) || [...policy.relations.values()].some((relation) => relation.private)) return true;
   return policy.dependence.some((d) => {
-    const actual = kindOf(d).records?.actual;
+    const actual = tieKindOf(d).records?.actual;
     return actual !== undefined && !isDeepStrictEqual(actual(d), d);
   });
 }
@@ -91,7 +91,7 @@ export async function leakageByKind(policy: Policy): Promise<LeakageByKind> {
       ];
     }),
     group: answers.map(({ base, found }) => ({ base, leak: found.group })),
-    how: answers[0]!.found.how,
+    how: answers[0]!.found.method,
   };
 }
 
@@ -195,7 +195,7 @@ function sharedNodes({ records, factors, start, member }: FactorGraph, idOf: Rea
   return [...drawn].filter(([, known]) => known >= 2).map(([node]) => node);
 }
 
-function edgesAmong({ kind, index, graph }: Declared, idOf: ReadonlyMap<number, number>): TieSample['shown']['edges'] {
+function edgesAmong({ kind, index, graph }: DeclaredGraph, idOf: ReadonlyMap<number, number>): TieSample['shown']['edges'] {
   const { factors, start, member, logOdds } = graph;
   const edges: { a: number; b: number; kind: string; index: number; oddsRatio: number }[] = [];
   for (let f = 0; f < factors; f++) {

@@ -7,8 +7,8 @@ import {
 } from '../../analysis/learn/transitions/learn-transitions.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { type TransitionFile, writeTransitions } from '../../data/ties/transitions.js';
-import { type FileName, faulting, fileNamed, readOptions } from './door.js';
-import { withData } from './steward-read.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { withStewardData } from './steward-read.js';
 
 const options = z.strictObject({
   /** Output file, as JSON that a policy can declare. */
@@ -30,14 +30,14 @@ export type TransitionsOptions = z.input<typeof options>;
  * const { transition } = await learnTransitions('moves.yaml', { by: 'person', order: 'day', state: 'place', public: true });
  */
 export async function learnTransitions(policy: FileName, given?: TransitionsOptions): Promise<LearnedTransitions> {
-  return faulting(async () => {
+  return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const { out, public: known, ...asked } = readOptions(options, given);
-    const learned = await withData('learn transitions', file, (engine, read) =>
+    const { out, public: known, ...chosen } = parseOptions(options, given);
+    const learned = await withStewardData('learn transitions', file, (engine, read) =>
       learnTransitionsUnpaid(
         engine,
         read,
-        readTransitionsRequest(read, asked),
+        readTransitionsRequest(read, chosen),
         known ? { learned: 'public', from: basename(read.data.source) } : { learned: 'unpaid' },
       ),
     );

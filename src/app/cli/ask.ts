@@ -7,7 +7,7 @@ import { splitNames } from '../api/names.js';
 import { acceptOption, newBudgetOption } from './spend-or-not.js';
 
 /** Options that state the question, shared by plan and release. */
-export interface AskWords {
+export interface QuestionOptions {
   readonly query?: string;
   readonly sql?: string;
   readonly survey?: boolean;
@@ -40,7 +40,7 @@ const analyses = {
   classify: ['<json>', 'a linear classifier: {"label": "income", "positive": [">50K"], "features": ["age", "education"]}'],
 } as const;
 
-export function withAskOptions(command: Command): Command {
+export function withQuestionOptions(command: Command): Command {
   command
     .argument('<policy>', 'policy file')
     .option('--query <json>', 'a query or {"queries": [...]} as JSON, or @file.json')
@@ -67,9 +67,9 @@ export function withAskOptions(command: Command): Command {
     .option('--json', 'one JSON document on stdout');
 }
 
-export const optionsFrom = ({ epsilon, tidy, fresh }: AskWords): AskOptions => ({ epsilon, tidy, fresh });
+export const optionsFrom = ({ epsilon, tidy, fresh }: QuestionOptions): AskOptions => ({ epsilon, tidy, fresh });
 
-export async function questionFrom(words: AskWords): Promise<Question> {
+export async function questionFrom(words: QuestionOptions): Promise<Question> {
   const { query, sql, survey, workload, pattern, kmeans, classify } = words;
   if ([query, sql, survey, workload, pattern, kmeans, classify].filter((w) => w !== undefined).length !== 1)
     throw new Fault(
@@ -95,20 +95,20 @@ export const workloadKind = {
   starts: 'A workload starts with tables:, and has lines such as "- { all: 2, of: [age, region] }".',
 };
 
-const chosenIn = ({ columns, except, weight }: AskWords) => ({
+const chosenIn = ({ columns, except, weight }: QuestionOptions) => ({
   ...(weight !== undefined && { weight }),
   ...(columns !== undefined && { columns: [...splitNames(columns)] }),
   ...(except !== undefined && { except: [...splitNames(except)] }),
 });
 
-function refusePatternWords({ gamma, degree, mechanism, form }: AskWords): void {
+function refusePatternWords({ gamma, degree, mechanism, form }: QuestionOptions): void {
   const given = Object.entries({ gamma, degree, mechanism, form }).find(([, value]) => value !== undefined);
   if (given) throw new Fault('USAGE', `--${given[0]} goes with --pattern.`, 'Leave it out, or ask for a pattern.');
 }
 
 type PatternWords = Extract<Question, { readonly pattern: string }>;
 
-function patternWords({ gamma, mechanism, degree, form }: AskWords): Omit<PatternWords, 'pattern'> {
+function patternWords({ gamma, mechanism, degree, form }: QuestionOptions): Omit<PatternWords, 'pattern'> {
   if (form !== undefined && form !== 'cumulative' && form !== 'sequence' && form !== 'histogram')
     throw new Fault('USAGE', 'The form is cumulative, sequence or histogram.', 'Leave --form out for cumulative.');
   return {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
 import type { PolicyAttack } from '../../evaluate/attack/policy/attack.js';
-import { register } from './attack.js';
-import { register as registerRelease } from './release.js';
+import { registerAttackCommand } from './attack.js';
+import { registerReleaseCommand as registerRelease } from './release.js';
 
 const households = '[{ kind: groups, by: home, column: party, oddsRatio: 400 }]';
 let workshop: Workshop;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => workshop.remove());
 
 const attack = async (policy: string, ...words: string[]): Promise<PolicyAttack & { page: string }> =>
-  JSON.parse(await runCommand(register, 'attack', policy, ...words, '--json'));
+  JSON.parse(await runCommand(registerAttackCommand, 'attack', policy, ...words, '--json'));
 
 /** The promise holds for the worst answer: overwrite the noise with the answer that reveals most. */
 function extreme(folder: string): void {
@@ -78,7 +78,15 @@ describe('the command fugu attack', () => {
     expect(html).toContain('Knows the ties, knows everyone but the tied');
     expect(html).not.toMatch(/<script|https?:\/\/(?!www\.w3\.org)/);
     rmSync(page);
-    const text = await runCommand(register, 'attack', tied, '--release', strangers, '--out', join(workshop.folder, 'a.html'));
+    const text = await runCommand(
+      registerAttackCommand,
+      'attack',
+      tied,
+      '--release',
+      strangers,
+      '--out',
+      join(workshop.folder, 'a.html'),
+    );
     expect(text).toContain('The promise was broken');
     expect(existsSync(page)).toBe(false);
   });

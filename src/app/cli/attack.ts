@@ -4,8 +4,8 @@ import { Fault } from '../../base/errors.js';
 import { writeFolder, writeWhole } from '../../base/files/write-file.js';
 import type { PolicyAttack } from '../../evaluate/attack/policy/attack.js';
 import type { StreamAttack } from '../../evaluate/attack/stream/attack.js';
-import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
-import { emit, progress } from './output.js';
+import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
+import { emit, progressBar } from './output.js';
 
 interface Words {
   readonly release?: string;
@@ -16,7 +16,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerAttackCommand(program: Command): void {
   program
     .command('attack')
     .description(
@@ -40,7 +40,7 @@ export function register(program: Command): void {
         emit(json, { ...found, page }, () => streamText(found, page));
         return;
       }
-      const options = { release: release!, column, show: shownFrom(show), progress: progress('attacking') };
+      const options = { release: release!, column, show: shownFrom(show), progress: progressBar('attacking') };
       const { attack } = await import('../api/attack.js');
       const { attackPage } = await import('../report/attack-page.js');
       const found = await attack(file, options);
@@ -59,14 +59,14 @@ function writePage(policy: string, out: string | undefined, name: string, text: 
 }
 
 function streamText({ column, attacked, promised, attackers, notes }: StreamAttack, page: string): string {
-  const kept = attackers.every((a) => a.beyond === 0);
+  const promiseHeld = attackers.every((a) => a.beyond === 0);
   return [
-    `${bold(`Attack on "${column}" over time`)}: ${figure(attacked)} persons; promised: log-odds move by at most ${figure(promised.epsilon)}`,
+    `${bold(`Attack on "${column}" over time`)}: ${numberText(attacked)} persons; promised: log-odds move by at most ${numberText(promised.epsilon)}`,
     table(
       ['attacker', 'median', 'largest', 'steps beyond the promise', 'guessed right'],
-      attackers.map((a) => [a.name, figure(a.median), figure(a.most), `${a.beyond}`, `${figure(100 * a.right)} %`]),
+      attackers.map((a) => [a.name, numberText(a.median), numberText(a.most), `${a.beyond}`, `${numberText(100 * a.right)} %`]),
     ),
-    kept
+    promiseHeld
       ? good('The promise was kept against these attackers.')
       : warn('The promise was broken: this sequence was not paid for.'),
     ...notes.map((n) => dim(n)),
@@ -85,14 +85,16 @@ function shownFrom(text: string): number {
 
 function attackText(found: PolicyAttack, page: string): string {
   const { promised, attackers, exposed, values } = found;
-  const kept = attackers.every((a) => a.beyond === 0);
+  const promiseHeld = attackers.every((a) => a.beyond === 0);
   return [
-    `${bold(`Attack on "${found.column}"`)}: ${figure(found.attacked)} records; promised: log-odds move by at most ${figure(promised.epsilon)}`,
+    `${bold(`Attack on "${found.column}"`)}: ${numberText(found.attacked)} records; promised: log-odds move by at most ${numberText(promised.epsilon)}`,
     table(
       ['attacker', 'median', 'largest', 'records beyond the promise'],
-      attackers.map((a) => [a.name, figure(a.median), figure(a.most), `${a.beyond}`]),
+      attackers.map((a) => [a.name, numberText(a.median), numberText(a.most), `${a.beyond}`]),
     ),
-    kept ? good('The promise was kept against these attackers.') : warn('The promise was broken: these ties were not paid for.'),
+    promiseHeld
+      ? good('The promise was kept against these attackers.')
+      : warn('The promise was broken: these ties were not paid for.'),
     '',
     ...exposed.slice(0, 3).map((r) => {
       const worst = r.beliefs.reduce((a, b) => (b.gain > a.gain ? b : a));

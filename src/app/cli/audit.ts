@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import type { Audit } from '../../evaluate/audit/audit.js';
-import { bold, dim, figure } from '../report/terminal-text.js';
+import { bold, dim, numberText } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
 import { emit } from './output.js';
 
@@ -13,7 +13,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerAuditCommand(program: Command): void {
   program
     .command('audit')
     .description('the exact loss of a Laplace release on a small model, by enumeration')
@@ -40,8 +40,8 @@ export function register(program: Command): void {
 
 function auditText(found: Audit, calibrated: boolean): string {
   const lines = [
-    bold(`Exact loss ${figure(found.loss)}`) +
-      ` for ${found.query} with Laplace noise of scale ${figure(found.scale)}, ${found.adversary} adversary`,
+    bold(`Exact loss ${numberText(found.loss)}`) +
+      ` for ${found.query} with Laplace noise of scale ${numberText(found.scale)}, ${found.adversary} adversary`,
   ];
   if (calibrated)
     lines.push(found.scale === 0 ? '  No noise is needed.' : '  This is the least scale that keeps the loss there.');

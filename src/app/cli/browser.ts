@@ -3,7 +3,10 @@ import { spawn } from 'node:child_process';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Command that opens a page on this platform; undefined where nobody would see it. */
-export function openerOf(platform: NodeJS.Platform = process.platform, env: Env = process.env): readonly string[] | undefined {
+export function browserCommand(
+  platform: NodeJS.Platform = process.platform,
+  env: Env = process.env,
+): readonly string[] | undefined {
   if (platform === 'darwin') return ['open'];
   if (platform === 'win32') return ['cmd', '/c', 'start', ''];
   // Without a screen a text browser would open in the terminal that the service needs.
@@ -11,8 +14,8 @@ export function openerOf(platform: NodeJS.Platform = process.platform, env: Env 
 }
 
 /** Opens a page in the user's browser. False where there is none: then the address must be printed. */
-export function openInBrowser(page: string, opener = openerOf()): Promise<boolean> {
-  const [command, ...words] = opener ?? [];
+export function openInBrowser(page: string, program = browserCommand()): Promise<boolean> {
+  const [command, ...words] = program ?? [];
   if (command === undefined) return Promise.resolve(false);
   return new Promise((done) => {
     const child = spawn(command, [...words, page], { stdio: 'ignore', detached: true });

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { CheckedPolicy } from '../api/check.js';
-import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
-import { clock, emit } from './output.js';
+import { emit, waitingClock } from './output.js';
 import { asTyped } from './typed.js';
 
-export function register(program: Command): void {
+export function registerCheckCommand(program: Command): void {
   program
     .command('check')
     .description('say in plain words what a policy protects, and from whom')
@@ -14,7 +14,7 @@ export function register(program: Command): void {
     .option('--json', 'print one JSON document')
     .action(async (file: string, words: { json?: boolean; private?: boolean }) => {
       const { checkPolicy } = await import('../api/check.js');
-      const stop = words.private ? clock('counting') : () => undefined;
+      const stop = words.private ? waitingClock('counting') : () => undefined;
       const checked = await checkPolicy(file, words.private ? { private: true } : {}).finally(stop);
       emit(words.json, checked, () =>
         [checkText(checked), ...(checked.private ? [privateText(checked.private)] : [])].join('\n\n'),
@@ -62,7 +62,7 @@ const privateText = ({ tables = [], ...data }: Private): string =>
   ].join('\n');
 
 function figuresText({ rows, columns, groups, unit, known = [] }: Omit<Private, 'tables'>): string {
-  const people = (n: number) => `${figure(n)} row${n === 1 ? '' : 's'}`;
+  const people = (n: number) => `${numberText(n)} row${n === 1 ? '' : 's'}`;
   const hidden = columns.filter((c) => c.hidden > 0);
   const pulled = columns.filter((c) => (c.below ?? 0) + (c.above ?? 0) > 0);
   const unseen = columns.filter((c) => c.unseen.length > 0);
@@ -74,7 +74,7 @@ function figuresText({ rows, columns, groups, unit, known = [] }: Omit<Private, 
       ? 'No row holds a code that is not declared.'
       : `${bold('Codes that are not declared')} (these rows count as missing)\n${table(
           ['column', 'rows', 'codes'],
-          hidden.map((c) => [c.column, figure(c.hidden), codeWords(c)]),
+          hidden.map((c) => [c.column, numberText(c.hidden), codeWords(c)]),
         )}`,
     ...(unseen.length === 0
       ? []
@@ -95,9 +95,9 @@ function figuresText({ rows, columns, groups, unit, known = [] }: Omit<Private, 
             ['column', 'to the lower', 'to the upper', 'of all'],
             pulled.map((c) => [
               c.column,
-              figure(c.below!),
-              figure(c.above!),
-              `${figure((100 * (c.below! + c.above!)) / Math.max(1, rows))} %`,
+              numberText(c.below!),
+              numberText(c.above!),
+              `${numberText((100 * (c.below! + c.above!)) / Math.max(1, rows))} %`,
             ]),
           ),
         ]),
@@ -107,8 +107,8 @@ function figuresText({ rows, columns, groups, unit, known = [] }: Omit<Private, 
     ...keys.flatMap((k) => [
       '',
       bold(`Rows that share one ${k.column}`),
-      `${figure(k.groups)} values, the largest in ${people(k.largest)}${k.nameless > 0 ? `; ${people(k.nameless)} without one` : ''}${
-        k.beyond ? `; ${people(k.beyond)} left out by maxRows, of ${figure(k.cut!)} person${k.cut === 1 ? '' : 's'}` : ''
+      `${numberText(k.groups)} values, the largest in ${people(k.largest)}${k.nameless > 0 ? `; ${people(k.nameless)} without one` : ''}${
+        k.beyond ? `; ${people(k.beyond)} left out by maxRows, of ${numberText(k.cut!)} person${k.cut === 1 ? '' : 's'}` : ''
       }`,
       table(['rows', 'values'], sizeRows(k.sizes)),
     ]),
@@ -121,7 +121,7 @@ const agreement = (different: number | undefined): string =>
     : different === 0
       ? 'the data holds what was published.'
       : warn(
-          `${figure(different)} number${different === 1 ? ' is' : 's are'} not as published; answers tell the published ones, and what is made to agree with them is off.`,
+          `${numberText(different)} number${different === 1 ? ' is' : 's are'} not as published; answers tell the published ones, and what is made to agree with them is off.`,
         );
 
 type Hidden = Private['columns'][number];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Compared, Comparison } from '../../evaluate/papers/compare/judge.js';
-import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import type { ComparedMechanism, MechanismComparison } from '../../evaluate/papers/compare/judge.js';
+import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
 import { emit } from './output.js';
 
@@ -10,7 +10,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerCompareCommand(program: Command): void {
   program
     .command('compare')
     .description('every mechanism side by side on a small model: noise, promise, and what is truly lost')
@@ -25,20 +25,20 @@ export function register(program: Command): void {
     });
 }
 
-const verdict = (m: Compared) => {
+const verdict = (m: ComparedMechanism) => {
   if (Number.isNaN(m.ratio)) return m.certified ? good('proven') : 'not known';
-  if (m.ratio > 1 && !m.holds) return warn(`broken: ${m.ratioAtLeast ? 'at least ' : ''}${figure(m.ratio)} x epsilon`);
+  if (m.ratio > 1 && !m.holds) return warn(`broken: ${m.ratioAtLeast ? 'at least ' : ''}${numberText(m.ratio)} x epsilon`);
   if (m.ratioAtLeast) return m.certified ? good('proven') : 'not known';
   return m.certified ? good('kept') : 'kept here';
 };
 
-const lossText = ({ lossAtLeast }: Compared, loss: number | null): string =>
-  loss === null || Number.isNaN(loss) ? '-' : `${lossAtLeast ? 'at least ' : ''}${figure(loss)}`;
+const lossText = ({ lossAtLeast }: ComparedMechanism, loss: number | null): string =>
+  loss === null || Number.isNaN(loss) ? '-' : `${lossAtLeast ? 'at least ' : ''}${numberText(loss)}`;
 
-function comparisonText(found: Comparison): string {
+function comparisonText(found: MechanismComparison): string {
   const rows = found.mechanisms.map((m) => [
     m.name,
-    figure(m.scale),
+    numberText(m.scale),
     m.certified ? `certified, ${m.against}` : 'as published',
     lossText(m, m.lossUninformed),
     lossText(m, m.lossInformed),
@@ -46,7 +46,7 @@ function comparisonText(found: Comparison): string {
     m.composes ? 'yes' : 'no',
   ]);
   const lines = [
-    bold(`${found.query} at epsilon ${figure(found.epsilon)}, Laplace noise`),
+    bold(`${found.query} at epsilon ${numberText(found.epsilon)}, Laplace noise`),
     table(['mechanism', 'scale', 'promise', 'loss, uninformed', 'loss, informed', 'promise is', 'composes'], rows),
     ...found.left.map((l) => dim(l)),
     '',

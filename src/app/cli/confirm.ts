@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import type { ConfirmedPolicy, ConfirmOptions, UnconfirmedColumn } from '../api/confirm.js';
 import { table, warn } from '../report/terminal-text.js';
-import { emit, say } from './output.js';
+import { emit, printOut } from './output.js';
 import { inShell, typed } from './typed.js';
 
 interface ConfirmWords {
@@ -14,7 +14,7 @@ interface ConfirmWords {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerConfirmCommand(program: Command): void {
   program
     .command('confirm')
     .description('look at the domains that were read from the data, and accept them')
@@ -55,7 +55,7 @@ function chosen({ all, columns }: ConfirmWords): 'all' | string[] | undefined {
 
 /** One question for all columns; without a terminal, none. */
 async function ask(shown: string): Promise<'all' | string[]> {
-  say(`${shown}\n`);
+  printOut(`${shown}\n`);
   if (!process.stdin.isTTY || !process.stdout.isTTY) return [];
   const { createInterface } = await import('node:readline/promises');
   const reader = createInterface({ input: process.stdin, output: process.stdout });

@@ -1,27 +1,27 @@
 import { createInterface } from 'node:readline/promises';
 import { visible } from '../report/visible.js';
-import { tell } from './output.js';
+import { printNote } from './output.js';
 
 /** Prints one question and reads one line; an empty line at the end of the input. */
-export type Ask = (question: string) => Promise<string>;
+export type AskLine = (question: string) => Promise<string>;
 
 /** True if a user at a terminal reads the error output. */
-export const isTalking = (json: boolean | undefined): boolean =>
+export const isInteractive = (json: boolean | undefined): boolean =>
   json !== true && process.stdin.isTTY === true && process.stderr.isTTY === true;
 
 /** Questions go to the error output, so that stdout holds the answer only. Lines typed ahead are kept for the next question. */
-export async function talking<T>(work: (ask: Ask, hasEnded: () => boolean) => Promise<T>): Promise<T> {
+export async function withDialogue<T>(work: (ask: AskLine, hasEnded: () => boolean) => Promise<T>): Promise<T> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const lines: string[] = [];
   let ended = false;
-  let heard = (): void => undefined;
+  let wake = (): void => undefined;
   reader.on('line', (line) => {
     lines.push(line);
-    heard();
+    wake();
   });
   reader.once('close', () => {
     ended = true;
-    heard();
+    wake();
   });
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
@@ -31,7 +31,7 @@ export async function talking<T>(work: (ask: Ask, hasEnded: () => boolean) => Pr
         reader.prompt();
         while (lines.length === 0 && !ended)
           await new Promise<void>((done) => {
-            heard = done;
+            wake = done;
           });
         return (lines.shift() ?? '').trim();
       },
@@ -43,8 +43,8 @@ export async function talking<T>(work: (ask: Ask, hasEnded: () => boolean) => Pr
 }
 
 /** Yes or no; an empty line means the choice in capitals. */
-export const yes = (ask: Ask, question: string, usual: boolean): Promise<boolean> =>
-  until(
+export const askYesNo = (ask: AskLine, question: string, usual: boolean): Promise<boolean> =>
+  askUntil(
     ask,
     `${question} ${usual ? '[Y/n]' : '[y/N]'} `,
     (answer) => (/^(y|yes|j|ja|o|oui|s|si)$/i.test(answer) ? true : /^(n|no|nein|non)$/i.test(answer) ? false : undefined),
@@ -52,13 +52,13 @@ export const yes = (ask: Ask, question: string, usual: boolean): Promise<boolean
   );
 
 /** Repeats a question until its answer is valid, three times at most; then the default is used. */
-export async function until<T>(ask: Ask, question: string, read: (answer: string) => T | undefined, usual: T): Promise<T> {
+export async function askUntil<T>(ask: AskLine, question: string, read: (answer: string) => T | undefined, usual: T): Promise<T> {
   for (let k = 0; k < 3; k++) {
     const answer = await ask(question);
     if (answer === '') return usual;
     const found = read(answer);
     if (found !== undefined) return found;
-    tell('That cannot be used here.');
+    printNote('That cannot be used here.');
   }
   return usual;
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
-import { register } from './epsilon.js';
-import { register as registerPosterior } from './posterior.js';
+import { registerEpsilonCommand } from './epsilon.js';
+import { registerPosteriorCommand as registerPosterior } from './posterior.js';
 
-const run = (...words: string[]) => runCommand(register, 'epsilon', ...words);
+const run = (...words: string[]) => runCommand(registerEpsilonCommand, 'epsilon', ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 
 describe('fugu epsilon with a belief', () => {
@@ -19,10 +19,10 @@ describe('fugu epsilon with a belief', () => {
   });
 
   it('fugu epsilon describes a belief in numbers of people', async () => {
-    const said = await run('--prior', '0.1', '--posterior', '0.3', '--delta', '1e-6');
-    expect(said).toMatch(/epsilon 1\.35/);
-    expect(said).toMatch(/Of 100 people an attacker suspects at 10 %, 10 are rightly suspected/);
-    expect(said).toMatch(/except with probability 0\.000001/);
+    const output = await run('--prior', '0.1', '--posterior', '0.3', '--delta', '1e-6');
+    expect(output).toMatch(/epsilon 1\.35/);
+    expect(output).toMatch(/Of 100 people an attacker suspects at 10 %, 10 are rightly suspected/);
+    expect(output).toMatch(/except with probability 0\.000001/);
   });
 
   it('fugu epsilon computes the posterior of an epsilon, and identifiability', async () => {
@@ -79,8 +79,8 @@ describe('fugu epsilon with an accuracy', () => {
   it('fugu epsilon prints a menu of budgets and draws it', async () => {
     shop = openWorkshop();
     const chart = join(shop.folder, 'menu.svg');
-    const said = await run(shop.policyFile, '--survey', '--chart', chart, '--rows', '300');
-    expect(said).toMatch(/epsilon +error \(95 %\) +10 % becomes at most/);
+    const output = await run(shop.policyFile, '--survey', '--chart', chart, '--rows', '300');
+    expect(output).toMatch(/epsilon +error \(95 %\) +10 % becomes at most/);
     expect(readFileSync(chart, 'utf8')).toMatch(/^<svg/);
     const { tradeOff } = await json(shop.policyFile, '--survey', '--rows', '300');
     for (let k = 1; k < tradeOff.length; k++) {

@@ -3,9 +3,9 @@ import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import type { Accuracy, AccuracyQuestion } from '../api/least-epsilon.js';
 import { readJson } from '../api/named-text.js';
-import { percent } from '../report/number.js';
-import { bold, dim, figure, table, warn } from '../report/terminal-text.js';
-import { refuseUnread } from './options.js';
+import { percentText } from '../report/number.js';
+import { bold, dim, numberText, table, warn } from '../report/terminal-text.js';
+import { refuseUnreadOptions } from './options.js';
 import { emit } from './output.js';
 
 interface Words {
@@ -24,7 +24,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerEpsilonCommand(program: Command): void {
   program
     .command('epsilon')
     .description('choose a budget: from belief, into belief, or from the accuracy you need')
@@ -44,11 +44,15 @@ export function register(program: Command): void {
     .option('--json', 'one JSON document on stdout')
     .action((policy: string | undefined, words: Words, command: Command) => {
       if (policy !== undefined) {
-        refuseUnread(command, ofAccuracy, 'With a policy its own budget counts: --query, --sql or --survey, --error, --prior.');
+        refuseUnreadOptions(
+          command,
+          ofAccuracy,
+          'With a policy its own budget counts: --query, --sql or --survey, --error, --prior.',
+        );
         return fromAccuracy(policy, words);
       }
       const policyFirst = 'It goes with a policy: fugu epsilon POLICY --query Q --error 50 --chart FILE.';
-      refuseUnread(command, words.epsilon === undefined ? ofBelief : ofEpsilon, policyFirst);
+      refuseUnreadOptions(command, words.epsilon === undefined ? ofBelief : ofEpsilon, policyFirst);
       return words.epsilon === undefined ? fromBelief(words) : intoBelief(words);
     });
 }
@@ -65,11 +69,11 @@ async function fromBelief({ posterior, prior, among, delta, json }: Words): Prom
       'Say what an attacker may believe before and after.',
       'For example: fugu epsilon --prior 0.1 --posterior 0.3; or --among 50 --posterior 0.3; or the reverse: --epsilon 1; or POLICY --query Q --error 50.',
     );
-  const { budgetFor } = await import('../api/belief-figures.js');
-  const { sentences, ...budget } = budgetFor({ posterior, prior, among, delta });
+  const { solveBeliefBudget } = await import('../api/belief-figures.js');
+  const { sentences, ...budget } = solveBeliefBudget({ posterior, prior, among, delta });
   emit(json, budget, () =>
     [
-      `${bold(`epsilon ${figure(budget.epsilon)}`)}  ${dim(`(odds may move by a factor of ${figure(budget.oddsFactor)}, up or down)`)}`,
+      `${bold(`epsilon ${numberText(budget.epsilon)}`)}  ${dim(`(odds may move by a factor of ${numberText(budget.oddsFactor)}, up or down)`)}`,
       '',
       ...sentences,
       '',
@@ -81,15 +85,15 @@ async function fromBelief({ posterior, prior, among, delta, json }: Words): Prom
 }
 
 async function intoBelief({ epsilon, delta, prior, json }: Words): Promise<void> {
-  const { beliefWith } = await import('../api/belief-figures.js');
-  const { sentence, ...found } = beliefWith({ epsilon: epsilon!, delta, priors: prior?.split(',') });
+  const { beliefUnderBudget } = await import('../api/belief-figures.js');
+  const { sentence, ...found } = beliefUnderBudget({ epsilon: epsilon!, delta, priors: prior?.split(',') });
   emit(json, found, () =>
     [
-      `${bold(`epsilon ${figure(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${Number.isFinite(found.oddsFactor) ? figure(found.oddsFactor) : `e^${figure(found.epsilon)}`}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
+      `${bold(`epsilon ${numberText(found.epsilon)}`)}: the odds of anything about one person move by a factor of at most ${Number.isFinite(found.oddsFactor) ? numberText(found.oddsFactor) : `e^${numberText(found.epsilon)}`}, up or down${found.delta > 0 ? `, except with probability ${found.delta}` : ''}.`,
       '',
       table(
         ['believed before', 'at most after', 'at least after'],
-        found.beliefs.map((r) => [percent(r.prior), percent(r.posterior, 'up'), percent(r.atLeast, 'down')]),
+        found.beliefs.map((r) => [percentText(r.prior), percentText(r.posterior, 'up'), percentText(r.atLeast, 'down')]),
       ),
       '',
       sentence,
@@ -119,20 +123,20 @@ function accuracyText(document: Accuracy, solved: Menu | undefined, words: Words
     ...(document.warnings ?? []).map((text) => warn(`Warning: ${text}`)),
     ...(solved
       ? [
-          `${bold(`epsilon ${figure(solved.epsilon)}`)} reaches an error of ± ${figure(solved.error)} (${percent(document.confidence)} confidence), all of it spent on this.`,
-          `It lets an attacker go from ${percent(document.prior)} to at most ${percent(solved.posterior, 'up')}, ties included${except}.`,
+          `${bold(`epsilon ${numberText(solved.epsilon)}`)} reaches an error of ± ${numberText(solved.error)} (${percentText(document.confidence)} confidence), all of it spent on this.`,
+          `It lets an attacker go from ${percentText(document.prior)} to at most ${percentText(solved.posterior, 'up')}, ties included${except}.`,
           solved.epsilon <= document.policyEpsilon
-            ? `The policy's budget of ${figure(document.policyEpsilon)} allows it.`
-            : `The policy's budget is ${figure(document.policyEpsilon)}: this would need a larger one.`,
+            ? `The policy's budget of ${numberText(document.policyEpsilon)} allows it.`
+            : `The policy's budget is ${numberText(document.policyEpsilon)}: this would need a larger one.`,
           '',
         ]
       : []),
     table(
-      ['epsilon', `error (${percent(document.confidence)})`, `${percent(document.prior)} becomes at most`],
+      ['epsilon', `error (${percentText(document.confidence)})`, `${percentText(document.prior)} becomes at most`],
       shown.map((r) => [
-        `${figure(r.epsilon)}${solved && r === solved ? ' <' : ''}`,
-        Number.isFinite(r.error) ? `± ${figure(r.error)}` : 'none possible',
-        percent(r.posterior, 'up'),
+        `${numberText(r.epsilon)}${solved && r === solved ? ' <' : ''}`,
+        Number.isFinite(r.error) ? `± ${numberText(r.error)}` : 'none possible',
+        percentText(r.posterior, 'up'),
       ]),
     ),
     ...(words.chart ? ['', dim(`Chart written to ${words.chart}`)] : []),
@@ -154,8 +158,8 @@ async function writeChart(file: string, { tradeOff, prior, confidence }: Accurac
       { name: 'this workload', points },
       ...(solved ? [{ name: 'your target', points: [{ x: solved.posterior, y: solved.error }] }] : []),
     ],
-    xLabel: `what ${percent(prior)} may become`,
-    yLabel: `error (${percent(confidence)})`,
+    xLabel: `what ${percentText(prior)} may become`,
+    yLabel: `error (${percentText(confidence)})`,
     label: 'Error of the answers against what an attacker can come to believe',
     logY: true,
     xDomain: [prior, 1],

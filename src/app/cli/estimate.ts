@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
-import type { EstimateAsked, Estimated } from '../api/estimate.js';
+import type { EstimatedTables, EstimateRequest } from '../api/estimate.js';
 import { readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
-import { dim, figure, good } from '../report/terminal-text.js';
+import { dim, good, numberText } from '../report/terminal-text.js';
 import { workloadKind } from './ask.js';
 import { refuseOverwriteAlone } from './options.js';
 import { emit } from './output.js';
@@ -19,7 +19,7 @@ interface EstimateWords {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerEstimateCommand(program: Command): void {
   program
     .command('estimate')
     .description('tables from all that was paid for so far; spends nothing')
@@ -38,9 +38,9 @@ async function estimate(file: string, words: EstimateWords): Promise<void> {
   refuseOverwriteAlone(words);
   const { tablesText } = await import('../report/table-text.js');
   const { writeEstimate } = await import('./write-estimate.js');
-  const asked = await askedFrom(words);
+  const request = await requestFrom(words);
   const done = await withSession(file, { acceptNoProtection: true }, async (fugu, policy) => {
-    const answer = await fugu.estimate(asked);
+    const answer = await fugu.estimate(request);
     if (words.out !== undefined) writeEstimate(words.out, answer, policy, words.overwrite);
     return { answer, text: tablesText(answer.tables, policy, words.out ? '' : ' (use --out DIR or --json)') };
   });
@@ -50,13 +50,13 @@ async function estimate(file: string, words: EstimateWords): Promise<void> {
 const written = (out: string | undefined): string[] => (out ? [`Written to ${out}: tables as CSV, and estimate.json.`] : []);
 
 /** Origin of estimated tables: the entries used and left out. */
-function madeOf({ used, unused, untold, agreement }: Estimated): string[] {
+function madeOf({ used, unused, untold, agreement }: EstimatedTables): string[] {
   const entries = used.map(({ entry }) => entry).join(', ');
   return [
     good(`Made of ${used.length === 1 ? 'entry' : 'entries'} ${entries} of the ledger; nothing was read or spent.`),
     ...(agreement.expected > 0
       ? [
-          `Where several say the same they agree: ${figure(agreement.squares)} squared deviations, ${figure(agreement.expected)} expected.`,
+          `Where several say the same they agree: ${numberText(agreement.squares)} squared deviations, ${numberText(agreement.expected)} expected.`,
         ]
       : []),
     ...untold.slice(0, 10).map((name) => `Nothing that was paid for says ${name}.`),
@@ -66,9 +66,9 @@ function madeOf({ used, unused, untold, agreement }: Estimated): string[] {
   ];
 }
 
-async function askedFrom({ workload, tidy, since, entries }: EstimateWords): Promise<EstimateAsked> {
+async function requestFrom({ workload, tidy, since, entries }: EstimateWords): Promise<EstimateRequest> {
   return {
-    ...(workload !== undefined && { workload: (await readYaml(workload, workloadKind)) as EstimateAsked['workload'] }),
+    ...(workload !== undefined && { workload: (await readYaml(workload, workloadKind)) as EstimateRequest['workload'] }),
     ...(tidy && { tidy }),
     ...(since !== undefined && { since }),
     ...(entries !== undefined && { entries: splitNames(entries).map(entryNumber) }),

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicData } from '../../../experiments/data.js';
 import { runCommand } from '../../../test/command.js';
 import { openNow } from '../../../test/now.js';
+import { registerOf } from '../../../test/register-of.js';
 import { workbookOf } from '../../../test/statfile/zip.js';
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
@@ -15,8 +16,8 @@ import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { confirmPolicy, unconfirmedColumns } from '../api/confirm.js';
 import { draftPolicy } from '../api/draft.js';
-import { confirmTable, register as registerConfirm } from './confirm.js';
-import { register } from './init.js';
+import { confirmTable, registerConfirmCommand as registerConfirm } from './confirm.js';
+import { registerInitCommand } from './init.js';
 
 let folder: string;
 beforeAll(() => {
@@ -57,20 +58,20 @@ ${lines(
     );
     const clinics = write('clinics.csv', `clinic,size\n${lines(40, (i) => `c${i},${i % 2 ? 'small' : 'large'}`)}`);
     const out = path('beside.yaml');
-    const told = await runCommand(register, 'init', data, visits, clinics, '--out', out, '--dependence', 'none');
-    expect(told).toContain('visits (rows of persons that person names?), clinics (known to everybody, found by clinic?)');
+    const output = await runCommand(registerInitCommand, 'init', data, visits, clinics, '--out', out, '--dependence', 'none');
+    expect(output).toContain('visits (rows of persons that person names?), clinics (known to everybody, found by clinic?)');
     // The drafted comments have no effect, whatever the files hold.
     const { tables, protect } = await readPolicy(out);
     expect([tables?.size ?? 0, protect.secret]).toEqual([0, 'row']);
     const text = readFileSync(out, 'utf8');
     const block = text.slice(text.indexOf('# tables:')).split('\n\n')[0]!;
-    const said = (maxRows: string) => {
+    const withMaxRows = (maxRows: string) => {
       const own = block.replaceAll(/^# /gm, '').replace('maxRows: N', `maxRows: ${maxRows}`);
       return text.replace('protect: {secret: row}', 'protect: {secret: person, unit: person, maxRows: 1}').replace(block, own);
     };
-    writeFileSync(out, said('N'));
+    writeFileSync(out, withMaxRows('N'));
     await expect(readPolicy(out)).rejects.toMatchObject({ code: 'POLICY_INVALID' });
-    writeFileSync(out, said('5'));
+    writeFileSync(out, withMaxRows('5'));
     const policy = await readPolicy(out);
     expect(policy.tables!.get('visits')).toMatchObject({ unit: 'person', maxRows: 5, links: ['clinic'], public: false });
     expect([...policy.tables!.get('visits')!.columns.keys()]).toEqual(['kind', 'cost']);
@@ -180,9 +181,9 @@ describe('fugu confirm', () => {
   it('fugu confirm reports the dependence that it wrote, and nothing else if nothing else was to do', async () => {
     const { out, policy } = await init(wide(3));
     await confirmPolicy(policy.file, { columns: 'all' });
-    const said = await runCommand(registerConfirm, 'confirm', out, '--groups', 'q1');
-    expect(said).toContain('dependence: [{kind: groups, by: q1, oddsRatio: inf}]');
-    expect(said).not.toMatch(/already|undecided/);
+    const output = await runCommand(registerConfirm, 'confirm', out, '--groups', 'q1');
+    expect(output).toContain('dependence: [{kind: groups, by: q1, oddsRatio: inf}]');
+    expect(output).not.toMatch(/already|undecided/);
     expect((await readPolicy(out)).undecided).toBeUndefined();
   });
 
@@ -252,8 +253,7 @@ describe.skipIf(!data)('surveys from other publishers', () => {
 describe('the command line', () => {
   it('the commands init, confirm and check exist, each with --json', async () => {
     const program = new Command();
-    for (const { register } of [await import('./init.js'), await import('./confirm.js'), await import('./check.js')])
-      register(program);
+    for (const name of ['init', 'confirm', 'check']) (await registerOf(name))(program);
     expect(program.commands.map((c) => c.name())).toEqual(['init', 'confirm', 'check']);
     expect(program.commands.every((c) => c.options.some((o) => o.long === '--json'))).toBe(true);
   });
@@ -281,17 +281,17 @@ describe('fugu init with a panel', () => {
   };
   const run = async (...words: string[]) => {
     const { data, out } = panel();
-    const said = await runCommand(register, 'init', data, '--out', out, '--yes', ...words);
-    return { said, protect: (await readPolicy(out)).protect };
+    const output = await runCommand(registerInitCommand, 'init', data, '--out', out, '--yes', ...words);
+    return { said: output, protect: (await readPolicy(out)).protect };
   };
 
   it('fugu init protects a panel by person, and names the options for other privacy units', async () => {
-    const { said, protect } = await run();
+    const { said: output, protect } = await run();
     expect(protect).toMatchObject({ secret: 'person', unit: 'pid', maxRows: 4 });
-    expect(said).toMatch(
+    expect(output).toMatch(
       /There is a row for each wave of one pid: they are protected together \(secret: person\), and at most 4 of them count/,
     );
-    expect(said).toMatch(/--secret row.*--unit pid --max-rows N/);
+    expect(output).toMatch(/--secret row.*--unit pid --max-rows N/);
     const rows = await run('--secret', 'row');
     expect(rows.protect).toMatchObject({ secret: 'row' });
     expect(rows.said).toMatch(/each row is a secret of its own, as you said/i);
@@ -367,9 +367,9 @@ describe('possible misreadings of a draft', () => {
     expect(readFileSync(draft.policy, 'utf8')).toContain('party: {type: category, values: ["Grüne", SPD, "Žižka –"]}');
     expect((await init(text)).draft.doubts).toEqual([]);
     // A stated encoding leaves no doubt; an unknown name is refused.
-    const said = await draftPolicy(written(windows), { out: path(`said-${made}.yaml`), encoding: 'cp1252' });
-    expect(said.doubts).toEqual([]);
-    expect(readFileSync(said.policy, 'utf8')).toContain('encoding: cp1252');
+    const output = await draftPolicy(written(windows), { out: path(`said-${made}.yaml`), encoding: 'cp1252' });
+    expect(output.doubts).toEqual([]);
+    expect(readFileSync(output.policy, 'utf8')).toContain('encoding: cp1252');
     const lost = await draftPolicy(written(windows.subarray(windows.indexOf(0x0a) + 1)), {
       out: path(`lost-${made}.yaml`),
       encoding: 'utf-8',
@@ -388,9 +388,9 @@ describe('possible misreadings of a draft', () => {
     writeFileSync(data, bytes(head + one.repeat(40) + two.repeat(40)));
     const { doubts } = await draftPolicy(data, { out: path(`cyrillic-${made}.yaml`) });
     expect(doubts.join()).toContain('--encoding windows-1251 (Cyrillic), windows-1253 (Greek)');
-    const said = await draftPolicy(data, { out: path(`cyrillic-said-${made}.yaml`), encoding: 'windows-1251' });
-    expect(readFileSync(said.policy, 'utf8')).toContain('"Партия": {type: category, values: ["ЛДПР", "Яблоко"]}');
-    expect(said.doubts).toEqual([]);
+    const output = await draftPolicy(data, { out: path(`cyrillic-said-${made}.yaml`), encoding: 'windows-1251' });
+    expect(readFileSync(output.policy, 'utf8')).toContain('"Партия": {type: category, values: ["ЛДПР", "Яблоко"]}');
+    expect(output.doubts).toEqual([]);
   });
 
   it('a draft warns of question texts below the column names', async () => {
@@ -418,7 +418,7 @@ describe('possible misreadings of a draft', () => {
     const data = path(`next-${++made}.csv`);
     writeFileSync(data, `age,lat_score\n${lines(300, (i) => `${20 + (i % 50)},${(47.95 + (i % 40) / 8).toFixed(2)}`)}`);
     const out = path(`next-${made}.yaml`);
-    const text = await runCommand(register, 'init', data, '--out', out, '--yes');
+    const text = await runCommand(registerInitCommand, 'init', data, '--out', out, '--yes');
     expect(text).toContain(`confirm ${out}`);
     const shown = await runCommand(registerConfirm, 'confirm', out, '--all');
     expect(shown).toContain('lat_score  number   47.5 to 53');

@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
-import type { DraftedPolicy, Found, Said } from '../api/draft.js';
+import type { DraftAnswers, DraftedPolicy, Found } from '../api/draft.js';
 import { readJson } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
 import { bold, warn } from '../report/terminal-text.js';
-import { isTalking, talking } from './dialogue.js';
+import { isInteractive, withDialogue } from './dialogue.js';
 import { interview } from './interview.js';
-import { clock, emit, progress } from './output.js';
+import { emit, progressBar, waitingClock } from './output.js';
 import { inShell, typed } from './typed.js';
 
 interface InitWords {
@@ -29,7 +29,7 @@ interface InitWords {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerInitCommand(program: Command): void {
   program
     .command('init')
     .description(
@@ -76,21 +76,31 @@ export function register(program: Command): void {
         ...(encoding !== undefined && { encoding }),
         ...(order !== undefined && { order: readJson(order) as Record<string, string[]> }),
       };
-      const stop = clock(`reading ${basename(data)}`);
-      const given = { ...files, ...saidIn(words), progress: progress('looking at columns') };
-      const asking = (found: Found, said: Said) => {
+      const stop = waitingClock(`reading ${basename(data)}`);
+      const given = { ...files, ...answersFrom(words), progress: progressBar('looking at columns') };
+      const runInterview = (found: Found, answers: DraftAnswers) => {
         stop();
-        return talking((ask) => interview(ask)(found, said));
+        return withDialogue((ask) => interview(ask)(found, answers));
       };
       const draft = await draftPolicy(data, {
         ...given,
-        ...(isTalking(words.json) && !words.yes && { interview: asking }),
+        ...(isInteractive(words.json) && !words.yes && { interview: runInterview }),
       }).finally(stop);
       emit(words.json, { ...draft, text: undefined }, () => initText(draft, out));
     });
 }
 
-function saidIn({ columns, except, dependence, groups, oddsRatio, unit, maxRows, secret, missing }: InitWords): Said {
+function answersFrom({
+  columns,
+  except,
+  dependence,
+  groups,
+  oddsRatio,
+  unit,
+  maxRows,
+  secret,
+  missing,
+}: InitWords): DraftAnswers {
   if (dependence !== undefined && dependence !== 'none' && dependence !== 'undecided')
     throw new Fault('USAGE', '--dependence is none or undecided.', 'For households write --groups COLUMN.');
   if (dependence === 'none' && groups !== undefined)
@@ -147,9 +157,9 @@ function initText(draft: DraftedPolicy, out: string): string {
 }
 
 /** Drafted privacy unit of the rows, if the user did not state it. */
-function protectWords({ protect: { secret, said, unit, order, maxRows } }: DraftedPolicy): string[] {
-  if (secret === 'row' && said) return ['Each row is a secret of its own, as you said.'];
-  if (secret === 'row' || said) return [];
+function protectWords({ protect: { secret, said: answers, unit, order, maxRows } }: DraftedPolicy): string[] {
+  if (secret === 'row' && answers) return ['Each row is a secret of its own, as you said.'];
+  if (secret === 'row' || answers) return [];
   const rows = order === undefined ? 'Several rows share one' : `There is a row for each ${order} of one`;
   return [
     warn(`${rows} ${unit}: they are protected together (secret: person), and at most ${maxRows} of them count.`),

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readPolicy } from '../../data/terms/read.js';
-import { draftPolicy, type Said } from '../api/draft.js';
+import { type DraftAnswers, draftPolicy } from '../api/draft.js';
 import { interview } from './interview.js';
 
 let folder: string;
-let told: string[];
+let prompts: string[];
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fugu-interview-'));
   const rows = Array.from(
@@ -21,19 +21,19 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let made = 0;
 /** Answers by the first question they fit; every question and remark is kept. */
-async function talk(answers: readonly (readonly [RegExp, string])[], said: Said = {}) {
-  told = [];
-  const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+async function talk(answers: readonly (readonly [RegExp, string])[], given: DraftAnswers = {}) {
+  prompts = [];
+  const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => prompts.push(String(text)) > 0);
   const left = [...answers];
   const ask = async (question: string) => {
-    told.push(question);
+    prompts.push(question);
     const at = left.findIndex(([form]) => form.test(question));
     return at < 0 ? '' : left.splice(at, 1)[0]![1];
   };
   try {
     const out = join(folder, `policy-${++made}.yaml`);
-    const draft = await draftPolicy(join(folder, 'survey.csv'), { out, ...said, interview: interview(ask) });
-    return { draft, policy: await readPolicy(out), text: readFileSync(out, 'utf8'), asked: told.join('\n'), left };
+    const draft = await draftPolicy(join(folder, 'survey.csv'), { out, ...given, interview: interview(ask) });
+    return { draft, policy: await readPolicy(out), text: readFileSync(out, 'utf8'), asked: prompts.join('\n'), left };
   } finally {
     spy.mockRestore();
   }
@@ -41,16 +41,16 @@ async function talk(answers: readonly (readonly [RegExp, string])[], said: Said 
 
 describe('the interview of fugu init about the privacy unit', () => {
   it('fugu init accepts "no" for one row per person, and states the consequence', async () => {
-    const { policy, asked } = await talk([[/Is that one person/, 'n']]);
+    const { policy, asked: prompted } = await talk([[/Is that one person/, 'n']]);
     expect(policy.protect.secret).toBe('row');
-    expect(asked).toMatch(/Each row is then a secret of its own/);
+    expect(prompted).toMatch(/Each row is then a secret of its own/);
     expect((await talk([[/how many rows/, '7']])).policy.protect.maxRows).toBe(7);
   });
 });
 
 describe('the interview of fugu init about facts that only the steward knows', () => {
   it('Enter for every question accepts the groups that were found, and leaves out columns that are no questions', async () => {
-    const { policy, asked, draft } = await talk([]);
+    const { policy, asked: prompted, draft } = await talk([]);
     expect([...policy.columns.keys()]).toEqual(['age', 'q1', 'wt', 'q2']);
     expect(policy.dependence).toMatchObject([{ kind: 'groups', by: ['hh'], oddsRatio: Number.POSITIVE_INFINITY }]);
     expect(policy.protect).toMatchObject({ secret: 'person', unit: 'respondent_id', maxRows: 2 });
@@ -62,8 +62,8 @@ describe('the interview of fugu init about facts that only the steward knows', (
       /Survey weights.*wt/,
       /NA/,
     ])
-      expect(asked).toMatch(words);
-    expect(asked).not.toMatch(/I think/);
+      expect(prompted).toMatch(words);
+    expect(prompted).not.toMatch(/I think/);
   });
 
   it('the interview never assumes that records are strangers unless the user states it', async () => {
@@ -107,12 +107,12 @@ describe('the interview of fugu init about facts that only the steward knows', (
     expect(policy.columns.get('q2')).toMatchObject({ values: ['0', '1'], missing: ['2'] });
     expect(policy.columns.get('wt')?.type).toBe('number');
     expect(text).not.toMatch(/I think/);
-    const { asked } = await talk([], {
+    const { asked: prompted } = await talk([], {
       columns: ['q1'],
       dependence: 'none',
       missing: ['NA'],
       person: { unit: 'respondent_id', maxRows: 2 },
     });
-    expect(asked).not.toMatch(/Which columns|know each other|no answer|one person/);
+    expect(prompted).not.toMatch(/Which columns|know each other|no answer|one person/);
   });
 });

@@ -1,20 +1,20 @@
-import type { Found, Said } from '../api/draft.js';
+import type { DraftAnswers, Found } from '../api/draft.js';
 import { isPattern, splitNames } from '../api/names.js';
-import { type Ask, until, yes } from './dialogue.js';
-import { tell } from './output.js';
+import { type AskLine, askUntil, askYesNo } from './dialogue.js';
+import { printNote } from './output.js';
 
 /**
  * Interview on facts that only the steward knows: which columns are questions, which records are tied, which codes mean "no
  * answer". Given answers are kept.
  */
 export const interview =
-  (ask: Ask) =>
-  async (found: Found, said: Said): Promise<Said> => ({
-    ...said,
-    ...(said.columns || said.except ? {} : await whichColumns(ask, found)),
-    ...(said.person || said.secret ? {} : await whosePerson(ask, found)),
-    ...(said.dependence !== undefined ? {} : await whoKnowsWhom(ask, found)),
-    ...(said.missing ? {} : await noAnswer(ask, found)),
+  (ask: AskLine) =>
+  async (found: Found, given: DraftAnswers): Promise<DraftAnswers> => ({
+    ...given,
+    ...(given.columns || given.except ? {} : await whichColumns(ask, found)),
+    ...(given.person || given.secret ? {} : await whosePerson(ask, found)),
+    ...(given.dependence !== undefined ? {} : await whoKnowsWhom(ask, found)),
+    ...(given.missing ? {} : await noAnswer(ask, found)),
     ...(await weights(ask, found)),
   });
 
@@ -37,16 +37,16 @@ const kinds = [
   ['empty', 'that are empty or always the same'],
 ] as const;
 
-async function whichColumns(ask: Ask, found: Found): Promise<Said> {
+async function whichColumns(ask: AskLine, found: Found): Promise<DraftAnswers> {
   const questions = named(found, 'question');
-  tell(`The data has ${found.columns.length} columns; ${questions.length} look like questions: ${listed(questions)}.`);
+  printNote(`The data has ${found.columns.length} columns; ${questions.length} look like questions: ${listed(questions)}.`);
   for (const [is, words] of kinds) {
     const names = named(found, is);
-    if (names.length > 0) tell(`  Left out, ${names.length} ${words}: ${listed(names)}.`);
+    if (names.length > 0) printNote(`  Left out, ${names.length} ${words}: ${listed(names)}.`);
   }
   const all = found.columns.map(({ name }) => name);
   const known = (names: readonly string[]) => names.every((name) => isPattern(name) || all.includes(name));
-  const keep = await until(
+  const keep = await askUntil(
     ask,
     'Which columns to ask about? Names and patterns such as q*,age - or Enter for all that look like questions: ',
     (answer) => (known(splitNames(answer)) ? splitNames(answer) : undefined),
@@ -55,10 +55,10 @@ async function whichColumns(ask: Ask, found: Found): Promise<Said> {
   return keep.length > 0 ? { columns: [...keep] } : {};
 }
 
-async function whoKnowsWhom(ask: Ask, found: Found): Promise<Said> {
+async function whoKnowsWhom(ask: AskLine, found: Found): Promise<DraftAnswers> {
   for (const { name, rowsEach, why, sure } of found.groups.slice(0, 3))
     if (
-      await yes(
+      await askYesNo(
         ask,
         `Rows share values of ${name} (about ${rowsEach} each; ${why}). Do people with one value know each other?`,
         sure,
@@ -66,8 +66,8 @@ async function whoKnowsWhom(ask: Ask, found: Found): Promise<Said> {
     )
       return { dependence: { by: name, oddsRatio: await strength(ask) } };
   const all = found.columns.map(({ name }) => name);
-  tell('Does any row say something about another (a household, a couple, a class, the same person again)?');
-  const answer = await until(
+  printNote('Does any row say something about another (a household, a couple, a class, the same person again)?');
+  const answer = await askUntil(
     ask,
     '  The column that says who belongs together, "none", or Enter to decide later (nothing is released before): ',
     (text) => (/^(none|no)$/i.test(text) ? 'none' : all.includes(text) ? text : undefined),
@@ -88,13 +88,13 @@ export const measuredTies = {
   education: '340',
 } as const;
 
-async function strength(ask: Ask): Promise<string> {
+async function strength(ask: AskLine): Promise<string> {
   const measured = Object.entries(measuredTies).map(([what, declare]) => `${declare} ${what}`);
-  tell(
+  printNote(
     '  How alike do they answer, in what ties them most? As an odds ratio: 1 strangers, 81 two of them agree nine times in ten.',
   );
-  tell(`  Measured between couples in public data: ${measured.join(', ')} (more in docs/reference-ties.md).`);
-  return until(
+  printNote(`  Measured between couples in public data: ${measured.join(', ')} (more in docs/reference-ties.md).`);
+  return askUntil(
     ask,
     '  The odds ratio, or Enter for inf, as if all gave the same answers: the only one that is safe for whatever is asked [inf]: ',
     (text) => (/^(inf|\d+(\.\d+)?)$/.test(text) && Number(text) !== 0 && !(Number(text) < 1) ? text : undefined),
@@ -102,11 +102,11 @@ async function strength(ask: Ask): Promise<string> {
   );
 }
 
-async function whosePerson(ask: Ask, { panels }: Found): Promise<Said> {
+async function whosePerson(ask: AskLine, { panels }: Found): Promise<DraftAnswers> {
   for (const { unit, order, maxRows } of panels.slice(0, 3)) {
     const rows = order === undefined ? 'Several rows share one' : `There is a row for each ${order} of one`;
-    if (!(await yes(ask, `${rows} ${unit}. Is that one person with several rows, to be protected as one?`, true))) continue;
-    const most = await until(
+    if (!(await askYesNo(ask, `${rows} ${unit}. Is that one person with several rows, to be protected as one?`, true))) continue;
+    const most = await askUntil(
       ask,
       `At most how many rows of one person may count (the rest is left out)? [${maxRows}]: `,
       (text) => (/^\d{1,6}$/.test(text) && Number(text) > 0 ? Number(text) : undefined),
@@ -114,11 +114,11 @@ async function whosePerson(ask: Ask, { panels }: Found): Promise<Said> {
     );
     return { person: { unit, maxRows: most } };
   }
-  if (panels.length > 0) tell('  Each row is then a secret of its own (secret: row).');
+  if (panels.length > 0) printNote('  Each row is then a secret of its own (secret: row).');
   return panels.length > 0 ? { secret: 'row' } : {};
 }
 
-async function noAnswer(ask: Ask, { columns }: Found): Promise<Said> {
+async function noAnswer(ask: AskLine, { columns }: Found): Promise<DraftAnswers> {
   const counts = new Map<string, number>();
   for (const { missing } of columns) for (const code of missing) counts.set(code, (counts.get(code) ?? 0) + 1);
   if (counts.size === 0) return {};
@@ -129,10 +129,10 @@ async function noAnswer(ask: Ask, { columns }: Found): Promise<Said> {
   return answer === '' ? {} : { missing: [...splitNames(answer)] };
 }
 
-async function weights(ask: Ask, found: Found): Promise<Said> {
+async function weights(ask: AskLine, found: Found): Promise<DraftAnswers> {
   const names = named(found, 'weight');
   if (names.length === 0) return {};
-  return (await yes(ask, `Survey weights (they count people, nobody is asked about them): ${listed(names)}?`, true))
+  return (await askYesNo(ask, `Survey weights (they count people, nobody is asked about them): ${listed(names)}?`, true))
     ? {}
     : { noWeights: [...names] };
 }

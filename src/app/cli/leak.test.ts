@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
 import { Fault } from '../../base/errors.js';
-import { register } from './leak.js';
+import { registerLeakCommand } from './leak.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-leak-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -24,7 +24,7 @@ const star = file('star.json', {
   records: Array.from({ length: 9 }, (_, k) => ({ id: `r${k}`, values: [0, 1] })),
   factors: Array.from({ length: 8 }, (_, k) => ({ records: ['r0', `r${k + 1}`], oddsRatio: 9 })),
 });
-const run = (...words: string[]) => runCommand(register, 'leak', ...words);
+const run = (...words: string[]) => runCommand(registerLeakCommand, 'leak', ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 const refused = async (...words: string[]): Promise<Fault> => {
   const error = await run(...words).then(
@@ -55,9 +55,9 @@ describe('the command fugu leak', () => {
   });
 
   it('fugu leak warns of hubs and prints the cost under weaker declarations', async () => {
-    const said = await run(star, '--base', '0.01');
-    expect(said).toMatch(/r0 \(8 ties\) pass on more than they receive/);
-    expect(said).toMatch(/twice as large/);
+    const output = await run(star, '--base', '0.01');
+    expect(output).toMatch(/r0 \(8 ties\) pass on more than they receive/);
+    expect(output).toMatch(/twice as large/);
     expect((await json(star, '--base', '0.01')).hubs[0].record).toBe('r0');
   });
 

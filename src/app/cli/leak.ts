@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import { within } from '../../base/input/limits.js';
 import type { Leakage } from '../api/leakage-figures.js';
-import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { bold, dim, numberText, table } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
 import { emit } from './output.js';
 
@@ -14,7 +14,7 @@ interface LeakOptions {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerLeakCommand(program: Command): void {
   program
     .command('leak')
     .description(
@@ -27,9 +27,9 @@ export function register(program: Command): void {
     .option('--adversary <kind>', 'informed (may know other records) or uninformed', 'informed')
     .option('--json', 'one JSON document on stdout')
     .action(async (file: string, words: LeakOptions) => {
-      const asked = optionsFrom(words);
+      const request = optionsFrom(words);
       const { leakageInFile } = await import('../api/leakage-figures.js');
-      const found = await leakageInFile(file, asked);
+      const found = await leakageInFile(file, request);
       emit(words.json, found, () => human(found));
     });
 }
@@ -57,21 +57,21 @@ function human(d: Leakage): string {
     ...(d.epsilon === undefined
       ? []
       : [
-          bold(`Every record may spend a base epsilon of ${figure(d.base!)}`),
-          `so that nobody gains more than ${figure(d.epsilon)} about any record; the ties cost a factor of ${figure(d.amplification!)}.`,
+          bold(`Every record may spend a base epsilon of ${numberText(d.base!)}`),
+          `so that nobody gains more than ${numberText(d.epsilon)} about any record; the ties cost a factor of ${numberText(d.amplification!)}.`,
           '',
         ]),
     table(
       ['record', 'leakage'],
-      all.slice(0, shown).map(([id, leak]) => [id, figure(leak)]),
+      all.slice(0, shown).map(([id, leak]) => [id, numberText(leak)]),
     ),
     ...(all.length > shown ? [dim(`… and ${all.length - shown} more (--json lists all)`)] : []),
     '',
-    `worst: ${d.worst.record} at ${figure(d.worst.leakage)}; group privacy would say ${figure(d.group)}; adversary ${d.adversary}; a proven bound, rounded up.`,
+    `worst: ${d.worst.record} at ${numberText(d.worst.leakage)}; group privacy would say ${numberText(d.group)}; adversary ${d.adversary}; a proven bound, rounded up.`,
     dim(d.how),
     ...(d.whatIf
       ? [
-          `If the odds ratios were twice as large: ${figure(d.whatIf.oddsTimes2)}; four times: ${figure(d.whatIf.oddsTimes4)}; with one more tie per record: ${figure(d.whatIf.oneMoreTie)}.`,
+          `If the odds ratios were twice as large: ${numberText(d.whatIf.oddsTimes2)}; four times: ${numberText(d.whatIf.oddsTimes4)}; with one more tie per record: ${numberText(d.whatIf.oneMoreTie)}.`,
         ]
       : []),
     ...(d.hubs

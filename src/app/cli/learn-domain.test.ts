@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
 import { openWorkshop, type Workshop } from '../../../test/workshop.js';
-import { register } from './learn.js';
+import { registerLearnCommand } from './learn.js';
 
 const people = 6000;
 const cities = ['Ulm', 'Bonn', 'Köln'];
@@ -43,7 +43,7 @@ beforeEach(() => {
 afterEach(() => shop.remove());
 
 const run = (what: string, ...words: string[]) =>
-  runCommand(register, 'learn', what, shop.policyFile, '--epsilon', '5', ...words);
+  runCommand(registerLearnCommand, 'learn', what, shop.policyFile, '--epsilon', '5', ...words);
 const json = async (what: string, ...words: string[]) => JSON.parse(await run(what, ...words, '--json'));
 const text = () => readFileSync(shop.policyFile, 'utf8');
 
@@ -88,8 +88,8 @@ describe('the commands fugu learn keys, bounds and rows', () => {
     expect(result.maxRows).toBe(6);
     expect(text()).toContain('maxRows: 6');
     expect(text()).toContain(`learned: "ledger entry ${receipt.ledger.entry}"`);
-    const told = await run('keys', '--column', 'place', '--table', 'visits', '--longest', '6', '--most', '4');
-    expect(told).toMatch(/home .*\d+/);
+    const output = await run('keys', '--column', 'place', '--table', 'visits', '--longest', '6', '--most', '4');
+    expect(output).toMatch(/home .*\d+/);
     expect(text()).toMatch(/place: \{ type: category, values: \[.*"clinic".*\]/);
     const session = await shop.session();
     const plan = await session.plan({ kind: 'count', by: ['place'], from: 'visits' });
@@ -122,7 +122,7 @@ describe('the commands fugu learn keys, bounds and rows', () => {
     shop.write('policy.yaml', text().replace('unit: person\n', 'unit: who\n'));
     const file = shop.policyFile.replace(/[^/]*$/, 'policy.yaml');
     const words = ['learn', 'keys', file, '--epsilon', '5', '--column', 'person', '--table', 'visits'];
-    await expect(runCommand(register, ...words)).rejects.toThrow('"person" names the persons');
+    await expect(runCommand(registerLearnCommand, ...words)).rejects.toThrow('"person" names the persons');
   });
 
   it('fugu learn returns a recorded result for free, and no declaration where nothing is above the noise', async () => {

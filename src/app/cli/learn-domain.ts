@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
-import type { LearnedBounds, LearnedDomain, LearnedKeys, LearnedRows, Learning } from '../api/learn-domain.js';
-import { figure, table } from '../report/terminal-text.js';
+import type { DomainLearning, LearnedBounds, LearnedDomain, LearnedKeys, LearnedRows } from '../api/learn-domain.js';
+import { numberText, table } from '../report/terminal-text.js';
 import { emit, paidText, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, type SpendWords, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, type PaymentOptions, spendingDecision, yesOption } from './spend-or-not.js';
 
-interface Words extends SpendWords {
+interface Words extends PaymentOptions {
   readonly column: string;
   readonly table?: string;
   readonly most?: string;
@@ -20,7 +20,7 @@ interface Words extends SpendWords {
 }
 
 /** Commands that learn required declarations nobody knows: paid for, and entered into the policy. */
-export function registerDomain(learn: Command): void {
+export function registerDomainCommands(learn: Command): void {
   const command = (name: string, what: string) =>
     learn.command(name).description(what).argument('<policy>', 'policy file; what is learned is entered into it');
   const paying = (made: Command) =>
@@ -41,8 +41,8 @@ export function registerDomain(learn: Command): void {
       .option('--longest <bytes>', 'values of more bytes are left out; fewer mean less noise', '16'),
   ).action(async (file: string, words: Words) => {
     const { keysLearning } = await import('../api/learn-domain.js');
-    const asked = { ...place(words), most: whole('--most', words.most), longest: whole('--longest', words.longest) };
-    await run(keysLearning(file, { ...asked, ...part(words) }), words, keysText);
+    const request = { ...place(words), most: whole('--most', words.most), longest: whole('--longest', words.longest) };
+    await run(keysLearning(file, { ...request, ...part(words) }), words, keysText);
   });
   paying(
     placed(command('bounds', 'between which round numbers a column lies, and of how many digits it is'))
@@ -50,8 +50,8 @@ export function registerDomain(learn: Command): void {
       .option('--tail <share>', 'the share of rows that may lie below the bounds, and above them', '0.005'),
   ).action(async (file: string, words: Words) => {
     const { boundsLearning } = await import('../api/learn-domain.js');
-    const asked = { ...place(words), within: number('--within', words.within), tail: number('--tail', words.tail) };
-    await run(boundsLearning(file, { ...asked, ...part(words) }), words, boundsText);
+    const request = { ...place(words), within: number('--within', words.within), tail: number('--tail', words.tail) };
+    await run(boundsLearning(file, { ...request, ...part(words) }), words, boundsText);
   });
   paying(
     command('rows', 'how many rows of one person are used in a table: as many as nearly everybody has')
@@ -60,8 +60,8 @@ export function registerDomain(learn: Command): void {
       .option('--share <share>', 'the share of the persons in it of whom every row is to be used', '0.95'),
   ).action(async (file: string, words: Words) => {
     const { rowsLearning } = await import('../api/learn-domain.js');
-    const asked = { table: words.table!, most: whole('--most', words.most), share: number('--share', words.share) };
-    await run(rowsLearning(file, { ...asked, ...part(words) }), words, rowsText);
+    const request = { table: words.table!, most: whole('--most', words.most), share: number('--share', words.share) };
+    await run(rowsLearning(file, { ...request, ...part(words) }), words, rowsText);
   });
 }
 
@@ -78,11 +78,15 @@ function whole(option: string, text: string | undefined): number {
   throw new Fault('USAGE', `${option} must be a whole number.`, `Write for example ${option} 20.`);
 }
 
-async function run<R>(made: Promise<Learning<R>>, words: Words, told: (result: R) => readonly string[]): Promise<void> {
-  const { file, declared, ask, enter } = await made;
+async function run<R>(
+  made: Promise<DomainLearning<R>>,
+  words: Words,
+  resultText: (result: R) => readonly string[],
+): Promise<void> {
+  const { file, declared, release, enter } = await made;
   outcomes.arise();
-  const learned = await enter(await withSession(file, { ...spendingBy(words), policy: declared }, (fugu) => ask(fugu)));
-  emit(words.json, learned, () => [...told(learned.result), ...enteredText(learned)].join('\n'));
+  const learned = await enter(await withSession(file, { ...spendingDecision(words), policy: declared }, (fugu) => release(fugu)));
+  emit(words.json, learned, () => [...resultText(learned.result), ...enteredText(learned)].join('\n'));
 }
 
 function enteredText<R>({ entered, policy, receipt }: LearnedDomain<R>): readonly string[] {
@@ -95,7 +99,7 @@ function enteredText<R>({ entered, policy, receipt }: LearnedDomain<R>): readonl
 
 const mostShown = 20;
 function keysText({ keys, least, noiseScale }: LearnedKeys): readonly string[] {
-  const found = `What ${figure(least)} rows have is found with 95 %; the noise in every count has scale ${figure(noiseScale)}.`;
+  const found = `What ${numberText(least)} rows have is found with 95 %; the noise in every count has scale ${numberText(noiseScale)}.`;
   if (keys.length === 0)
     return [`No value was seen above the noise. ${found}`, 'Allow shorter values (--longest), or more --epsilon.'];
   const rows = keys.slice(0, mostShown).map(({ key, rows: count }) => [key, `${Math.round(count)}`]);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
 import { Fault } from '../../base/errors.js';
-import { register } from './learn.js';
+import { registerLearnCommand } from './learn.js';
 
 let shop: Workshop;
 const people = 4000;
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => shop.remove());
 
-const run = (...words: string[]) => runCommand(register, 'learn', 'ties', ...words);
+const run = (...words: string[]) => runCommand(registerLearnCommand, 'learn', 'ties', ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 const fault = async (...words: string[]): Promise<Fault> => {
   const error = await run(...words).catch((e: unknown) => e);
@@ -62,12 +62,12 @@ describe('the command fugu learn ties', () => {
   });
 
   it('fugu learn ties refuses an invalid request before anything is spent', async () => {
-    const asked = [shop.policyFile, '--relation', 'friend', '--epsilon', '0.5'];
-    expect(await fault(...asked)).toMatchObject({ code: 'USAGE' });
-    expect(await fault(...asked, '--column', 'age')).toMatchObject({ code: 'QUERY_UNSUPPORTED' });
-    expect(await fault(...asked, '--column', 'partei')).toMatchObject({ code: 'COLUMN_UNKNOWN' });
-    expect(await fault(...asked, '--column', 'party', '--pairs-each', '0')).toMatchObject({ code: 'USAGE' });
-    expect(await fault(...asked, '--column', 'party', '--confidence', '1')).toMatchObject({ code: 'USAGE' });
+    const args = [shop.policyFile, '--relation', 'friend', '--epsilon', '0.5'];
+    expect(await fault(...args)).toMatchObject({ code: 'USAGE' });
+    expect(await fault(...args, '--column', 'age')).toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    expect(await fault(...args, '--column', 'partei')).toMatchObject({ code: 'COLUMN_UNKNOWN' });
+    expect(await fault(...args, '--column', 'party', '--pairs-each', '0')).toMatchObject({ code: 'USAGE' });
+    expect(await fault(...args, '--column', 'party', '--confidence', '1')).toMatchObject({ code: 'USAGE' });
     expect(await fault(shop.policyFile, '--relation', 'kin', '--column', 'party', '--epsilon', '1')).toMatchObject({
       code: 'RELATION_UNKNOWN',
     });

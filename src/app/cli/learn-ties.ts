@@ -2,15 +2,15 @@ import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import { friendLaw } from '../api/learn-defaults.js';
 import type { LearnedOdds } from '../api/odds.js';
-import { bold, figure, warn } from '../report/terminal-text.js';
-import { type MakeWords, tellAffinityTies, tellDistanceTies } from './make-ties.js';
+import { bold, numberText, warn } from '../report/terminal-text.js';
+import { type MakeTiesOptions, makeAffinityTiesFile, makeDistanceTiesFile } from './make-ties.js';
 import { emit, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
 import { asTyped } from './typed.js';
 
-interface Words extends MakeWords {
+interface Words extends MakeTiesOptions {
   readonly public?: string;
   readonly directed?: boolean;
   readonly relation?: string;
@@ -25,7 +25,7 @@ interface Words extends MakeWords {
   readonly newBudget?: string;
 }
 
-export function registerTies(learn: Command): void {
+export function registerTiesCommand(learn: Command): void {
   learn
     .command('ties')
     .description('how strongly tied records depend on each other; or who is tied, from public coordinates or attributes')
@@ -60,15 +60,15 @@ export function registerTies(learn: Command): void {
 }
 
 async function run(policy: string | undefined, words: Words): Promise<void> {
-  const asked = [policy, words.public, words.distance, words.affinity].filter((x) => x !== undefined);
-  if (asked.length !== 1)
+  const origins = [policy, words.public, words.distance, words.affinity].filter((x) => x !== undefined);
+  if (origins.length !== 1)
     throw new Fault(
       'USAGE',
       'Say what to learn from: one of POLICY, --public, --distance or --affinity.',
       'For example: fugu learn ties --public pairs.csv --column party',
     );
-  if (words.distance !== undefined) return tellDistanceTies(words.distance, words);
-  if (words.affinity !== undefined) return tellAffinityTies(words.affinity, words);
+  if (words.distance !== undefined) return makeDistanceTiesFile(words.distance, words);
+  if (words.affinity !== undefined) return makeAffinityTiesFile(words.affinity, words);
   const confidence = share(words.confidence, '--confidence', 1);
   const pool = share(words.pool, '--pool', 0.5);
   return policy === undefined ? fromPublic(words.public!, words, confidence, pool) : fromPolicy(policy, words, confidence, pool);
@@ -95,7 +95,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
   if (!Number.isInteger(pairsEach) || pairsEach < 1 || pairsEach > 1000)
     throw new Fault('USAGE', '--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.');
   outcomes.arise();
-  const { result, receipt } = await withSession(file, spendingBy(words), (fugu) =>
+  const { result, receipt } = await withSession(file, spendingDecision(words), (fugu) =>
     fugu.release({ odds: { relation, column, pairsEach, confidence, pool } }, { epsilon, fresh }),
   );
   const { noiseScale, ...found } = result;
@@ -104,7 +104,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
       ...sentences(
         found,
         column,
-        `Learned from the protected table and paid for: epsilon ${figure(receipt.epsilon)}, noise of scale ${figure(noiseScale)} in every count.`,
+        `Learned from the protected table and paid for: epsilon ${numberText(receipt.epsilon)}, noise of scale ${numberText(noiseScale)} in every count.`,
       ),
       ...(receipt.ledger.replayed ? [recordedText(receipt.at, receipt.ledger.entry)] : []),
       asTyped('Declaring it changes the terms of the budget: edit the policy, then "fugu ledger POLICY amend --reason TEXT".'),
@@ -118,14 +118,14 @@ function sentences(found: LearnedOdds, column: string | undefined, origin: strin
   const about = column === undefined ? '' : ` in ${column}`;
   const open = !Number.isFinite(high);
   return [
-    `${figure(Math.max(0, pairs))} tied pairs${about}: the odds ratio is about ${figure(oddsRatio)}, between ${figure(low)} and ${figure(high)} (${100 * confidence} %).`,
+    `${numberText(Math.max(0, pairs))} tied pairs${about}: the odds ratio is about ${numberText(oddsRatio)}, between ${numberText(low)} and ${numberText(high)} (${100 * confidence} %).`,
     `It is largest between ${between.mine.join(' and ')} against ${between.theirs.join(' and ')}.`,
     open
       ? warn('Too few pairs to bound it from above: take more pairs or a larger --pool, or declare inf.')
       : bold(`declare oddsRatio: ${declare}`),
     assumes,
     ...(restsOn === 'shared'
-      ? [`Without that assumption these pairs bound it by ${figure(assumptionFree.declare)} only (assumptionFree).`]
+      ? [`Without that assumption these pairs bound it by ${numberText(assumptionFree.declare)} only (assumptionFree).`]
       : []),
     ...(unjudged.length > 0 ? [`Too rare to be judged, and left out: ${unjudged.join(', ')}.`] : []),
     origin,

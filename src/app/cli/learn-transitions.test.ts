@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
 import { openWorkshop, type Workshop } from '../../../test/workshop.js';
-import { register } from './learn.js';
+import { registerLearnCommand } from './learn.js';
 
 let shop: Workshop;
 const [people, days] = [300, 12];
@@ -31,7 +31,8 @@ afterEach(() => shop.remove());
 
 const out = () => join(shop.folder, 'daily.json');
 const steps = ['--order', 'day', '--state', 'place'];
-const run = (...words: string[]) => runCommand(register, 'learn', 'transitions', shop.policyFile, '--out', out(), ...words);
+const run = (...words: string[]) =>
+  runCommand(registerLearnCommand, 'learn', 'transitions', shop.policyFile, '--out', out(), ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 
 describe('the command fugu learn transitions', () => {
@@ -54,7 +55,7 @@ describe('the command fugu learn transitions', () => {
   });
 
   it('a policy declares a learned matrix in a sequence, and its promise states the origin', async () => {
-    for (const [words, said] of [
+    for (const [words, expected] of [
       [['--epsilon', '1'], 'learned from the data and paid for (epsilon 1'],
       [[], 'NOT PAID FOR'],
       [['--public'], 'learned from public data (visits.csv)'],
@@ -64,12 +65,12 @@ describe('the command fugu learn transitions', () => {
         'policy2.yaml',
         policy('[{ kind: sequence, by: person, order: day, state: place, transition: daily.json }]', '{ secret: step }').replace(
           'ledger.db',
-          `${said.length}.db`,
+          `${expected.length}.db`,
         ),
       );
       const session = await shop.session(join(shop.folder, 'policy2.yaml'));
       const plan = await session.plan({ kind: 'count' });
-      expect(JSON.stringify(plan.guarantee)).toContain(said);
+      expect(JSON.stringify(plan.guarantee)).toContain(expected);
       await session.close();
     }
   });

@@ -3,12 +3,12 @@ import type { LearnedTransitions } from '../../analysis/learn/transitions/learn-
 import { Fault } from '../../base/errors.js';
 import { refuseUnwritable } from '../../base/files/write-file.js';
 import type { Receipt } from '../../release/session/receipt.js';
-import { figure, table } from '../report/terminal-text.js';
-import { paidWords } from './learned-text.js';
+import { numberText, table } from '../report/terminal-text.js';
+import { useText } from './learned-text.js';
 import { emit, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
 import { asTyped } from './typed.js';
 
 interface Words {
@@ -25,7 +25,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function registerTransitions(learn: Command): void {
+export function registerTransitionsCommand(learn: Command): void {
   learn
     .command('transitions')
     .description('which state follows which from one step to the next: a matrix that a sequence can declare')
@@ -53,7 +53,8 @@ async function run(file: string, words: Words): Promise<void> {
   };
   refuseUnwritable(out, { hint: 'Choose another --out.' });
   const { learnTransitions, writeLearnedTransitions } = await import('../api/transitions.js');
-  if (epsilon === undefined) return tell(words, await learnTransitions(file, { ...columns, out, public: words.public === true }));
+  if (epsilon === undefined)
+    return printLearned(words, await learnTransitions(file, { ...columns, out, public: words.public === true }));
   if (words.public)
     throw new Fault(
       'USAGE',
@@ -61,25 +62,25 @@ async function run(file: string, words: Words): Promise<void> {
       'Leave out --epsilon, or leave out --public to learn from the protected rows.',
     );
   outcomes.arise();
-  const { result, receipt } = await withSession(file, spendingBy(words), (fugu) =>
+  const { result, receipt } = await withSession(file, spendingDecision(words), (fugu) =>
     fugu.release({ transitions: columns }, { epsilon, fresh }),
   );
   writeLearnedTransitions(out, result);
-  tell(words, result, receipt, result.noiseScale);
+  printLearned(words, result, receipt, result.noiseScale);
 }
 
-function tell({ out, json }: Words, learned: LearnedTransitions, receipt?: Receipt, noiseScale?: number): void {
+function printLearned({ out, json }: Words, learned: LearnedTransitions, receipt?: Receipt, noiseScale?: number): void {
   const { states, transition, origin, pairs } = learned;
-  const told = { written: out, states, transition, origin, pairs, ...(noiseScale !== undefined && { noiseScale }) };
-  emit(json, { ...told, ...(receipt && { receipt }) }, () =>
+  const document = { written: out, states, transition, origin, pairs, ...(noiseScale !== undefined && { noiseScale }) };
+  emit(json, { ...document, ...(receipt && { receipt }) }, () =>
     [
-      `Wrote ${out}: ${states.length} states, ${figure(Math.round(pairs))} pairs of steps.`,
+      `Wrote ${out}: ${states.length} states, ${numberText(Math.round(pairs))} pairs of steps.`,
       table(
         ['from', ...states],
-        transition.map((row, k) => [states[k]!, ...row.map(figure)]),
+        transition.map((row, k) => [states[k]!, ...row.map(numberText)]),
       ),
-      ...(noiseScale === undefined ? [] : [`Every count has noise of scale ${figure(noiseScale)}.`]),
-      paidWords(origin.learned),
+      ...(noiseScale === undefined ? [] : [`Every count has noise of scale ${numberText(noiseScale)}.`]),
+      useText(origin.learned),
       ...(receipt?.ledger.replayed ? [recordedText(receipt.at, receipt.ledger.entry)] : []),
       asTyped(
         'It describes these rows, up to noise and chance. Declared (kind: sequence), whatever it misses is unprotected; and declaring it changes the terms of the budget: "fugu ledger POLICY amend --reason TEXT".',

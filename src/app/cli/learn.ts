@@ -4,15 +4,15 @@ import { refuseUnwritable } from '../../base/files/write-file.js';
 import type { Network } from '../../privacy/dependence/model/network.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import { largestChunk } from '../api/learn-defaults.js';
-import { figure } from '../report/terminal-text.js';
-import { registerDomain } from './learn-domain.js';
-import { registerTies } from './learn-ties.js';
-import { registerTransitions } from './learn-transitions.js';
-import { paidWords } from './learned-text.js';
-import { emit, progress, recordedText } from './output.js';
+import { numberText } from '../report/terminal-text.js';
+import { registerDomainCommands } from './learn-domain.js';
+import { registerTiesCommand } from './learn-ties.js';
+import { registerTransitionsCommand } from './learn-transitions.js';
+import { useText } from './learned-text.js';
+import { emit, progressBar, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
 
 interface LearnWords {
   readonly out: string;
@@ -31,7 +31,7 @@ interface LearnWords {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerLearnCommand(program: Command): void {
   const learn =
     program.commands.find((c) => c.name() === 'learn') ??
     program.command('learn').description('estimate a model of how values go together');
@@ -57,9 +57,9 @@ export function register(program: Command): void {
     .option(...newBudgetOption)
     .option('--json', 'one JSON document on stdout')
     .action(learnColumns);
-  registerTies(learn);
-  registerTransitions(learn);
-  registerDomain(learn);
+  registerTiesCommand(learn);
+  registerTransitionsCommand(learn);
+  registerDomainCommands(learn);
 }
 
 const whole = (text: string | undefined, what: string, most: number): number | undefined => {
@@ -100,24 +100,24 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
   const { out, epsilon, fresh } = words;
   const { learnNetwork, writeNetwork } = await import('../api/learn.js');
   if (epsilon === undefined) {
-    const asked = { chunk, maxParents, public: words.public, progress: progress('learning') };
-    return tellNetwork(words, await learnNetwork(file, { out, ...asked }));
+    const options = { chunk, maxParents, public: words.public, progress: progressBar('learning') };
+    return printNetwork(words, await learnNetwork(file, { out, ...options }));
   }
-  const { result, receipt } = await withSession(file, spendingBy(words), (fugu) =>
-    fugu.release({ network: true, progress: progress('learning') }, { epsilon, fresh }),
+  const { result, receipt } = await withSession(file, spendingDecision(words), (fugu) =>
+    fugu.release({ network: true, progress: progressBar('learning') }, { epsilon, fresh }),
   );
   writeNetwork(out, result);
-  tellNetwork(words, result, receipt);
+  printNetwork(words, result, receipt);
 }
 
-function tellNetwork({ out, json }: LearnWords, network: Network, receipt?: Receipt): void {
+function printNetwork({ out, json }: LearnWords, network: Network, receipt?: Receipt): void {
   const paid = receipt && { entry: receipt.ledger.entry, at: receipt.at, replayed: receipt.ledger.replayed };
   const edges = network.variables.reduce((sum, v) => sum + v.parents.length, 0);
-  const told = { written: out, columns: network.variables.length, edges, origin: network.origin };
-  emit(json, { ...told, ...(receipt && { ledger: paid, receipt }) }, () =>
+  const document = { written: out, columns: network.variables.length, edges, origin: network.origin };
+  emit(json, { ...document, ...(receipt && { ledger: paid, receipt }) }, () =>
     [
       `Wrote ${out}: ${network.variables.length} columns, ${edges} edges.`,
-      paidWords(network.origin!.learned),
+      useText(network.origin!.learned),
       ...(paid?.replayed ? [recordedText(paid.at, paid.entry)] : []),
       'A learned network describes the sample. It lowers no noise unless you declare it, and then whatever it misses is unprotected.',
     ].join('\n'),
@@ -126,42 +126,42 @@ function tellNetwork({ out, json }: LearnWords, network: Network, receipt?: Rece
 
 async function learnPairwise(file: string, words: LearnWords, confidence: number, pool: number): Promise<void> {
   const { out } = words;
-  const asked = { confidence, pool, public: words.public, progress: progress('attacking') };
+  const options = { confidence, pool, public: words.public, progress: progressBar('attacking') };
   const { learnSpread } = await import('../api/learn.js');
-  const { spread, origin, epsilon, attack, noiseOverComposition } = await learnSpread(file, { out, ...asked });
+  const { spread, origin, epsilon, attack, noiseOverComposition } = await learnSpread(file, { out, ...options });
   emit(words.json, { written: out, origin, columns: spread.columns, confidence, noiseOverComposition, attack }, () =>
     [
       `Wrote ${out}: pairwise bound for ${spread.columns} columns, ${100 * confidence} % over the sample.`,
-      `At epsilon ${epsilon} a histogram of every column needs ${figure(noiseOverComposition)} of the noise of composition (one answer, uninformed attacker).`,
+      `At epsilon ${epsilon} a histogram of every column needs ${numberText(noiseOverComposition)} of the noise of composition (one answer, uninformed attacker).`,
       ...(attack
         ? [
-            `The strongest attack found on these rows reaches ${figure(attack.inSample)} of epsilon in sample, ${figure(attack.heldOut)} held out.`,
+            `The strongest attack found on these rows reaches ${numberText(attack.inSample)} of epsilon in sample, ${numberText(attack.heldOut)} held out.`,
           ]
         : []),
-      paidWords(origin.kind),
+      useText(origin.kind),
     ].join('\n'),
   );
 }
 
 async function payPairwise(file: string, words: LearnWords, confidence: number, least: number): Promise<void> {
   const { epsilon, fresh } = words;
-  const { noiseOver, writeLearnedSpread } = await import('../api/learn.js');
-  const { result, receipt } = await withSession(file, spendingBy(words), (fugu) =>
+  const { noiseRatio, writeLearnedSpread } = await import('../api/learn.js');
+  const { result, receipt } = await withSession(file, spendingDecision(words), (fugu) =>
     fugu.release({ spread: { least, confidence } }, { epsilon, fresh }),
   );
   const { spread } = result;
   const origin = { kind: 'paid' } as const;
   writeLearnedSpread(words.out, { ...result, origin });
-  const noise = [0.1, 1].map((epsilon) => ({ epsilon, noise: noiseOver(spread, epsilon) }));
+  const noise = [0.1, 1].map((epsilon) => ({ epsilon, noise: noiseRatio(spread, epsilon) }));
   const { columns } = spread;
   emit(words.json, { written: words.out, origin, columns, confidence, least, noiseOverComposition: noise, receipt }, () =>
     [
       `Wrote ${words.out}: pairwise bound for ${columns} columns, ${100 * confidence} % over the sample and the noise.`,
       ...noise.map(
-        (n) => `At epsilon ${n.epsilon} a histogram of every column needs ${figure(n.noise)} of the noise of composition.`,
+        (n) => `At epsilon ${n.epsilon} a histogram of every column needs ${numberText(n.noise)} of the noise of composition.`,
       ),
       `Answers that fewer than ${least} people gave are protected by composition only.`,
-      paidWords('paid'),
+      useText('paid'),
       ...(receipt.ledger.replayed ? [recordedText(receipt.at, receipt.ledger.entry)] : []),
       'It serves other people: this population is bound to the dependence its account was opened with.',
     ].join('\n'),

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
 import type { Spending } from '../api/ledger.js';
-import { gainedText, register } from './ledger.js';
+import { leakageText, registerLedgerCommand } from './ledger.js';
 
 let shop: Workshop;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
   await session.close();
 });
 afterEach(() => shop.remove());
-const run = (...words: string[]) => runCommand(register, 'ledger', shop.policyFile, ...words);
+const run = (...words: string[]) => runCommand(registerLedgerCommand, 'ledger', shop.policyFile, ...words);
 
 describe('the command fugu ledger', () => {
   it('fugu ledger shows spent and remaining budget, and the entries', async () => {
@@ -34,9 +34,10 @@ describe('the command fugu ledger', () => {
 
   it('fugu ledger explains a privacy loss above the spent budget, but only if the difference shows in the printed digits', async () => {
     const spending = JSON.parse(await run('--json')) as Spending;
-    const told = (spent: number, gained: number) => gainedText({ ...spending, gained, budget: { ...spending.budget, spent } });
-    expect(told(0.5, 0.7)).toMatch(/told first/);
-    expect(told(0.69829, 0.69831)).toBe('An attacker may have gained at most 0.6983 about one record so far.');
+    const summary = (spent: number, gained: number) =>
+      leakageText({ ...spending, gained, budget: { ...spending.budget, spent } });
+    expect(summary(0.5, 0.7)).toMatch(/told first/);
+    expect(summary(0.69829, 0.69831)).toBe('An attacker may have gained at most 0.6983 about one record so far.');
   });
 
   it('fugu ledger shows the terms as a policy writes them', async () => {

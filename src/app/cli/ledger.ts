@@ -3,9 +3,9 @@ import { Fault } from '../../base/errors.js';
 import type { Recovery } from '../../release/ledger/rescue/recover.js';
 import type { PartUse } from '../../release/session/parts.js';
 import type { EntryCost, Spending } from '../api/ledger.js';
-import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
 import { type ReadByAction, reasonIn, refuseUnreadBy } from './options.js';
-import { emit, moment } from './output.js';
+import { emit, momentText } from './output.js';
 import { withSession } from './session.js';
 import { newBudgetOf, newBudgetOption } from './spend-or-not.js';
 import { asTyped } from './typed.js';
@@ -47,7 +47,7 @@ const read: ReadByAction = {
   recover: ['reason', 'witness'],
 };
 
-export function register(program: Command): void {
+export function registerLedgerCommand(program: Command): void {
   program
     .command('ledger')
     .description(
@@ -84,10 +84,10 @@ export function register(program: Command): void {
     });
 }
 
-function costs({ unit, worst, along, classes, apart }: EntryCost): string {
-  if (worst === undefined) return apart ? 'once, apart from the budget' : 'nothing';
-  if (along !== undefined) return `${unit} ${figure(along)} along pairs, ${figure(worst)} otherwise`;
-  return classes === 1 ? `${unit} ${figure(worst)}` : `${unit} up to ${figure(worst)} on ${classes} classes`;
+function costText({ unit, worst, along, classes, apart: separate }: EntryCost): string {
+  if (worst === undefined) return separate ? 'once, apart from the budget' : 'nothing';
+  if (along !== undefined) return `${unit} ${numberText(along)} along pairs, ${numberText(worst)} otherwise`;
+  return classes === 1 ? `${unit} ${numberText(worst)}` : `${unit} up to ${numberText(worst)} on ${classes} classes`;
 }
 
 async function show(file: string, { json, all }: Words): Promise<void> {
@@ -124,10 +124,11 @@ async function show(file: string, { json, all }: Words): Promise<void> {
         : []),
       `${spentText(budget)} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
       ...othersText(found),
-      gainedText(found),
+      leakageText(found),
       ...byParts,
       ...(found.quotas ?? []).map(
-        (q) => `Quota of ${q.analyst}: spent ${figure(q.spent)} of ${figure(q.total)}, remaining ${figure(q.remaining)}.`,
+        (q) =>
+          `Quota of ${q.analyst}: spent ${numberText(q.spent)} of ${numberText(q.total)}, remaining ${numberText(q.remaining)}.`,
       ),
       '',
       ...(listed.length === 0
@@ -137,9 +138,9 @@ async function show(file: string, { json, all }: Words): Promise<void> {
               ['entry', 'when (UTC)', 'analyst', 'base cost', 'answer', 'for'],
               listed.map((e) => [
                 `${e.sequence}`,
-                moment(e.at),
+                momentText(e.at),
                 e.as === undefined || e.as === e.analyst ? e.analyst : `${e.analyst} (as ${e.as})`,
-                costs(costOf(e)),
+                costText(costOf(e)),
                 e.settled ? 'kept' : e.textLost ? 'text lost' : 'none',
                 e.label.slice(0, 60),
               ]),
@@ -153,27 +154,27 @@ async function show(file: string, { json, all }: Words): Promise<void> {
 const othersText = ({ others, over }: Spending): readonly string[] => [
   ...(others
     ? [
-        `Of that by others: ${figure(others.entered)} entered${others.setAside > 0 ? `, ${figure(others.setAside)} set aside for those who do not say` : ''}.`,
+        `Of that by others: ${numberText(others.entered)} entered${others.setAside > 0 ? `, ${numberText(others.setAside)} set aside for those who do not say` : ''}.`,
       ]
     : []),
   ...(over ? [warn('More than the budget was spent: nothing can be released any more.')] : []),
 ];
 
 const spentText = ({ spent, total, remaining }: Spending['budget']): string =>
-  `Spent ${figure(spent)} of ${figure(total)}, remaining ${bold(figure(figure(spent) === figure(total) ? 0 : remaining))}`;
+  `Spent ${numberText(spent)} of ${numberText(total)}, remaining ${bold(numberText(numberText(spent) === numberText(total) ? 0 : remaining))}`;
 
 /** Privacy loss grows fastest at first, so it may exceed the spent part of the budget. */
-const fasterAtFirst = ({ gained, budget }: Spending): string =>
-  gained > budget.spent && figure(gained) !== figure(budget.spent) && gained <= budget.total
-    ? ` That is more than the part of the budget that was spent, because what is told first tells most; all of the budget keeps it at ${figure(budget.total)}.`
+const fasterAtFirst = ({ gained: loss, budget }: Spending): string =>
+  loss > budget.spent && numberText(loss) !== numberText(budget.spent) && loss <= budget.total
+    ? ` That is more than the part of the budget that was spent, because what is told first tells most; all of the budget keeps it at ${numberText(budget.total)}.`
     : '';
-export const gainedText = (spending: Spending): string => `${gainedWords(spending)}${fasterAtFirst(spending)}`;
-const gainedWords = ({ gained, gainedBetweenValues: values, pairs, elsewhere }: Spending): string =>
+export const leakageText = (spending: Spending): string => `${leakageWords(spending)}${fasterAtFirst(spending)}`;
+const leakageWords = ({ gained: loss, gainedBetweenValues: values, pairs, elsewhere }: Spending): string =>
   elsewhere !== undefined
     ? `${elsewhere} Privacy loss of one record so far: not bounded.`
     : values === undefined
-      ? `An attacker may have gained at most ${figure(gained)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
-      : `An attacker may have gained at most ${figure(gained)} about whether one record is there and ${figure(values)} about its values so far.`;
+      ? `An attacker may have gained at most ${numberText(loss)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
+      : `An attacker may have gained at most ${numberText(loss)} about whether one record is there and ${numberText(values)} about its values so far.`;
 
 /** Remaining budget by values of public columns: a line for whole numbers, and a table. */
 async function partsText(parts: readonly PartUse[], total: number): Promise<readonly string[]> {
@@ -187,7 +188,7 @@ async function partsText(parts: readonly PartUse[], total: number): Promise<read
       ...(along ? [`  ${along.from} [${along.line}] ${along.to}`] : []),
       table(
         [column, 'spent', 'remaining'],
-        own.map((p) => [p.part.slice(column.length + 1), figure(p.spent), figure(p.remaining)]),
+        own.map((p) => [p.part.slice(column.length + 1), numberText(p.spent), numberText(p.remaining)]),
       ),
     ];
   });
@@ -224,7 +225,7 @@ async function amend(file: string, words: Words): Promise<void> {
     words.json,
     done,
     () =>
-      `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent. Under the new terms: ${spentText(done.budget)}; one record has lost at most ${figure(done.privacyLoss)} (epsilon, ties included).`,
+      `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent. Under the new terms: ${spentText(done.budget)}; one record has lost at most ${numberText(done.privacyLoss)} (epsilon, ties included).`,
   );
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
-import { register } from './location.js';
+import { registerLocationCommand } from './location.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-location-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,7 +13,7 @@ const model = (text: string): string => {
   return file;
 };
 const four = '"cells": [[0,0],[1,0],[0,1],[2,2]]';
-const run = async (...words: string[]) => JSON.parse(await runCommand(register, 'location', '--json', ...words));
+const run = async (...words: string[]) => JSON.parse(await runCommand(registerLocationCommand, 'location', '--json', ...words));
 
 describe('the command fugu location', () => {
   it('fugu location describes one moment', async () => {
@@ -36,21 +36,23 @@ describe('the command fugu location', () => {
       expect(released).toHaveLength(2);
       expect(belief.reduce((a: number, b: number) => a + b, 0)).toBeCloseTo(1, 9);
     }
-    expect(await runCommand(register, 'location', '--model', file)).toContain('not certified');
+    expect(await runCommand(registerLocationCommand, 'location', '--model', file)).toContain('not certified');
   });
 
   it('fugu location shows the policy graph: the privacy loss between cells, and the stand-in of each', async () => {
     const file = model(`{${four}, "belief": [0.4,0.3,0.29,0.01]}`);
     const [moment] = (await run('--model', file, '--delta', '0', '--epsilon', '2')).moments;
-    const told = new Map(moment.edges.map((e: { cells: number[]; epsilon: number }) => [e.cells.join(), e.epsilon]));
+    const edges = new Map(moment.edges.map((e: { cells: number[]; epsilon: number }) => [e.cells.join(), e.epsilon]));
     // In the norm of the hull of mechanisms.md c: |(1,0)| = 2/3, |(2,2)| = 1, |(1,-1)| = 1; at epsilon 2 twice that.
-    expect(told.get('0,1')).toBeCloseTo(4 / 3, 12);
-    expect(told.get('0,3')).toBeCloseTo(2, 12);
-    expect(told.get('1,2')).toBeCloseTo(2, 12);
+    expect(edges.get('0,1')).toBeCloseTo(4 / 3, 12);
+    expect(edges.get('0,3')).toBeCloseTo(2, 12);
+    expect(edges.get('1,2')).toBeCloseTo(2, 12);
     expect(moment.standsFor).toEqual([0, 1, 2, 3]);
     const [some] = (await run('--model', file, '--delta', '0.05')).moments;
     expect(some).toMatchObject({ protected: [0, 1, 2], standsFor: [0, 1, 2, 1] });
-    expect(await runCommand(register, 'location', '--model', file)).toContain('Released as 1, never told from it: 3.');
+    expect(await runCommand(registerLocationCommand, 'location', '--model', file)).toContain(
+      'Released as 1, never told from it: 3.',
+    );
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
-import type { Location, ToldMoment } from '../api/location.js';
-import { dim, figure, table, warn } from '../report/terminal-text.js';
+import type { Location, ReleasedMoment } from '../api/location.js';
+import { dim, numberText, table, warn } from '../report/terminal-text.js';
 import { emit } from './output.js';
 
 interface Words {
@@ -12,7 +12,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerLocationCommand(program: Command): void {
   program
     .command('location')
     .description(
@@ -39,9 +39,9 @@ function human({ moments, notes }: Location): string {
   const rows = moments.map(({ protected: cells, area, error, comparator, released, surrogate }, t) => [
     `${t + 1}`,
     `${cells.length}`,
-    figure(area),
-    figure(error),
-    figure(comparator),
+    numberText(area),
+    numberText(error),
+    numberText(comparator),
     released ? released.join(', ') : '',
     surrogate === undefined ? '' : `${surrogate}`,
   ]);
@@ -54,7 +54,7 @@ function human({ moments, notes }: Location): string {
 }
 
 /** Policy graph of one moment: cells that stay indistinguishable, and the stand-ins of the others. */
-function graphLines({ edges, standsFor, protected: cells }: ToldMoment): string[] {
+function graphLines({ edges, standsFor, protected: cells }: ReleasedMoment): string[] {
   if (!edges || !standsFor) return [];
   const groups = cells.map((cell) => [
     cell,
@@ -62,7 +62,7 @@ function graphLines({ edges, standsFor, protected: cells }: ToldMoment): string[
   ]);
   const near = [...edges].sort((a, b) => a.epsilon - b.epsilon);
   const shown = (edge: (typeof edges)[number] | undefined) =>
-    edge ? `${edge.cells.join(' and ')} by ${figure(edge.epsilon)}` : '';
+    edge ? `${edge.cells.join(' and ')} by ${numberText(edge.epsilon)}` : '';
   return [
     `Indistinguishable within epsilon: ${cells.join(', ')}.`,
     ...(near.length > 0 ? [`Told apart at most: ${shown(near[0])} (least), ${shown(near.at(-1))} (most).`] : []),

@@ -2,44 +2,44 @@
 import { Command, CommanderError } from 'commander';
 import { Fault } from '../../base/errors.js';
 import { version } from '../../base/version.js';
-import { outcomeOfWords, refuseRepeated } from './options.js';
-import { fail, tell } from './output.js';
+import { outcomeOfWords, refuseRepeatedOptions } from './options.js';
+import { fail, printNote } from './output.js';
 import { exitHelp, outcomes } from './paid.js';
 import { listenForSignals } from './signals.js';
 
-type Load = () => Promise<{ register(program: Command): void }>;
+type Load = () => Promise<(program: Command) => void>;
 
 /** Each command is one file that registers itself; only the requested one is loaded. Ordered as a newcomer needs them. */
 const groups: Record<string, Record<string, Load>> = {
   'Start:': {
-    demo: () => import('./demo.js'),
-    init: () => import('./init.js'),
-    confirm: () => import('./confirm.js'),
-    check: () => import('./check.js'),
+    demo: async () => (await import('./demo.js')).registerDemoCommand,
+    init: async () => (await import('./init.js')).registerInitCommand,
+    confirm: async () => (await import('./confirm.js')).registerConfirmCommand,
+    check: async () => (await import('./check.js')).registerCheckCommand,
   },
   'Release:': {
-    plan: () => import('./plan.js'),
-    release: () => import('./release.js'),
-    estimate: () => import('./estimate.js'),
-    synth: () => import('./synth.js'),
-    stream: () => import('./stream.js'),
-    ledger: () => import('./ledger.js'),
-    serve: () => import('./serve.js'),
-    token: () => import('./token.js'),
+    plan: async () => (await import('./plan.js')).registerPlanCommand,
+    release: async () => (await import('./release.js')).registerReleaseCommand,
+    estimate: async () => (await import('./estimate.js')).registerEstimateCommand,
+    synth: async () => (await import('./synth.js')).registerSynthCommand,
+    stream: async () => (await import('./stream.js')).registerStreamCommand,
+    ledger: async () => (await import('./ledger.js')).registerLedgerCommand,
+    serve: async () => (await import('./serve.js')).registerServeCommand,
+    token: async () => (await import('./token.js')).registerTokenCommand,
   },
   'Decide:': {
-    epsilon: () => import('./epsilon.js'),
-    learn: () => import('./learn.js'),
-    posterior: () => import('./posterior.js'),
-    temporal: () => import('./temporal.js'),
+    epsilon: async () => (await import('./epsilon.js')).registerEpsilonCommand,
+    learn: async () => (await import('./learn.js')).registerLearnCommand,
+    posterior: async () => (await import('./posterior.js')).registerPosteriorCommand,
+    temporal: async () => (await import('./temporal.js')).registerTemporalCommand,
   },
   'Workbench:': {
-    leak: () => import('./leak.js'),
-    audit: () => import('./audit.js'),
-    compare: () => import('./compare.js'),
-    pattern: () => import('./pattern.js'),
-    attack: () => import('./attack.js'),
-    location: () => import('./location.js'),
+    leak: async () => (await import('./leak.js')).registerLeakCommand,
+    audit: async () => (await import('./audit.js')).registerAuditCommand,
+    compare: async () => (await import('./compare.js')).registerCompareCommand,
+    pattern: async () => (await import('./pattern.js')).registerPatternCommand,
+    attack: async () => (await import('./attack.js')).registerAttackCommand,
+    location: async () => (await import('./location.js')).registerLocationCommand,
   },
 };
 const asksVersion = new Set(['--version', '-V']);
@@ -56,14 +56,14 @@ async function run(argv: readonly string[]): Promise<void> {
     .addHelpText('after', exitHelp)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
-  const asked = argv[2] ?? '';
-  const wanted = Object.hasOwn(commands, asked) ? [asked] : asksVersion.has(asked) ? [] : Object.keys(commands);
-  for (const name of wanted) (await commands[name]!()).register(program);
-  refuseRepeated(program);
-  if (Object.hasOwn(commands, asked)) refusedWords = outcomeOfWords(program);
+  const commandName = argv[2] ?? '';
+  const wanted = Object.hasOwn(commands, commandName) ? [commandName] : asksVersion.has(commandName) ? [] : Object.keys(commands);
+  for (const name of wanted) (await commands[name]!())(program);
+  refuseRepeatedOptions(program);
+  if (Object.hasOwn(commands, commandName)) refusedWords = outcomeOfWords(program);
   for (const command of program.commands)
     command.helpGroup(Object.keys(groups).find((heading) => command.name() in groups[heading]!) ?? 'Commands:');
-  if (asked === '') {
+  if (commandName === '') {
     program.outputHelp();
     return;
   }
@@ -90,7 +90,7 @@ process.stderr.on('error', () => undefined);
 
 const wantsJson = process.argv.includes('--json');
 // For an audit log: the names under which the database's own log lists our queries.
-if (process.env.FUGU_TRAIL) outcomes.follow = (trail) => tell(JSON.stringify({ trail }));
+if (process.env.FUGU_TRAIL) outcomes.follow = (trail) => printNote(JSON.stringify({ trail }));
 // The workbench spends nothing and computes for long without reaching a handler: a signal ends the process at once.
 // A service finishes its running work.
 const own = new Set(['serve', ...Object.keys(groups['Workbench:']!)]);
@@ -99,12 +99,12 @@ run(process.argv).catch((error: unknown) => {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return;
     const [words = '', guess] = error.message.replace(/^error: /, '').split('\n');
-    const asked = process.argv[2] ?? '';
+    const commandName = process.argv[2] ?? '';
     fail(
       new Fault(
         'USAGE',
         `${words.charAt(0).toUpperCase()}${words.slice(1)}.`.replace(/\.\.$/, '.'),
-        [guess?.replace(/^\((.*)\)$/, '$1'), `Run "fugu ${Object.hasOwn(commands, asked) ? `${asked} ` : ''}--help".`]
+        [guess?.replace(/^\((.*)\)$/, '$1'), `Run "fugu ${Object.hasOwn(commands, commandName) ? `${commandName} ` : ''}--help".`]
           .filter(Boolean)
           .join(' '),
         refusedWords,

@@ -1,9 +1,9 @@
 import { Fault } from '../../base/errors.js';
 import type { MadeTies } from '../api/make-ties.js';
-import { figure } from '../report/terminal-text.js';
+import { numberText } from '../report/terminal-text.js';
 import { emit } from './output.js';
 
-export interface MakeWords {
+export interface MakeTiesOptions {
   readonly out?: string;
   readonly distance?: string;
   readonly radius?: string;
@@ -20,7 +20,7 @@ export interface MakeWords {
   readonly json?: boolean;
 }
 
-export async function tellDistanceTies(file: string, words: MakeWords): Promise<void> {
+export async function makeDistanceTiesFile(file: string, words: MakeTiesOptions): Promise<void> {
   const { unit, pairs } = words;
   if (unit !== 'miles' && unit !== 'km' && unit !== 'degrees')
     throw new Fault('USAGE', '--unit must be miles, km or degrees.', 'The distance law was fitted in miles.');
@@ -35,10 +35,10 @@ export async function tellDistanceTies(file: string, words: MakeWords): Promise<
     c: positive(words.c, '--c'),
     least: atLeastOne(words.least, '--least'),
   });
-  tell(words, out, made);
+  printTies(words, out, made);
 }
 
-export async function tellAffinityTies(file: string, words: MakeWords): Promise<void> {
+export async function makeAffinityTiesFile(file: string, words: MakeTiesOptions): Promise<void> {
   const { norm, centre } = words;
   if (norm !== 'cosine' && norm !== 'l1')
     throw new Fault('USAGE', '--norm must be cosine or l1.', 'cosine finds every tie that l1 finds, and more.');
@@ -51,19 +51,19 @@ export async function tellAffinityTies(file: string, words: MakeWords): Promise<
     threshold: positive(words.threshold, '--threshold'),
     oddsRatio: words.oddsRatio === undefined ? undefined : atLeastOne(words.oddsRatio, '--odds-ratio'),
   });
-  tell(words, out, made);
+  printTies(words, out, made);
 }
 
-function outOf({ out }: MakeWords): string {
+function outOf({ out }: MakeTiesOptions): string {
   if (out === undefined) throw new Fault('USAGE', 'Where to write the ties is not said.', 'Add --out ties.csv.');
   return out;
 }
 
-function tell({ json }: MakeWords, out: string, { ties, ...made }: MadeTies): void {
+function printTies({ json }: MakeTiesOptions, out: string, { ties, ...made }: MadeTies): void {
   const { people, mostTies, strongest, notes } = made;
   emit(json, { written: out, people, ties: ties.length, mostTies, strongest, notes }, () =>
     [
-      `Wrote ${out}: ${ties.length} ties between ${people} people, at most ${mostTies} each${strongest > 1 ? `, odds ratios up to ${figure(strongest)}` : ''}.`,
+      `Wrote ${out}: ${ties.length} ties between ${people} people, at most ${mostTies} each${strongest > 1 ? `, odds ratios up to ${numberText(strongest)}` : ''}.`,
       ...notes,
       'Use it: relations: { near: { table: FILE, columns: [a, b], domain: N, symmetric: true, private: false } }',
       `        dependence: [{ kind: ties, relation: near${strongest > 1 ? ', oddsColumn: oddsRatio' : ', oddsRatio: R'} }]`,

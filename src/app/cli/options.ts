@@ -16,7 +16,7 @@ const maySpend = ({ options, commands }: Command): boolean =>
 const isRepeatable = (option: Option): boolean => option.variadic || option.parseArg !== undefined;
 
 /** Refuses, in this command and its subcommands, an option that is given twice: the first value would be dropped. */
-export function refuseRepeated(command: Command): void {
+export function refuseRepeatedOptions(command: Command): void {
   for (const option of command.options) {
     if (isRepeatable(option) || !(option.required || option.optional)) continue;
     let given = false;
@@ -31,11 +31,15 @@ export function refuseRepeated(command: Command): void {
       given = true;
     });
   }
-  for (const below of command.commands) refuseRepeated(below);
+  for (const below of command.commands) refuseRepeatedOptions(below);
 }
 
 /** Refuses options that were given and that this use of a command does not read. */
-export function refuseUnread(command: Command, read: readonly string[], hint: string | ((unread: string) => string)): void {
+export function refuseUnreadOptions(
+  command: Command,
+  read: readonly string[],
+  hint: string | ((unread: string) => string),
+): void {
   const unread = command.options.find(
     (option) => command.getOptionValueSource(option.attributeName()) === 'cli' && !read.includes(option.attributeName()),
   );
@@ -58,7 +62,7 @@ export function refuseUnreadBy(command: Command, actions: ReadByAction, action: 
     return `It goes with ${readers.join(', ')}: fugu ${command.name()} --help.`;
   };
   const read = actions[action]!;
-  refuseUnread(command, [...read, 'json'], goesWith);
+  refuseUnreadOptions(command, [...read, 'json'], goesWith);
   if (given !== undefined && !read.includes(name))
     throw new Fault('USAGE', `The argument after "${action}" is not used here.`, goesWith(name));
 }

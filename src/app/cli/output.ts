@@ -1,27 +1,27 @@
 import { asFault } from '../api/outcome-words.js';
 import { jsonText } from '../report/json-text.js';
-import { figure, jsonLines, shown } from '../report/terminal-text.js';
+import { jsonLines, numberText, shown } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
-import { endingOf, exitOf } from './paid.js';
+import { exitOf, processEnding } from './paid.js';
 import { asTyped } from './typed.js';
 
 /** Prints text for people to stdout, control characters escaped. */
-export function say(text: string): void {
+export function printOut(text: string): void {
   process.stdout.write(`${shown(text)}\n`);
 }
 
 /** One JSON document on stdout. */
-export function sayJson(document: unknown): void {
+export function printJson(document: unknown): void {
   process.stdout.write(`${jsonLines(jsonText(document, 2))}\n`);
 }
 
 /** One of several JSON documents on stdout, each on a line. */
-export function sayJsonLine(document: unknown): void {
+export function printJsonLine(document: unknown): void {
   process.stdout.write(`${jsonLines(jsonText(document))}\n`);
 }
 
 /** Prints a note to stderr, next to the answer on stdout. */
-export function tell(text: string): void {
+export function printNote(text: string): void {
   process.stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);
 }
 
@@ -32,28 +32,28 @@ export function warnOf(...lines: readonly string[]): void {
 
 /** Prints one JSON document to stdout, or the human form; a command calls this once. */
 export function emit(json: boolean | undefined, document: unknown, human: () => string): void {
-  if (json) sayJson(document);
-  else say(human());
+  if (json) printJson(document);
+  else printOut(human());
 }
 
 /** Time to the second, in UTC. */
-export const moment = (at: string | number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+export const momentText = (at: string | number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
 /** Text of a recorded answer, always with its date. */
 export const recordedText = (at: string, entry: number): string =>
-  `Recorded answer of ${moment(at)} UTC (ledger entry ${entry}), whatever has become of the data since; nothing was spent. --fresh asks again, and pays.`;
+  `Recorded answer of ${momentText(at)} UTC (ledger entry ${entry}), whatever has become of the data since; nothing was spent. --fresh asks again, and pays.`;
 
 /** Cost of an answer that was just released. */
 export const paidText = (entry: number, epsilon: number, resumed = false): string =>
   resumed
-    ? `Completes ledger entry ${entry} (epsilon ${figure(epsilon)}), which was never answered; nothing more was spent.`
-    : `Ledger entry ${entry}: epsilon ${figure(epsilon)} spent.`;
+    ? `Completes ledger entry ${entry} (epsilon ${numberText(epsilon)}), which was never answered; nothing more was spent.`
+    : `Ledger entry ${entry}: epsilon ${numberText(epsilon)} spent.`;
 
 /** True once a progress bar was drawn: it shows more than an elapsed time, so clocks stay silent. */
 let barDrawn = false;
 
 /** Label and elapsed time of a wait, on a terminal's stderr, where no progress bar is possible; the returned function erases them. */
-export function clock(label: string): () => void {
+export function waitingClock(label: string): () => void {
   const started = Date.now();
   let drawn = false;
   if (!process.stderr.isTTY) return () => undefined;
@@ -69,7 +69,7 @@ export function clock(label: string): () => void {
 }
 
 /** A progress bar on stderr, shown only on a terminal and only after a second. */
-export function progress(label: string): (done: number, total: number) => void {
+export function progressBar(label: string): (done: number, total: number) => void {
   const started = Date.now();
   let last = 0;
   return (done, total) => {
@@ -88,18 +88,18 @@ export function progress(label: string): (done: number, total: number) => void {
 /** Turns any error into one sentence, a hint, the budget outcome, and an exit code. */
 export function fail(error: unknown, json: boolean): never {
   const fault = asFault(error);
-  const ending = endingOf(fault);
-  const { lines, ...told } = ending;
+  const ending = processEnding(fault);
+  const { lines, ...document } = ending;
   const place = fault.place
     ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
     : '';
-  if (json) sayJson({ error: { ...fault.toJSON().error, ...told } });
+  if (json) printJson({ error: { ...fault.toJSON().error, ...document } });
   else warnOf(`${place}${fault.message}`, `${asTyped(fault.hint)} [${fault.code}]`, ...lines.map((line) => asTyped(line)));
   process.exit(exitOf(ending, fault.exit));
 }
 
 /** Warning of an error that leaves the answer valid. */
-export function caution(error: unknown): void {
+export function warnCaution(error: unknown): void {
   const fault = asFault(error);
   warnOf(`warning: ${fault.message}`, `${asTyped(fault.hint)} [${fault.code}]`);
 }

@@ -13,19 +13,19 @@ afterEach(() => {
 class Exit extends Error {}
 /** Output and exit code of a failing process. */
 function failing(error: unknown, json: boolean) {
-  let [code, said] = [0, ''];
+  let [code, output] = [0, ''];
   vi.spyOn(process, 'exit').mockImplementation((exit) => {
     code = Number(exit);
     throw new Exit();
   });
   for (const stream of [process.stdout, process.stderr])
     vi.spyOn(stream, 'write').mockImplementation((text) => {
-      said += String(text);
+      output += String(text);
       return true;
     });
   expect(() => fail(error, json)).toThrow(Exit);
   vi.restoreAllMocks();
-  return { code, said };
+  return { code, said: output };
 }
 
 describe('a failing process', () => {
@@ -36,9 +36,9 @@ describe('a failing process', () => {
       said: expect.stringMatching(/inside Fugu.*\n.*\[INTERNAL\]\n {2}Spent and recorded: ledger entry 4[.]/),
     });
     outcomes.note({ state: 'spent', entry: 5, resumable: false });
-    const { code, said } = failing(new Fault('BUDGET_EXCEEDED', 'no', 'less', { outcome: { state: 'not spent' } }), true);
+    const { code, said: output } = failing(new Fault('BUDGET_EXCEEDED', 'no', 'less', { outcome: { state: 'not spent' } }), true);
     expect(code).toBe(6);
-    expect(JSON.parse(said).error).toMatchObject({
+    expect(JSON.parse(output).error).toMatchObject({
       code: 'BUDGET_EXCEEDED',
       outcome: { state: 'spent', entry: 5, resumable: false },
       entries: [
@@ -52,8 +52,11 @@ describe('a failing process', () => {
   });
 
   it("a failing process that reserved nothing exits with the code of the fault and prints the fault's outcome", () => {
-    const { code, said } = failing(new Fault('BUDGET_EXCEEDED', 'no', 'less', { outcome: { state: 'not spent' } }), false);
-    expect({ code, said }).toEqual({ code: 3, said: 'fugu: no\n  less [BUDGET_EXCEEDED]\n  Nothing was spent.\n' });
+    const { code, said: output } = failing(
+      new Fault('BUDGET_EXCEEDED', 'no', 'less', { outcome: { state: 'not spent' } }),
+      false,
+    );
+    expect({ code, said: output }).toEqual({ code: 3, said: 'fugu: no\n  less [BUDGET_EXCEEDED]\n  Nothing was spent.\n' });
   });
 });
 

@@ -1,14 +1,14 @@
 import type { Fault, Outcome } from '../../base/errors.js';
-import { Outcomes, outcomeText } from '../api/outcome-words.js';
+import { OutcomeLog, outcomeSentence } from '../api/outcome-words.js';
 
 /** Payments of this process, read by whatever ends it. */
-export const outcomes = new Outcomes();
+export const outcomes = new OutcomeLog();
 
 /** Exit codes of budget outcomes; otherwise a fault's own code, which means that nothing was spent. */
 const exitSpent = 6;
 const exitRecorded = 7;
 
-export interface Ending {
+export interface ProcessEnding {
   /** Absent where no budget was involved, or where the outcome cannot be known. */
   readonly outcome?: Outcome;
   /** All outcomes, if several entries were reserved. */
@@ -17,14 +17,14 @@ export interface Ending {
 }
 
 /** Budget outcome at the end of the process, by the entries it reserved, whatever the final fault knows. */
-export function endingOf(fault?: Fault): Ending {
+export function processEnding(fault?: Fault): ProcessEnding {
   const { entries } = outcomes;
   const outcome = entries.length > 0 ? outcomes.whole : (fault?.outcome ?? outcomes.whole);
   return {
     ...(outcome && { outcome }),
     ...(entries.length > 1 && { entries }),
     lines: [
-      ...(entries.length > 1 ? entries : outcome ? [outcome] : []).map(outcomeText),
+      ...(entries.length > 1 ? entries : outcome ? [outcome] : []).map(outcomeSentence),
       ...(outcomes.isOpen
         ? ['Whether a booking that was under way is in the ledger is not known: "fugu ledger POLICY" lists it.']
         : []),
@@ -32,7 +32,7 @@ export function endingOf(fault?: Fault): Ending {
   };
 }
 
-export const exitOf = ({ outcome }: Ending, otherwise: number): number =>
+export const exitOf = ({ outcome }: ProcessEnding, otherwise: number): number =>
   outcome?.state === 'spent' || outcomes.isOpen ? exitSpent : outcome?.state === 'recorded' ? exitRecorded : otherwise;
 
 export const exitHelp = `

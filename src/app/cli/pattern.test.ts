@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
-import { register } from './pattern.js';
+import { registerPatternCommand } from './pattern.js';
 
-const pattern = async (...words: string[]) => JSON.parse(await runCommand(register, 'pattern', ...words, '--json'));
+const pattern = async (...words: string[]) => JSON.parse(await runCommand(registerPatternCommand, 'pattern', ...words, '--json'));
 const triangle = 'q(x,y,z) :- R(x,y), R(y,z), R(z,x), x != y, y != z, z != x';
 
 describe('the command fugu pattern', () => {
@@ -66,8 +66,8 @@ describe('the command fugu pattern', () => {
   });
 
   it('fugu pattern refuses a clustering coefficient with adversarial privacy, as a release does', async () => {
-    const asked = ['clustering coefficient', '--domain', '100000000000', '--epsilon', '1', '--gamma', '0.1'];
-    await expect(pattern(...asked)).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+    const args = ['clustering coefficient', '--domain', '100000000000', '--epsilon', '1', '--gamma', '0.1'];
+    await expect(pattern(...args)).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
   });
 
   it('fugu pattern continues with other mechanisms where gamma is too small for the domain, as a release does', async () => {

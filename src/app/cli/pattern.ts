@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import type { AnalysedPattern } from '../api/pattern.js';
-import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
 import { emit } from './output.js';
 
 interface Options {
@@ -18,7 +18,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerPatternCommand(program: Command): void {
   program
     .command('pattern')
     .description('a join or graph pattern: is it stable, how far can one tuple move it, which noise is least (reads no data)')
@@ -47,7 +47,7 @@ async function show(query: string, options: Options): Promise<void> {
     throw new Fault('USAGE', 'The logarithm is "safe" or "natural".', 'Leave --log out for the safe reading.');
   const degree = options.degree === undefined ? undefined : wholeNumber(options.degree, 'degree', 1);
   const together = options.together === undefined ? undefined : wholeNumber(options.together, 'together', 1);
-  const asked = {
+  const request = {
     domain,
     epsilon,
     gamma,
@@ -60,7 +60,7 @@ async function show(query: string, options: Options): Promise<void> {
     occurrences,
   };
   const { analysePattern } = await import('../api/pattern.js');
-  const found = await analysePattern(query, asked);
+  const found = await analysePattern(query, request);
   emit(
     json,
     found.length === 1 ? found[0] : { query, parts: found, note: '3 triangles / 2-paths; the two counts share epsilon' },
@@ -72,15 +72,15 @@ function humanForm(a: AnalysedPattern): string {
   const lines = [
     bold(a.query),
     `${a.stable ? good('stable') : warn('not stable')}${a.witness ? `: ${a.witness}` : ''}`,
-    `${a.subgoals} goals, ${a.variables} variables; one tuple moves the answer (${a.unit}) by at most ${figure(a.globalSensitivity)}; lambda ${figure(a.lambda)}`,
+    `${a.subgoals} goals, ${a.variables} variables; one tuple moves the answer (${a.unit}) by at most ${numberText(a.globalSensitivity)}; lambda ${numberText(a.lambda)}`,
     '',
     table(
       ['', 'mechanism', 'scale', 'expected error', 'guarantee', ''],
       a.candidates.map((c) => [
         c.mechanism === a.chosen ? '>' : '',
         c.mechanism,
-        figure(c.scale),
-        figure(c.expectedError),
+        numberText(c.scale),
+        numberText(c.expectedError),
         c.guarantee,
         c.note ?? '',
       ]),

@@ -1,25 +1,25 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import type { Plan } from '../../release/session/plan.js';
-import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
-import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
-import { foreseenError } from './foreseen-error.js';
-import { emit, moment } from './output.js';
+import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
+import { optionsFrom, type QuestionOptions, questionFrom, withQuestionOptions } from './ask.js';
+import { expectedErrorText } from './foreseen-error.js';
+import { emit, momentText } from './output.js';
 import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
-import { spendingBy } from './spend-or-not.js';
+import { spendingDecision } from './spend-or-not.js';
 import { surveyText } from './survey-text.js';
 import { asTyped } from './typed.js';
 import { workloadText } from './workload-text.js';
 
-export function register(program: Command): void {
-  withAskOptions(program.command('plan').description('cost and error of a release; spends nothing'))
+export function registerPlanCommand(program: Command): void {
+  withQuestionOptions(program.command('plan').description('cost and error of a release; spends nothing'))
     .option(
       '--as-published',
       'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
     )
-    .action(async (file: string, words: AskWords & { asPublished?: boolean }) => {
-      const plan = await withSession(file, spendingBy(words, true), async (fugu) =>
+    .action(async (file: string, words: QuestionOptions & { asPublished?: boolean }) => {
+      const plan = await withSession(file, spendingDecision(words, true), async (fugu) =>
         fugu.plan(await questionFrom(words), optionsFrom(words)),
       );
       const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
@@ -35,7 +35,7 @@ export function register(program: Command): void {
     });
 }
 
-async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskWords) {
+async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: QuestionOptions) {
   if (!survey)
     throw new Fault(
       'USAGE',
@@ -50,7 +50,7 @@ export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): st
   `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies, maxUsed).`;
 
 const freeText = ({ entry, at }: NonNullable<Plan['recorded']>): string =>
-  `Answered from the record, free: the answer of ${moment(at)} UTC (ledger entry ${entry}). --fresh asks again, and pays.`;
+  `Answered from the record, free: the answer of ${momentText(at)} UTC (ledger entry ${entry}). --fresh asks again, and pays.`;
 
 /** Part of the counting done by the database, and part done here. */
 function countingText({ where, database, streamed, held }: NonNullable<Plan['counting']>): string {
@@ -69,9 +69,9 @@ function countingText({ where, database, streamed, held }: NonNullable<Plan['cou
     : `Rows are ${rows} (tables of up to ${number(streamed.upTo)} rows are).`;
 }
 
-const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [
+const remediesText = (ways: NonNullable<Plan['waysOut']>): string[] => [
   `  ${ways.length === 1 ? 'A way' : 'The best ways'} out (largest 95 % error of a count):`,
-  ...ways.map(({ change, error }) => `    ±${figure(error)}  ${change}`),
+  ...ways.map(({ change, error }) => `    ±${numberText(error)}  ${change}`),
   ...(ways.some(({ change }) => change.includes('budget:'))
     ? [dim(asTyped('    Another budget is another promise: change the policy, then "fugu ledger POLICY amend --reason TEXT".'))]
     : []),
@@ -83,16 +83,17 @@ export function planText(plan: Plan): string {
   const lines = [
     bold(`Plan: ${plan.label}`),
     ...(plan.recorded ? [good(`  ${freeText(plan.recorded)}`)] : []),
-    `  uses epsilon ${figure(plan.epsilon)} of ${figure(budget.total)}${budget.delta ? ` (delta ${budget.delta})` : ''}; spent ${figure(budget.spent)}, remaining ${figure(budget.remaining)}`,
+    `  uses epsilon ${numberText(plan.epsilon)} of ${numberText(budget.total)}${budget.delta ? ` (delta ${budget.delta})` : ''}; spent ${numberText(budget.spent)}, remaining ${numberText(budget.remaining)}`,
     `  ${plan.why}`,
     `  ${dim(plan.route)}`,
   ];
   for (const part of plan.parts ?? [])
-    lines.push(`  about ${part.part} only: ${figure(part.remaining)} of ${figure(budget.total)} left there`);
-  if (plan.steady) lines.push(`  every ${plan.steady.column} may spend ${figure(plan.steady.each)}, for as long as it goes on`);
+    lines.push(`  about ${part.part} only: ${numberText(part.remaining)} of ${numberText(budget.total)} left there`);
+  if (plan.steady)
+    lines.push(`  every ${plan.steady.column} may spend ${numberText(plan.steady.each)}, for as long as it goes on`);
   if (plan.quota)
     lines.push(
-      `  of the quota of ${plan.quota.analyst}, ${figure(plan.quota.total)}: spent ${figure(plan.quota.spent)}, remaining ${figure(plan.quota.remaining)}`,
+      `  of the quota of ${plan.quota.analyst}, ${numberText(plan.quota.total)}: spent ${numberText(plan.quota.spent)}, remaining ${numberText(plan.quota.remaining)}`,
     );
   if (plan.completes !== undefined)
     lines.push(good(`  Completes ledger entry ${plan.completes}, which was never answered; nothing more is spent.`));
@@ -101,13 +102,13 @@ export function planText(plan: Plan): string {
   if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
   if (plan.refusal !== undefined) lines.push(`  A release would say: ${plan.refusal}`);
   for (const warning of plan.warnings ?? []) lines.push(warn(asTyped(`  Warning: ${warning}`)));
-  if (plan.waysOut) lines.push(...waysOutText(plan.waysOut));
+  if (plan.waysOut) lines.push(...remediesText(plan.waysOut));
   if (plan.errors.length > 0)
     lines.push(
       '',
       table(
         ['answer', 'cells', '95 % error'],
-        plan.errors.slice(0, 40).map((e) => [e.name, `${e.cells}`, foreseenError(e)]),
+        plan.errors.slice(0, 40).map((e) => [e.name, `${e.cells}`, expectedErrorText(e)]),
       ),
     );
   if (plan.errors.length > 40) lines.push(dim(`… and ${plan.errors.length - 40} more`));
@@ -117,7 +118,7 @@ export function planText(plan: Plan): string {
       bold('If the declared ties were too weak, an attacker could gain (epsilon)'),
       table(
         ['if', 'epsilon'],
-        plan.whatIf.map((w) => [w.change, figure(w.leakage)]),
+        plan.whatIf.map((w) => [w.change, numberText(w.leakage)]),
       ),
     );
   lines.push(

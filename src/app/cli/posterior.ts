@@ -3,7 +3,7 @@ import { Fault } from '../../base/errors.js';
 import { within, withinMagnitude } from '../../base/input/limits.js';
 import type { ModelPosterior } from '../../evaluate/attack/posterior.js';
 import type { BelievedValue } from '../api/posterior.js';
-import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { bold, dim, numberText, table } from '../report/terminal-text.js';
 import { emit } from './output.js';
 
 interface Words {
@@ -18,7 +18,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerPosteriorCommand(program: Command): void {
   program
     .command('posterior')
     .description('what an attacker believes after a noisy answer, value by value')
@@ -81,8 +81,8 @@ const rowsText = (rows: readonly BelievedValue[]) =>
     rows.map((r) => [
       `${r.value}`,
       r.prior.toFixed(4),
-      figure(r.expected),
-      figure(r.noise),
+      numberText(r.expected),
+      numberText(r.noise),
       r.density.toFixed(4),
       r.posterior.toFixed(4),
     ]),
@@ -122,7 +122,7 @@ function modelText({ about, withTies, withoutTies, gain, assumptions }: ModelPos
         withoutTies[k]!.posterior.toFixed(4),
       ]),
     ),
-    `The answer moved log-odds by ${figure(gain.withTies)} for an attacker who knows the ties, by ${figure(gain.withoutTies)} for one who takes the records for strangers.`,
+    `The answer moved log-odds by ${numberText(gain.withTies)} for an attacker who knows the ties, by ${numberText(gain.withoutTies)} for one who takes the records for strangers.`,
     ...assumptions.map((a) => dim(a)),
   ].join('\n');
 }

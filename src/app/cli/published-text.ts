@@ -1,11 +1,11 @@
 import type { PublishedFigure } from '../../evaluate/attack/survey/published.js';
-import { bold, dim, figure, table, warn } from '../report/terminal-text.js';
+import { bold, dim, numberText, table, warn } from '../report/terminal-text.js';
 
 export function publishedText(figures: readonly PublishedFigure[]): string {
   const rows = figures.map((f) => [
     `as published, not sound: ${f.name}`,
-    f.l2 === null ? 'infinite' : figure(f.l2),
-    f.ratio === null ? '-' : `${figure(f.ratio)}x`,
+    f.l2 === null ? 'infinite' : numberText(f.l2),
+    f.ratio === null ? '-' : `${numberText(f.ratio)}x`,
     `${f.small} of ${f.chunks}`,
     `${f.audit.broken} of ${f.audit.surveys}`,
     worstText(f.audit),
@@ -22,5 +22,5 @@ export function publishedText(figures: readonly PublishedFigure[]): string {
 function worstText({ worst, atLeast }: PublishedFigure['audit']): string {
   if (worst === undefined) return 'not audited';
   if (worst === null) return 'infinite';
-  return `${atLeast ? 'at least ' : ''}${figure(worst)}`;
+  return `${atLeast ? 'at least ' : ''}${numberText(worst)}`;
 }

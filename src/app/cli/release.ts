@@ -1,22 +1,22 @@
 import type { Command } from 'commander';
 import type { Receipt } from '../../release/session/receipt.js';
 import { dim, good, warn } from '../report/terminal-text.js';
-import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
+import { optionsFrom, type QuestionOptions, questionFrom, withQuestionOptions } from './ask.js';
 import { refuseOverwriteAlone } from './options.js';
 import { emit, paidText, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
 import { withSession } from './session.js';
-import { spendingBy, yesOption } from './spend-or-not.js';
+import { spendingDecision, yesOption } from './spend-or-not.js';
 import { wholeErrorText } from './survey-text.js';
 import { asTyped } from './typed.js';
 
-export function register(program: Command): void {
-  withAskOptions(program.command('release').description('the noisy answer; spends budget'))
+export function registerReleaseCommand(program: Command): void {
+  withQuestionOptions(program.command('release').description('the noisy answer; spends budget'))
     .option('--out <dir>', 'write report.html, tables as CSV and Excel, datapackage.json and receipt.json there')
     .option('--overwrite', 'replace the release in the folder of --out')
     .option(...yesOption)
-    .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
+    .action(async (file: string, words: QuestionOptions & { out?: string; overwrite?: boolean; yes?: boolean }) => {
       refuseOverwriteAlone(words);
       outcomes.arise();
       // All code that formats the answer is loaded before payment.
@@ -24,7 +24,7 @@ export function register(program: Command): void {
       const { tablesText } = await import('../report/table-text.js');
       const page = words.out === undefined ? undefined : await import('./write-release.js');
       page?.refuseSecondRelease(words.out, words.overwrite);
-      const done = await withSession(file, spendingBy(words), async (fugu, policy) => {
+      const done = await withSession(file, spendingDecision(words), async (fugu, policy) => {
         const answer = await fugu.release(await questionFrom(words), optionsFrom(words));
         if ('result' in answer) {
           const { text, tables } = showResult(answer);

@@ -19,7 +19,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerServeCommand(program: Command): void {
   let browser = false;
   program
     .command('serve')
@@ -42,7 +42,7 @@ export function register(program: Command): void {
       browser = true;
     })
     .action(async (files: readonly string[], words: Words) => {
-      refuseOpenAir(words);
+      refusePlainHttp(words);
       const { cert: _cert, key: _key, port, bucket, newBudget: _reason, ...rest } = words;
       if (browser && !words.link)
         throw new Fault('USAGE', 'Without a link there is nothing to open.', 'Leave out --no-link or --open.');
@@ -58,7 +58,7 @@ export function register(program: Command): void {
 }
 
 /** Refuses plain HTTP beyond this machine: tokens and answers must not cross a network unencrypted. */
-function refuseOpenAir({ host, cert, behindProxy }: Words): void {
+function refusePlainHttp({ host, cert, behindProxy }: Words): void {
   if (cert !== undefined || behindProxy || /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)) return;
   throw new Fault(
     'USAGE',

@@ -4,10 +4,10 @@ import { writeWhole } from '../../base/files/write-file.js';
 import { bold, dim } from '../report/terminal-text.js';
 import type { Service } from '../service/service.js';
 import { onwardPage, openInBrowser } from './browser.js';
-import { caution, say, sayJson, tell } from './output.js';
+import { printJson, printNote, printOut, warnCaution } from './output.js';
 import { asTyped } from './typed.js';
 
-export interface ServeWords {
+export interface ServeSettings {
   readonly host: string;
   readonly port: number;
   readonly tokens?: string;
@@ -24,10 +24,10 @@ export interface ServeWords {
 }
 
 /** Serves over HTTP until stopped. */
-export async function serveUntilStopped(files: readonly string[], words: ServeWords): Promise<void> {
-  const { placesOf } = await import('../service/places.js');
+export async function serveUntilStopped(files: readonly string[], words: ServeSettings): Promise<void> {
+  const { serviceFolders } = await import('../service/places.js');
   const { serve } = await import('../service/serve.js');
-  const places = placesOf(files[0]!, words);
+  const places = serviceFolders(files[0]!, words);
   const serving = await serve({
     policies: files,
     ...places,
@@ -37,19 +37,19 @@ export async function serveUntilStopped(files: readonly string[], words: ServeWo
     ...(words.behindProxy && { behindProxy: true, hsts: true }),
     ...(words.bucket !== undefined && { limits: { bucketMilliseconds: words.bucket } }),
     ...(words.newBudget !== undefined && { newBudget: words.newBudget }),
-    opening: (source) => tell(dim(`Opening ${source} …`)),
+    opening: (source) => printNote(dim(`Opening ${source} …`)),
     unserved: (file, error) => {
-      tell(`${file} was made in the console and is not served:`);
-      caution(error);
+      printNote(`${file} was made in the console and is not served:`);
+      warnCaution(error);
     },
   });
   const stopped = new Promise<void>((done) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void serving.stop().then(done));
   });
   const link = words.link ? await linkOf(serving.service, serving.url) : undefined;
-  if (words.json) sayJson({ url: serving.url, tokens: places.tokens, log: places.log, ...(link !== undefined && { link }) });
+  if (words.json) printJson({ url: serving.url, tokens: places.tokens, log: places.log, ...(link !== undefined && { link }) });
   else
-    say(
+    printOut(
       [
         `Fugu listens on ${bold(serving.url)}`,
         ...(link === undefined ? [] : [`Open ${bold(link)}`, dim('It signs the steward in, once, within ten minutes.')]),
@@ -70,6 +70,6 @@ async function linkOf(service: Service, url: string): Promise<string> {
 async function shownTo(link: string, folder: string): Promise<string> {
   const page = join(folder, `open-${process.pid}.html`);
   writeWhole(page, onwardPage(link), { hint: 'The folder of tokens must be writable.', mode: 0o600 });
-  if (!(await openInBrowser(page))) tell('No browser could be opened from here: open the link above in one.');
+  if (!(await openInBrowser(page))) printNote('No browser could be opened from here: open the link above in one.');
   return page;
 }

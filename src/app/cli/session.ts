@@ -2,13 +2,13 @@ import { basename } from 'node:path';
 import type { Policy } from '../../policy/policy.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { Fugu } from '../api/fugu.js';
-import { caution, clock, progress } from './output.js';
+import { progressBar, waitingClock, warnCaution } from './output.js';
 import { outcomes } from './paid.js';
 
 /** Opens policy, data and ledger, runs the work, and always closes them. */
 export async function withSession<T>(
   file: string,
-  how: {
+  settings: {
     readonly decide?: ((plan: Plan) => Promise<void>) | undefined;
     readonly acceptNoProtection?: boolean;
     readonly newBudget?: string;
@@ -19,11 +19,11 @@ export async function withSession<T>(
   let stop: () => void = () => undefined;
   const as = labelOf(process.env.FUGU_ANALYST);
   const opening = (source: string) => {
-    stop = clock(`working on ${basename(source)}`);
+    stop = waitingClock(`working on ${basename(source)}`);
   };
-  const { decide, acceptNoProtection = false, newBudget, policy } = how;
+  const { decide, acceptNoProtection = false, newBudget, policy } = settings;
   // A running clock would overwrite the question.
-  const asked =
+  const confirmed =
     decide &&
     ((plan: Plan) => {
       stop();
@@ -31,15 +31,15 @@ export async function withSession<T>(
     });
   const { withFugu } = await import('../api/fugu.js');
   try {
-    const told = { outcomes, caution, opening, progress: progress('reading ties') };
+    const context = { outcomes, caution: warnCaution, opening, progress: progressBar('reading ties') };
     return await withFugu(
       file,
       {
-        ...told,
+        ...context,
         acceptNoProtection,
         ...(newBudget !== undefined && { newBudget }),
         ...(as && { as }),
-        ...(asked && { decide: asked }),
+        ...(confirmed && { decide: confirmed }),
         ...(policy && { policy }),
       },
       work,

@@ -1,13 +1,13 @@
 import { Fault } from '../../base/errors.js';
 import type { Plan } from '../../release/session/plan.js';
-import { figure } from '../report/terminal-text.js';
-import { isTalking, talking, yes } from './dialogue.js';
-import { foreseenError } from './foreseen-error.js';
+import { numberText } from '../report/terminal-text.js';
+import { askYesNo, isInteractive, withDialogue } from './dialogue.js';
+import { expectedErrorText } from './foreseen-error.js';
 import { reasonIn } from './options.js';
-import { tell } from './output.js';
+import { printNote } from './output.js';
 
 /** Options of every command that pays. */
-export interface SpendWords {
+export interface PaymentOptions {
   readonly yes?: boolean;
   readonly acceptNoProtection?: boolean;
   readonly newBudget?: string;
@@ -25,23 +25,23 @@ export const newBudgetOption = [
 ] as const;
 
 /** Reason for a further budget of the same data; absent if none is given. */
-export function newBudgetOf({ newBudget }: Pick<SpendWords, 'newBudget'>): { readonly newBudget?: string } {
+export function newBudgetOf({ newBudget }: Pick<PaymentOptions, 'newBudget'>): { readonly newBudget?: string } {
   if (newBudget === undefined) return {};
   const hint = 'Write why: --new-budget "these are the answers of another year".';
   return { newBudget: reasonIn(newBudget, '--new-budget', ['A second budget needs a reason.', hint]) };
 }
 
 /** A user at a terminal confirms before anything is spent; without a terminal nobody can. */
-export const spendingBy = ({ yes, acceptNoProtection = false, newBudget, json }: SpendWords, sure = yes) => ({
+export const spendingDecision = ({ yes, acceptNoProtection = false, newBudget, json }: PaymentOptions, sure = yes) => ({
   acceptNoProtection,
   ...newBudgetOf({ ...(newBudget !== undefined && { newBudget }) }),
-  decide: isTalking(json) && !sure ? spendOrNot : undefined,
+  decide: isInteractive(json) && !sure ? confirmSpending : undefined,
 });
 
 /** Confirmation before payment: the cost and the expected error. */
-async function spendOrNot(plan: Plan): Promise<void> {
-  for (const line of priceText(plan)) tell(line);
-  if (!(await talking((ask) => yes(ask, `Spend epsilon ${figure(plan.epsilon)}?`, false))))
+async function confirmSpending(plan: Plan): Promise<void> {
+  for (const line of priceText(plan)) printNote(line);
+  if (!(await withDialogue((ask) => askYesNo(ask, `Spend epsilon ${numberText(plan.epsilon)}?`, false))))
     throw new Fault(
       'USAGE',
       'Nothing was released, as you decided.',
@@ -53,9 +53,9 @@ const mostShown = 5;
 
 function priceText({ label, epsilon, budget, errors, warnings = [] }: Plan): string[] {
   const widest = [...errors].sort((a, b) => b.halfWidth - a.halfWidth);
-  const one = (error: Plan['errors'][number]) => `  ±${foreseenError(error)}  ${error.name}`;
+  const one = (error: Plan['errors'][number]) => `  ±${expectedErrorText(error)}  ${error.name}`;
   return [
-    `${label}: epsilon ${figure(epsilon)} of ${figure(budget.total)} (spent ${figure(budget.spent)}, left afterwards ${figure(Math.max(0, budget.remaining - epsilon))}).`,
+    `${label}: epsilon ${numberText(epsilon)} of ${numberText(budget.total)} (spent ${numberText(budget.spent)}, left afterwards ${numberText(Math.max(0, budget.remaining - epsilon))}).`,
     ...(widest.length > 0
       ? [
           `95 % error${widest.length > mostShown ? `, the ${mostShown} largest of ${widest.length}` : ''}:`,

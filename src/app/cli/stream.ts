@@ -3,11 +3,11 @@ import { Fault } from '../../base/errors.js';
 import type { Plan } from '../../release/session/plan.js';
 import { readJson } from '../api/named-text.js';
 import type { StreamedStep, StreamOptions, StreamPlan } from '../api/stream.js';
-import { dim, figure, warn } from '../report/terminal-text.js';
-import { refuseUnread } from './options.js';
-import { caution, emit, progress, say, sayJsonLine, tell } from './output.js';
+import { dim, numberText, warn } from '../report/terminal-text.js';
+import { refuseUnreadOptions } from './options.js';
+import { emit, printJsonLine, printNote, printOut, progressBar, warnCaution } from './output.js';
 import { outcomes } from './paid.js';
-import { acceptOption, newBudgetOf, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOf, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
 import { asTyped } from './typed.js';
 
 interface Words {
@@ -33,7 +33,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerStreamCommand(program: Command): void {
   program
     .command('stream')
     .description('one release for every step of time that is over, or running totals; goes on where it was')
@@ -62,7 +62,7 @@ export function register(program: Command): void {
       if (words.plan) return tellPlan(file, words, command);
       outcomes.arise();
       const { streamWith } = await import('../api/stream.js');
-      const { decide, ...spending } = spendingBy(words);
+      const { decide, ...spending } = spendingDecision(words);
       // Consent to the first step covers the stream.
       let agreed = false;
       const once =
@@ -71,19 +71,26 @@ export function register(program: Command): void {
           if (!agreed) await decide(plan);
           agreed = true;
         });
-      const opener = { outcomes, caution, ...spending, progress: progress('reading ties'), ...(once && { decide: once }) };
+      const settings = {
+        outcomes,
+        caution: warnCaution,
+        ...spending,
+        progress: progressBar('reading ties'),
+        ...(once && { decide: once }),
+      };
       const wait = words.follow === undefined ? undefined : seconds(words.follow);
       const since = words.since === undefined ? 1 : number(words.since, 'since');
-      const asked = { ...optionsOf(words), since, ...(words.fresh && { fresh: true }) };
-      const told = wait === undefined ? streamWith(file, asked, opener) : (await followed())(file, asked, opener, wait);
+      const request = { ...optionsOf(words), since, ...(words.fresh && { fresh: true }) };
+      const streamed =
+        wait === undefined ? streamWith(file, request, settings) : (await followed())(file, request, settings, wait);
       let last: StreamedStep | undefined;
-      for await (const step of told) {
-        tellStep(words.json, step, last === undefined);
+      for await (const step of streamed) {
+        printStep(words.json, step, last === undefined);
         // The answer was delivered: a later end of the process does not report it.
         outcomes.forget(step.entry);
         last = step;
       }
-      if (!words.json && words.through === undefined) tell(dim(waitingText(last)));
+      if (!words.json && words.through === undefined) printNote(dim(waitingText(last)));
     });
 }
 
@@ -92,7 +99,7 @@ const ofTelling = ['since', 'follow', 'yes'];
 
 async function tellPlan(file: string, words: Words, command: Command): Promise<void> {
   const read = command.options.map((option) => option.attributeName()).filter((name) => !ofTelling.includes(name));
-  refuseUnread(command, read, 'It says how steps are told, or paid for: leave it out, or leave out --plan.');
+  refuseUnreadOptions(command, read, 'It says how steps are told, or paid for: leave it out, or leave out --plan.');
   const { fresh, acceptNoProtection } = words;
   const { planStream } = await import('../api/stream.js');
   const plan = await planStream(file, {
@@ -128,14 +135,14 @@ function optionsOf(words: Words): StreamOptions {
 }
 
 function planText({ label, epsilon, budget, fits, refusal, why, errors, totals, warnings = [] }: StreamPlan): string {
-  const at = (step: number) => `${figure(1.96 * totals!.standardErrors[step - 1]!)} at step ${step}`;
+  const at = (step: number) => `${numberText(1.96 * totals!.standardErrors[step - 1]!)} at step ${step}`;
   const last = totals?.standardErrors.length ?? 0;
   return [
-    `${label}: epsilon ${figure(epsilon)} of ${figure(budget.total)}${totals ? ', once for all steps' : ' for each step'}.`,
+    `${label}: epsilon ${numberText(epsilon)} of ${numberText(budget.total)}${totals ? ', once for all steps' : ' for each step'}.`,
     why,
     ...(totals
       ? [`95 % error of a total: ${[...new Set([1, Math.ceil(last / 2), last])].map(at).join(', ')}.`]
-      : errors.map(({ name, halfWidth }) => `95 % error: ±${figure(halfWidth)}  ${name}`)),
+      : errors.map(({ name, halfWidth }) => `95 % error: ±${numberText(halfWidth)}  ${name}`)),
     ...warnings.map((text) => warn(asTyped(`Warning: ${text}`))),
     fits ? 'Fits in the budget.' : (refusal ?? 'Does not fit in the budget.'),
   ].join('\n');
@@ -156,27 +163,27 @@ function oneOf<T extends string>(text: string, flag: string, words: readonly T[]
   throw new Fault('USAGE', `--${flag} is ${words.join(' or ')}.`, `Write for example --${flag} ${words[0]}.`);
 }
 
-function tellStep(json: boolean | undefined, told: StreamedStep, isFirst: boolean): void {
+function printStep(json: boolean | undefined, streamed: StreamedStep, isFirst: boolean): void {
   if (json) {
-    sayJsonLine(told);
+    printJsonLine(streamed);
     return;
   }
-  const { units, tables = [], totals = [], entry, replayed, receipt } = told;
+  const { units, tables = [], totals = [], entry, replayed, receipt } = streamed;
   const [first, last] = units;
   const when = first === last ? `${first}` : `${first} to ${last}`;
   const name = (keys: readonly string[]) => (keys.length > 0 ? `${keys.join(', ')}: ` : '');
   const answers = [
-    ...totals.map(({ keys, total, standardError }) => `${name(keys)}${figure(total)} ±${figure(1.96 * standardError)}`),
+    ...totals.map(({ keys, total, standardError }) => `${name(keys)}${numberText(total)} ±${numberText(1.96 * standardError)}`),
     ...tables.flatMap(({ rows }) =>
       rows.map(
         ({ keys, value, low, high }) =>
-          `${name(keys)}${value === null ? '-' : figure(value)}${low === null || high === null ? '' : ` (${figure(low)} to ${figure(high)})`}`,
+          `${name(keys)}${value === null ? '-' : numberText(value)}${low === null || high === null ? '' : ` (${numberText(low)} to ${numberText(high)})`}`,
       ),
     ),
   ];
   if (receipt && isFirst) {
-    say(dim(receipt.guarantee.sentences[0]!));
-    for (const text of receipt.warnings ?? []) say(warn(asTyped(`Warning: ${text}`)));
+    printOut(dim(receipt.guarantee.sentences[0]!));
+    for (const text of receipt.warnings ?? []) printOut(warn(asTyped(`Warning: ${text}`)));
   }
-  say(`${when}  ${answers.join('  ')}  ${dim(replayed ? `recorded, entry ${entry}` : `entry ${entry}`)}`);
+  printOut(`${when}  ${answers.join('  ')}  ${dim(replayed ? `recorded, entry ${entry}` : `entry ${entry}`)}`);
 }

@@ -1,18 +1,18 @@
 import type { ReleaseError } from '../../analysis/survey/error.js';
 import type { SurveyPlan } from '../api/kinds/survey.js';
-import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { bold, dim, numberText, table } from '../report/terminal-text.js';
 
 export function surveyText(choice: SurveyPlan['survey']): string {
   const rows = choice.candidates.map((c) => [
     c === choice.chosen ? `> ${c.name}` : `  ${c.name}`,
-    figure(c.error.l2),
-    `${figure(c.ratio)}x`,
+    numberText(c.error.l2),
+    `${numberText(c.ratio)}x`,
     c.keeps ? c.protects : dim(c.reason),
   ]);
   const { error } = choice.chosen;
   const attacked = choice.attack
     ? [
-        `Pairwise bound under attack, on the rows its tables came from (epsilon ${figure(choice.attack.epsilon)}): ${figure(choice.attack.inSample)} of epsilon in sample, ${figure(choice.attack.heldOut)} held out.`,
+        `Pairwise bound under attack, on the rows its tables came from (epsilon ${numberText(choice.attack.epsilon)}): ${numberText(choice.attack.inSample)} of epsilon in sample, ${numberText(choice.attack.heldOut)} held out.`,
       ]
     : [];
   return [
@@ -29,4 +29,4 @@ export function surveyText(choice: SurveyPlan['survey']): string {
 }
 
 export const wholeErrorText = (error: ReleaseError): string =>
-  `All tables together: with 95 % every cell is within ±${figure(error.maximum)}, and with 95 % all absolute errors add up to at most ${figure(error.l1)}.`;
+  `All tables together: with 95 % every cell is within ±${numberText(error.maximum)}, and with 95 % all absolute errors add up to at most ${numberText(error.l1)}.`;

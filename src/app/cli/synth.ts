@@ -5,11 +5,11 @@ import { Fault } from '../../base/errors.js';
 import type { Plan } from '../../release/session/plan.js';
 import { readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
-import { dim, figure } from '../report/terminal-text.js';
-import { emit, paidText, progress, recordedText, tell } from './output.js';
+import { dim, numberText } from '../report/terminal-text.js';
+import { emit, paidText, printNote, progressBar, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
 
 interface SynthWords {
   readonly out: string;
@@ -31,7 +31,7 @@ interface SynthWords {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerSynthCommand(program: Command): void {
   program
     .command('synth')
     .description('synthetic rows that look like the data, made of noisy tables; spends budget')
@@ -62,17 +62,17 @@ export function register(program: Command): void {
 async function synth(file: string, words: SynthWords): Promise<void> {
   outcomes.arise();
   // All code that formats the answer is loaded before payment.
-  const { refuseThere, writeSynth } = await import('./write-synth.js');
-  refuseThere(words.out, words.overwrite);
-  const asked = await requestFrom(words);
-  const { decide, ...spending } = spendingBy(words);
-  const told = async (plan: Plan) => {
-    for (const line of sizeText(plan)) tell(line);
+  const { refuseExisting, writeSynth } = await import('./write-synth.js');
+  refuseExisting(words.out, words.overwrite);
+  const request = await requestFrom(words);
+  const { decide, ...spending } = spendingDecision(words);
+  const showAndDecide = async (plan: Plan) => {
+    for (const line of sizeText(plan)) printNote(line);
     await decide?.(plan);
   };
-  const { answer, files } = await withSession(file, { decide: told, ...spending }, async (fugu, policy) => {
+  const { answer, files } = await withSession(file, { decide: showAndDecide, ...spending }, async (fugu, policy) => {
     const { epsilon, fresh } = words;
-    const answer = await fugu.release({ synth: asked, progress: progress('choosing and measuring') }, { epsilon, fresh });
+    const answer = await fugu.release({ synth: request, progress: progressBar('choosing and measuring') }, { epsilon, fresh });
     return { answer, files: await writeSynth(words.out, answer, policy) };
   });
   const { result, receipt } = answer;
@@ -103,7 +103,7 @@ function sizeText(plan: Plan): string[] {
   };
   if (!synth) return [];
   return [
-    `${plan.label}: epsilon ${figure(plan.epsilon)} of ${figure(plan.budget.total)}. ${synth.columns} columns, ${synth.tables} tables to choose from, a model of up to ${synth.cells.toLocaleString('en-US')} cells; about ${Math.ceil(synth.memory / 1e6)} MB of memory beside the program itself.`,
+    `${plan.label}: epsilon ${numberText(plan.epsilon)} of ${numberText(plan.budget.total)}. ${synth.columns} columns, ${synth.tables} tables to choose from, a model of up to ${synth.cells.toLocaleString('en-US')} cells; about ${Math.ceil(synth.memory / 1e6)} MB of memory beside the program itself.`,
   ];
 }
 

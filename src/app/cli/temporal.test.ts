@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../test/command.js';
-import { register } from './temporal.js';
+import { registerTemporalCommand } from './temporal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-temporal-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -21,7 +21,7 @@ const identity = file('identity.json', {
     [0, 1],
   ],
 });
-const run = (...words: string[]) => runCommand(register, 'temporal', ...words);
+const run = (...words: string[]) => runCommand(registerTemporalCommand, 'temporal', ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 
 describe('the command fugu temporal', () => {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import type { Temporal } from '../api/temporal.js';
-import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { bold, dim, numberText, table } from '../report/terminal-text.js';
 import { emit } from './output.js';
 
 interface Words {
@@ -13,7 +13,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
+export function registerTemporalCommand(program: Command): void {
   program
     .command('temporal')
     .description('what one release per step tells about each step, or budgets that keep it within a target')
@@ -38,20 +38,20 @@ const shown = 8;
 function human({ backward, forward, leakage, supremum, budgets }: Temporal): string {
   const steps = leakage.map((leak, t) => [
     `${t + 1}`,
-    figure(budgets[t]!),
-    figure(backward[t]!),
-    figure(forward[t]!),
-    figure(leak),
+    numberText(budgets[t]!),
+    numberText(backward[t]!),
+    numberText(forward[t]!),
+    numberText(leak),
   ]);
   const few = steps.length <= 2 * shown ? steps : [...steps.slice(0, shown), ['…', '', '', '', ''], ...steps.slice(-shown)];
   return [
     ...(steps.length === 0
-      ? [bold(`Every step may spend epsilon ${figure(budgets[0]!)}, for as long as it goes on.`)]
+      ? [bold(`Every step may spend epsilon ${numberText(budgets[0]!)}, for as long as it goes on.`)]
       : [table(['step', 'epsilon', 'from the past', 'from the future', 'leakage'], few)]),
     '',
     supremum === null
       ? 'Going on at the least of these budgets, leakage passes every bound: what is said about one step is said about all.'
-      : `Going on at the least of these budgets, no step ever leaks more than ${figure(supremum)}.`,
+      : `Going on at the least of these budgets, no step ever leaks more than ${numberText(supremum)}.`,
     dim('A proven bound, rounded up, for an attacker who knows everybody else at every step and these matrices.'),
   ].join('\n');
 }

@@ -5,7 +5,7 @@ import { Fault } from '../../base/errors.js';
 import { readText } from '../api/named-text.js';
 import { bold, dim, table } from '../report/terminal-text.js';
 import { type ReadByAction, refuseUnreadBy } from './options.js';
-import { emit, moment } from './output.js';
+import { emit, momentText } from './output.js';
 
 interface Words {
   readonly role?: string;
@@ -25,7 +25,7 @@ const read: ReadByAction = {
   link: ['id', 'url', 'tokens'],
 };
 
-export function register(program: Command): void {
+export function registerTokenCommand(program: Command): void {
   program
     .command('token')
     .description('who may ask the service: make, list, end; link: sign somebody in to the console once')
@@ -46,11 +46,11 @@ export function register(program: Command): void {
       const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
       if (!chosen) throw new Fault('USAGE', `"${action}" is nothing a token can do.`, 'Use make, list, end or link.');
       refuseUnreadBy(command, read, action, ['id', id]);
-      const { placesOf } = await import('../service/places.js');
-      const { Tokens } = await import('../service/token.js');
-      const places = placesOf(policy, words);
+      const { serviceFolders } = await import('../service/places.js');
+      const { TokenStore } = await import('../service/token.js');
+      const places = serviceFolders(policy, words);
       const only = action === 'make' && words.only ? policyNames(policy, places.drafts, words.only) : undefined;
-      await chosen(new Tokens(places.tokens), { ...words, ...(only && { only }) }, id, places.tokens);
+      await chosen(new TokenStore(places.tokens), { ...words, ...(only && { only }) }, id, places.tokens);
     });
 }
 
@@ -58,13 +58,13 @@ const isPolicyFile = (name: string): boolean => /\.ya?ml$/i.test(name);
 const nameOf = (file: string): string => basename(file).replace(/\.ya?ml$/i, '');
 
 /** Policies of a token: by the path of a file, or by the name of a policy in the served folder or made in the console. */
-function policyNames(policy: string, drafts: string, asked: readonly string[]): readonly string[] {
-  const beside = dirname(resolve(policy));
+function policyNames(policy: string, drafts: string, names: readonly string[]): readonly string[] {
+  const folder = dirname(resolve(policy));
   const made = existsSync(drafts) ? readdirSync(drafts, { recursive: true, encoding: 'utf8' }) : [];
-  const files = [policy, ...inFolder(beside, namesBeside(beside)), ...inFolder(drafts, made)].filter(
+  const files = [policy, ...inFolder(folder, fileNamesIn(folder)), ...inFolder(drafts, made)].filter(
     (file) => isPolicyFile(file) && basename(file) !== 'draft.yaml',
   );
-  return asked.map((name) => {
+  return names.map((name) => {
     const found = files.filter((file) => nameOf(file) === name);
     if (found.length === 0 && isPolicyFile(name) && existsSync(name)) found.push(name);
     if (found.some(declaresData)) return nameOf(found[0]!);
@@ -88,7 +88,7 @@ function declaresData(file: string): boolean {
   }
 }
 
-function namesBeside(folder: string): readonly string[] {
+function fileNamesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -96,8 +96,8 @@ function namesBeside(folder: string): readonly string[] {
   }
 }
 
-type Tokens = import('../service/token.js').Tokens;
-type Token = import('../service/token.js').Token;
+type Tokens = import('../service/token.js').TokenStore;
+type Token = import('../service/token.js').AccessToken;
 const actions: Record<string, (tokens: Tokens, words: Words, id: string | undefined, folder: string) => Promise<void>> = {
   make,
   list,
@@ -105,7 +105,7 @@ const actions: Record<string, (tokens: Tokens, words: Words, id: string | undefi
   link,
 };
 
-const told = ({ hash: _hash, ...token }: Token) => token;
+const publicFields = ({ hash: _hash, ...token }: Token) => token;
 
 async function make(tokens: Tokens, words: Words): Promise<void> {
   const { role } = await import('../service/role.js');
@@ -118,31 +118,31 @@ async function make(tokens: Tokens, words: Words): Promise<void> {
   if (!(Number.isInteger(days) && days >= 1 && days <= 3650))
     throw new Fault('USAGE', 'A token is good for 1 to 3650 days.', 'Use for example --days 30.');
   const { token, text } = tokens.make({ name, role: as.data, days, ...(words.only && { policies: words.only }) });
-  emit(words.json, { ...told(token), token: text }, () =>
+  emit(words.json, { ...publicFields(token), token: text }, () =>
     [
       bold(text),
       dim(
-        `For ${token.name} (${token.role}) until ${moment(token.expires)} UTC. It is shown this once: only a hash of it is kept.`,
+        `For ${token.name} (${token.role}) until ${momentText(token.expires)} UTC. It is shown this once: only a hash of it is kept.`,
       ),
     ].join('\n'),
   );
 }
 
 async function list(tokens: Tokens, { json }: Words): Promise<void> {
-  const all = tokens.list().map((token) => ({ ...told(token), stands: tokens.stands(token) }));
+  const all = tokens.list().map((token) => ({ ...publicFields(token), stands: tokens.isValid(token) }));
   emit(json, { tokens: all }, () =>
     all.length === 0
       ? 'There are no tokens.'
       : table(
           ['id', 'for', 'role', 'policies', 'until', ''],
-          all.map((t) => [t.id, t.name, t.role, t.policies?.join(', ') ?? 'all', moment(t.expires), t.stands ? '' : 'ended']),
+          all.map((t) => [t.id, t.name, t.role, t.policies?.join(', ') ?? 'all', momentText(t.expires), t.stands ? '' : 'ended']),
         ),
   );
 }
 
 async function end(tokens: Tokens, { json }: Words, id: string | undefined): Promise<void> {
   if (id === undefined) throw new Fault('USAGE', 'Say which token.', 'Its id stands in "fugu token list".');
-  const token = told(tokens.end(id));
+  const token = publicFields(tokens.end(id));
   emit(json, { ended: token }, () => `The token ${token.id} of ${token.name} opens nothing any more.`);
 }
 
@@ -150,7 +150,7 @@ async function link(tokens: Tokens, { json, url }: Words, id: string | undefined
   if (id === undefined) throw new Fault('USAGE', 'Say which token.', 'Its id stands in "fugu token list".');
   if (!/^https?:\/\/[^\s#?]+$/.test(url))
     throw new Fault('USAGE', 'The address of the service is no address.', 'Use for example --url https://fugu.example.org.');
-  const { Sessions } = await import('../service/sessions.js');
-  const address = `${url.replace(/\/+$/, '')}/login#${new Sessions(folder, tokens).link(id)}`;
+  const { SignInSessions } = await import('../service/sessions.js');
+  const address = `${url.replace(/\/+$/, '')}/login#${new SignInSessions(folder, tokens).link(id)}`;
   emit(json, { link: address }, () => [bold(address), dim('It signs in once, within ten minutes.')].join('\n'));
 }

@@ -16,12 +16,12 @@ describe('the command name as typed', () => {
   ])('the environment %j gives the command name %s', (env, command) => expect(typed(env)).toBe(command));
 
   it('the typed command name replaces "fugu" in every hint to run a command, and nowhere else', () => {
-    const said =
+    const sentence =
       'Look with "fugu confirm p.yaml", then "fugu ledger POLICY amend"; run "fugu --help". Data of fugu people in ./fugu init.';
-    expect(asTyped(said, './fugu')).toBe(
+    expect(asTyped(sentence, './fugu')).toBe(
       'Look with "./fugu confirm p.yaml", then "./fugu ledger POLICY amend"; run "./fugu --help". Data of fugu people in ./fugu init.',
     );
-    expect(asTyped(said, 'fugu')).toBe(said);
+    expect(asTyped(sentence, 'fugu')).toBe(sentence);
   });
 
   it('names are quoted where a shell would read them as something else', () => {

@@ -18,8 +18,8 @@ export const inShell = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) 
 
 const commands =
   'demo|init|confirm|check|plan|release|estimate|synth|stream|ledger|serve|token|epsilon|learn|posterior|temporal|leak|audit|compare|pattern|attack|location';
-const said = new RegExp(`(?<![\\w./-])fugu (?=(?:${commands}|--help)\\b|--help)`, 'g');
+const commandPattern = new RegExp(`(?<![\\w./-])fugu (?=(?:${commands}|--help)\\b|--help)`, 'g');
 
 /** Sentence of ours with its commands as they were typed. */
 export const asTyped = (sentence: string, command = typed()): string =>
-  command === 'fugu' ? sentence : sentence.replace(said, `${command} `);
+  command === 'fugu' ? sentence : sentence.replace(commandPattern, `${command} `);

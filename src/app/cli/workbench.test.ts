@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { register as registerAudit } from './audit.js';
-import { register as registerCompare } from './compare.js';
-import { register as registerLocation } from './location.js';
+import { registerAuditCommand as registerAudit } from './audit.js';
+import { registerCompareCommand as registerCompare } from './compare.js';
+import { registerLocationCommand as registerLocation } from './location.js';
 
 let folder: string;
 let printed: string;
@@ -102,8 +102,11 @@ describe('the workbench commands', () => {
       { length: 5000, initial: [1] },
     ]) {
       writeFileSync(file, JSON.stringify({ chain: { transition: [[1]], ...chain } }));
-      const asked = run('compare', file, '--query', 'histogram', '--epsilon', '1');
-      await expect(asked).rejects.toMatchObject({ code: 'MODEL_INVALID', message: expect.stringContaining('nothing is secret') });
+      const outcome = run('compare', file, '--query', 'histogram', '--epsilon', '1');
+      await expect(outcome).rejects.toMatchObject({
+        code: 'MODEL_INVALID',
+        message: expect.stringContaining('nothing is secret'),
+      });
     }
   });
 
@@ -114,8 +117,8 @@ describe('the workbench commands', () => {
   });
 
   it('fugu location names the model file if it is missing', async () => {
-    const asked = run('location', '--model', join(folder, 'nowhere.json'));
-    await expect(asked).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', message: 'The model file cannot be read.' });
+    const outcome = run('location', '--model', join(folder, 'nowhere.json'));
+    await expect(outcome).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', message: 'The model file cannot be read.' });
   });
 
   it('the workbench commands refuse invalid input and explain how to continue', async () => {

@@ -1,5 +1,5 @@
 import type { WorkloadPlan } from '../../analysis/workload/release.js';
-import { bold, figure, table } from '../report/terminal-text.js';
+import { bold, numberText, table } from '../report/terminal-text.js';
 
 const number = (n: number): string => n.toLocaleString('en-US');
 const plural = (n: number, word: string): string => `${number(n)} ${word}${n === 1 ? '' : 's'}`;
@@ -23,7 +23,7 @@ export function workloadText({ workload, errors }: WorkloadPlan): string {
         plural(columns, 'column'),
         number(list.length),
         number(list.reduce((n, own) => n + own.cells, 0)),
-        least === most ? `±${figure(most)}` : `±${figure(least)} to ±${figure(most)}`,
+        least === most ? `±${numberText(most)}` : `±${numberText(least)} to ±${numberText(most)}`,
       ];
     });
   const [best, ...others] = ways;
@@ -31,8 +31,8 @@ export function workloadText({ workload, errors }: WorkloadPlan): string {
   return [
     bold(`${plural(tables, 'table')}, ${plural(cells, 'cell')} in all`),
     table(['tables of', 'tables', 'cells', '95 % error of a count'], rows),
-    `${aim === 'largest' ? 'The largest standard error' : 'The root mean square error'} of a cell is ${figure(best!.error)} with ${words(best!)}${others
-      .map((way) => `; ${figure(way.error)} with ${words(way)}`)
+    `${aim === 'largest' ? 'The largest standard error' : 'The root mean square error'} of a cell is ${numberText(best!.error)} with ${words(best!)}${others
+      .map((way) => `; ${numberText(way.error)} with ${words(way)}`)
       .join('')}.`,
     `${number(noised)} numbers are noised; about ${number(Math.ceil(memory / 1e6))} MB of memory.`,
     distribution === undefined

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { writeFolder } from '../../base/files/write-file.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Estimated } from '../api/estimate.js';
+import type { EstimatedTables } from '../api/estimate.js';
 import { tableCsv } from '../report/csv.js';
 import { fileName } from '../report/published-folder.js';
 import { publishedTable } from '../report/published-table.js';
@@ -11,8 +11,8 @@ import { publishedTable } from '../report/published-table.js';
 const madeOf = 'estimate.json';
 
 /** DIR/estimate.json, which lists the origin of the tables, and one CSV per table. */
-export function writeEstimate(directory: string, estimated: Estimated, policy: Policy, overwrite = false): void {
-  const { tables, ...told } = estimated;
+export function writeEstimate(directory: string, estimated: EstimatedTables, policy: Policy, overwrite = false): void {
+  const { tables, ...document } = estimated;
   if (!overwrite && existsSync(join(directory, madeOf)))
     throw new Fault(
       'USAGE',
@@ -22,7 +22,7 @@ export function writeEstimate(directory: string, estimated: Estimated, policy: P
   writeFolder(
     directory,
     [
-      [madeOf, `${JSON.stringify(told, null, 2)}\n`],
+      [madeOf, `${JSON.stringify(document, null, 2)}\n`],
       ...tables.map(
         (table, k) => [`${fileName(table.name, k, tables.length)}.csv`, tableCsv(publishedTable(table, policy))] as const,
       ),

@@ -4,12 +4,12 @@ import { Fault } from '../../base/errors.js';
 import { type NamedFile, refuseUnwritableFolder, writeFolder } from '../../base/files/write-file.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Release } from '../../release/session/receipt.js';
-import type { ResultAnswer, ShownTable } from '../report/answer-tables.js';
+import type { ResultAnswer, ResultTable } from '../report/answer-tables.js';
 import { csvOf } from '../report/csv.js';
 import { htmlReport } from '../report/html.js';
 import { fileName, packageFile, publishedFiles, receiptFile, workbookFile } from '../report/published-folder.js';
 import { type AnswerSection, analysisReport } from '../report/report.js';
-import { figure } from '../report/terminal-text.js';
+import { numberText } from '../report/terminal-text.js';
 
 const anotherOut = { hint: 'Choose another --out.' };
 
@@ -49,7 +49,7 @@ export async function writeRelease(directory: string, release: Release, policy: 
 }
 
 /** DIR/receipt.json, DIR/result.json, DIR/report.html and one CSV per table of the result. */
-export function writeAnalysis(directory: string, answer: ResultAnswer, tables: readonly ShownTable[], policy: Policy): void {
+export function writeAnalysis(directory: string, answer: ResultAnswer, tables: readonly ResultTable[], policy: Policy): void {
   const { receipt } = answer;
   writeFiles(directory, [
     [receiptFile, `${JSON.stringify(receipt, null, 2)}\n`],
@@ -59,18 +59,18 @@ export function writeAnalysis(directory: string, answer: ResultAnswer, tables: r
   ]);
 }
 
-const sectionOf = ({ name, header, rows, drawing }: ShownTable): AnswerSection => ({
+const sectionOf = ({ name, header, rows, drawing }: ResultTable): AnswerSection => ({
   title: name,
   measure: '',
   panels: [],
   columns: header,
-  rows: rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
+  rows: rows.map((row) => row.map((x) => (typeof x === 'number' ? numberText(x) : x))),
   error: '',
   ...(drawing && { drawing }),
 });
 
 function writeFiles(directory: string, files: readonly NamedFile[]): void {
-  const gone = filesOf(directory).filter((name) => files.every(([kept]) => kept !== name));
+  const gone = filesOf(directory).filter((name) => files.every(([written]) => written !== name));
   writeFolder(directory, files, anotherOut, gone);
 }
 

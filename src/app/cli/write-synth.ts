@@ -11,21 +11,21 @@ import { synthPackage } from '../report/synth-package.js';
 import { synthPage } from '../report/synth-page.js';
 
 /** Endings of the files written with the rows, after the rows' name without its ending. */
-const besides = ['.receipt.json', '.dictionary.json', '.html'] as const;
+const sideFiles = ['.receipt.json', '.dictionary.json', '.html'] as const;
 const stemOf = (out: string): string => basename(out).replace(/\.(csv|parquet)$/i, '');
 
 const anotherOut = { hint: 'Choose another --out.' };
 
 /** Refuses an invalid or existing output before anything is spent. */
-export function refuseThere(out: string, overwrite: boolean | undefined): void {
+export function refuseExisting(out: string, overwrite: boolean | undefined): void {
   if (!/\.(csv|parquet)$/i.test(out))
     throw new Fault('USAGE', 'Synthetic rows are written as .csv or .parquet.', 'Write for example --out synth.csv.');
-  const there = [basename(out), ...besides.map((end) => `${stemOf(out)}${end}`)].find((name) =>
+  const there = [basename(out), ...sideFiles.map((end) => `${stemOf(out)}${end}`)].find((name) =>
     existsSync(join(dirname(out), name)),
   );
   if (there !== undefined && !overwrite)
     throw new Fault('USAGE', `There is a file ${there} already.`, 'Choose another --out, or add --overwrite to replace it.');
-  refuseUnwritableFolder(dirname(out), [basename(out), ...besides.map((end) => `${stemOf(out)}${end}`)], anotherOut);
+  refuseUnwritableFolder(dirname(out), [basename(out), ...sideFiles.map((end) => `${stemOf(out)}${end}`)], anotherOut);
 }
 
 /** Writes the rows with their receipt, dictionary and quality page; all of them or none. */

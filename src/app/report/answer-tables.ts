@@ -6,10 +6,10 @@ import type { AnyAnswer } from '../api/kinds.js';
 import { intervalChart } from './interval-chart.js';
 import { scatterChart } from './scatter-chart.js';
 import type { Drawing } from './svg.js';
-import { figure, table } from './terminal-text.js';
+import { numberText, table } from './terminal-text.js';
 
 /** Table for a CSV, with a picture where one helps. */
-export interface ShownTable {
+export interface ResultTable {
   readonly name: string;
   readonly header: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
@@ -20,7 +20,7 @@ export interface ShownTable {
 export type ResultAnswer = Extract<AnyAnswer, { readonly result: unknown }>;
 
 /** Answer as text for people, and its tables. */
-export function showResult({ result }: ResultAnswer): { readonly text: string; readonly tables: readonly ShownTable[] } {
+export function showResult({ result }: ResultAnswer): { readonly text: string; readonly tables: readonly ResultTable[] } {
   if ('centres' in result) return centres(result);
   if ('weights' in result) return weights(result);
   if ('counts' in result) return one(`degrees of ${result.relation}`, ['ties', 'people'], degreeRows(result));
@@ -29,13 +29,13 @@ export function showResult({ result }: ResultAnswer): { readonly text: string; r
     return one(
       'pattern',
       ['pattern', result.unit, 'mechanism', 'expected error'],
-      [[result.query, result.value, result.mechanism, figure(result.expectedError)]],
+      [[result.query, result.value, result.mechanism, numberText(result.expectedError)]],
     );
   // A result without tables of its own is shown as JSON.
   return { text: JSON.stringify(result, null, 2), tables: [] };
 }
 
-const one = (name: string, header: readonly string[], rows: ShownTable['rows']) => ({
+const one = (name: string, header: readonly string[], rows: ResultTable['rows']) => ({
   text: table(
     header,
     rows.map((r) => r.map(String)),
@@ -43,11 +43,11 @@ const one = (name: string, header: readonly string[], rows: ShownTable['rows']) 
   tables: [{ name, header, rows }],
 });
 
-const degreeRows = ({ counts }: DegreeResult): ShownTable['rows'] =>
+const degreeRows = ({ counts }: DegreeResult): ResultTable['rows'] =>
   counts.map((c, d) => [d === counts.length - 1 ? `${d} or more` : `${d}`, c]);
 
-const coefficientRows = ({ value, triangles, paths }: ClusteringResult): ShownTable['rows'] => [
-  ['clustering coefficient', value === null ? '-' : figure(value)],
+const coefficientRows = ({ value, triangles, paths }: ClusteringResult): ResultTable['rows'] => [
+  ['clustering coefficient', value === null ? '-' : numberText(value)],
   ['triangles', triangles.value],
   ['2-paths', paths.value],
 ];
@@ -57,7 +57,7 @@ function centres(result: KmeansResult) {
   const rows = result.centres.map((centre, k) => [`${k + 1}`, ...centre, ...(result.counts ? [result.counts[k]!] : [])]);
   const text = table(
     header,
-    rows.map((row) => row.map((x) => (typeof x === 'number' ? figure(x) : x))),
+    rows.map((row) => row.map((x) => (typeof x === 'number' ? numberText(x) : x))),
   );
   const drawing = result.columns.length === 2 && { drawing: (width: number) => centresDrawing(result, width) };
   return { text, tables: [{ name: 'centres', header, rows, ...drawing }] };
@@ -88,7 +88,7 @@ function weights(result: ClassifyResult) {
   const header = ['feature', 'weight', ...(known ? ['95 % interval'] : [])];
   const shown = strongest
     .slice(0, 20)
-    .map((w) => [w.name, figure(w.weight), ...(known ? [`${figure(w.low!)} … ${figure(w.high!)}`] : [])]);
+    .map((w) => [w.name, numberText(w.weight), ...(known ? [`${numberText(w.low!)} … ${numberText(w.high!)}`] : [])]);
   const rest = strongest.length > 20 ? `\n… and ${strongest.length - 20} weaker weights` : '';
   const drawing = (width: number): Drawing =>
     intervalChart({

@@ -3,12 +3,12 @@ import type { ExposedRecord, PolicyAttack } from '../../evaluate/attack/policy/a
 import type { BeliefChange } from '../../evaluate/attack/policy/beliefs.js';
 import { oddsMove } from '../../policy/belief.js';
 import { posteriorAtLeast, posteriorAtMost } from '../../release/accountant/belief.js';
-import { percent } from '../../release/accountant/belief-words.js';
+import { percentText } from '../../release/accountant/belief-words.js';
 import { mark } from './mark.js';
-import { brief } from './number.js';
+import { briefNumber } from './number.js';
 import { pageHead } from './page.js';
 import {
-  clip,
+  clipText,
   colour,
   type Drawing,
   element,
@@ -19,8 +19,8 @@ import {
   narrow,
   escapeText as safe,
   smallest,
+  textElement,
   textWidth,
-  words,
 } from './svg.js';
 
 const ownStyle = `
@@ -56,12 +56,12 @@ function summary({ attackers, promised }: PolicyAttack): string {
   const rows = attackers
     .map(
       (a) =>
-        `<tr><td>${safe(a.name)}</td><td class="n">${brief(a.median)}</td><td class="n${a.most > promised.epsilon ? ' over' : ''}">${brief(a.most)}</td><td class="n${a.beyond > 0 ? ' over' : ''}">${a.beyond.toLocaleString('en-US')}</td></tr>`,
+        `<tr><td>${safe(a.name)}</td><td class="n">${briefNumber(a.median)}</td><td class="n${a.most > promised.epsilon ? ' over' : ''}">${briefNumber(a.most)}</td><td class="n${a.beyond > 0 ? ' over' : ''}">${a.beyond.toLocaleString('en-US')}</td></tr>`,
     )
     .join('');
-  const kept = attackers.every((a) => a.beyond === 0);
+  const promiseHeld = attackers.every((a) => a.beyond === 0);
   return `<h2>What the release added to their beliefs</h2><section class="card">
-<p>The release promised that odds between two values of a record ${oddsMove(promised.epsilon, brief)} (epsilon ${brief(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${kept ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers: see the coloured numbers.'}</b></p>
+<p>The release promised that odds between two values of a record ${oddsMove(promised.epsilon, briefNumber)} (epsilon ${briefNumber(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${promiseHeld ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers: see the coloured numbers.'}</b></p>
 <table><thead><tr><th>attacker</th><th class="n">median change of log-odds</th><th class="n">largest</th><th class="n">records beyond the promise</th></tr></thead><tbody>${rows}</tbody></table></section>`;
 }
 
@@ -75,7 +75,7 @@ function records(attack: PolicyAttack): string {
 function card(record: ExposedRecord, { values, promised }: PolicyAttack): string {
   const parts = record.beliefs.map((b) => {
     const title = `${b.ties ? 'Knows the ties' : 'Ignores the ties'}, knows ${b.knows}`;
-    return `<div><h4>${safe(title)} <span class="small">log-odds moved by ${brief(b.gain)}</span></h4>${fitting((width) => beliefChart(values, b, promised.epsilon, record.actual, width), [narrow, half])}</div>`;
+    return `<div><h4>${safe(title)} <span class="small">log-odds moved by ${briefNumber(b.gain)}</span></h4>${fitting((width) => beliefChart(values, b, promised.epsilon, record.actual, width), [narrow, half])}</div>`;
   });
   return `<section class="card"><h3>${safe(record.name)} <span class="small">· really “${safe(record.actual)}” · tied to ${record.ties}</span></h3><div class="pair">${parts.join('')}</div></section>`;
 }
@@ -85,13 +85,13 @@ function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: n
   const rowHeight = 24;
   const small = width < half;
   const left = small ? 78 : 110;
-  const moves = values.map((_, k) => `${percent(belief.prior[k]!)} → ${percent(belief.posterior[k]!)}`);
-  const room = Math.max(...moves.map((text) => textWidth(text, smallest))) + 10;
-  const x = linear([0, 1], [left, width - room], 4);
+  const moves = values.map((_, k) => `${percentText(belief.prior[k]!)} → ${percentText(belief.posterior[k]!)}`);
+  const labelWidth = Math.max(...moves.map((text) => textWidth(text, smallest))) + 10;
+  const x = linear([0, 1], [left, width - labelWidth], 4);
   const bottom = values.length * rowHeight + 4;
   const grid = (small ? [0, 1] : [0, 0.25, 0.5, 0.75, 1]).flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
-    words(x(t), bottom + 14, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+    textElement(x(t), bottom + 14, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const limit = fromNumber(epsilon);
   const rows = values.map((value, k) => {
@@ -105,12 +105,15 @@ function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: n
     const beyond = posterior > high + 1e-9 || posterior < low - 1e-9;
     const fill = beyond ? colour.accent : colour.bar;
     return [
-      words(left - 10, y + 4, clip(value, left - 14), { 'text-anchor': 'end', ...(value === actual && { 'font-weight': 700 }) }),
+      textElement(left - 10, y + 4, clipText(value, left - 14), {
+        'text-anchor': 'end',
+        ...(value === actual && { 'font-weight': 700 }),
+      }),
       line(x(low), y, x(high), y, { stroke: colour.soft, 'stroke-width': 9 }),
       line(x(prior), y, x(posterior), y, { stroke: fill, 'stroke-width': 2 }),
       element('circle', { cx: x(prior), cy: y, r: 4.3, fill: colour.paper, stroke: colour.ink, 'stroke-width': 1.6 }),
       element('circle', { cx: x(posterior), cy: y, r: 4.6, fill }),
-      words(width, y + 4, moves[k]!, {
+      textElement(width, y + 4, moves[k]!, {
         'text-anchor': 'end',
         'font-size': smallest,
         fill: colour.muted,
@@ -121,7 +124,9 @@ function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: n
   return {
     width,
     height: bottom + 20,
-    label: values.map((v, k) => `${v}: ${percent(belief.prior[k]!)} before, ${percent(belief.posterior[k]!)} after`).join('; '),
+    label: values
+      .map((v, k) => `${v}: ${percentText(belief.prior[k]!)} before, ${percentText(belief.posterior[k]!)} after`)
+      .join('; '),
     body: [...grid, ...rows].join(''),
   };
 }

@@ -1,5 +1,17 @@
-import { estimate, tick } from './number.js';
-import { clip, colour, type Drawing, element, escapeText, half, line, linear, smallest, textWidth, words } from './svg.js';
+import { estimateText, tickText } from './number.js';
+import {
+  clipText,
+  colour,
+  type Drawing,
+  element,
+  escapeText,
+  half,
+  line,
+  linear,
+  smallest,
+  textElement,
+  textWidth,
+} from './svg.js';
 
 export interface Bar {
   readonly label: string;
@@ -43,15 +55,15 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
   const numbers = bars.map((b) => withUnit(shownOf(b), b.value === null ? '' : unit));
   const errors = bars.map((b, k) => b.note ?? numbers[k]!.error);
   const gutter = above > 0 ? 0 : longest;
-  const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
-  const errorRoom = Math.max(0, ...errors.map((e) => textWidth(e, smallest)));
+  const valueWidth = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
+  const errorWidth = Math.max(0, ...errors.map((e) => textWidth(e, smallest)));
   const left = gutter + (above > 0 ? 4 : 8);
-  const right = width - valueRoom - errorRoom - (errorRoom > 0 ? 34 : 16);
+  const right = width - valueWidth - errorWidth - (errorWidth > 0 ? 34 : 16);
   const x = linear(domain, [left, right], Math.max(1, Math.floor((right - left) / 60)));
   const bottom = bars.length * rowHeight + 6;
   const grid = x.ticks.flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule, 'stroke-width': t === 0 ? 1.5 : 1 }),
-    words(x(t), bottom + 14, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+    textElement(x(t), bottom + 14, tickText(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const rows = bars.map((bar, k) => {
     const middle = k * rowHeight + above + barHeight / 2 + 3;
@@ -60,18 +72,23 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
       above > 0
         ? { x: left, y: k * rowHeight + 15, 'font-size': 12, fill: bar.quiet ? colour.muted : colour.ink }
         : { x: gutter, y: middle + 4, 'text-anchor': 'end', 'font-size': 12, fill: bar.quiet ? colour.muted : colour.ink },
-      escapeText(clip(bar.label, above > 0 ? width - left : gutter - 2)),
+      escapeText(clipText(bar.label, above > 0 ? width - left : gutter - 2)),
       element('title', {}, escapeText(bar.label)),
     );
-    const valueEnd = width - errorRoom - (errorRoom > 0 ? 16 : 0);
+    const valueEnd = width - errorWidth - (errorWidth > 0 ? 16 : 0);
     const figures = [
-      words(valueEnd, middle + 4, numbers[k]!.value, {
+      textElement(valueEnd, middle + 4, numbers[k]!.value, {
         'text-anchor': 'end',
         'font-weight': 600,
         fill: bar.value === null || bar.quiet ? colour.muted : colour.ink,
         class: 'figure',
       }),
-      words(width, middle + 4, errors[k]!, { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted, class: 'figure' }),
+      textElement(width, middle + 4, errors[k]!, {
+        'text-anchor': 'end',
+        'font-size': smallest,
+        fill: colour.muted,
+        class: 'figure',
+      }),
     ];
     return [
       name,
@@ -84,9 +101,9 @@ export function barChart({ bars, label, width = 520, domain = barDomain(bars), u
 
 const shownOf = (bar: Bar) =>
   bar.value === null
-    ? estimate(null, null)
-    : { ...estimate(bar.value, halfWidth(bar)), ...(bar.text !== undefined && { value: bar.text }) };
-const withUnit = ({ value, error }: ReturnType<typeof estimate>, unit: string) => ({
+    ? estimateText(null, null)
+    : { ...estimateText(bar.value, halfWidth(bar)), ...(bar.text !== undefined && { value: bar.text }) };
+const withUnit = ({ value, error }: ReturnType<typeof estimateText>, unit: string) => ({
   value: unit === '' ? value : `${value} ${unit}`,
   error,
 });

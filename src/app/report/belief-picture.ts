@@ -1,5 +1,5 @@
-import { percent } from '../../release/accountant/belief-words.js';
-import { colour, type Drawing, element, half, line, linear, smallest, words } from './svg.js';
+import { percentText } from '../../release/accountant/belief-words.js';
+import { colour, type Drawing, element, half, line, linear, smallest, textElement } from './svg.js';
 
 /**
  * A hundred people, those rightly suspected filled in. Larger crowds are drawn as a hundred dots of equal share; fractions are
@@ -34,16 +34,16 @@ export function beliefRanges(rows: readonly BeliefRange[], width: number): Drawi
   const bottom = rows.length * rowHeight + 4;
   const grid = (small ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
-    words(x(t), bottom + 15, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+    textElement(x(t), bottom + 15, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const drawn = rows.map(({ prior, atLeast, atMost }, k) => {
     const y = k * rowHeight + rowHeight / 2 + 2;
     return [
-      words(left - 12, y + 4, percent(prior), { 'text-anchor': 'end', class: 'figure' }),
+      textElement(left - 12, y + 4, percentText(prior), { 'text-anchor': 'end', class: 'figure' }),
       line(x(atLeast), y, x(prior), y, { stroke: colour.bar, 'stroke-width': 7, 'stroke-opacity': 0.45 }),
       line(x(prior), y, x(atMost), y, { stroke: colour.accent, 'stroke-width': 7, 'stroke-opacity': 0.75 }),
       element('circle', { cx: x(prior), cy: y, r: 4.5, fill: colour.paper, stroke: colour.ink, 'stroke-width': 1.8 }),
-      words(width, y + 4, `${percent(atLeast, 'down')} – ${percent(atMost, 'up')}`, {
+      textElement(width, y + 4, `${percentText(atLeast, 'down')} – ${percentText(atMost, 'up')}`, {
         'text-anchor': 'end',
         fill: colour.muted,
         class: 'figure',
@@ -53,7 +53,7 @@ export function beliefRanges(rows: readonly BeliefRange[], width: number): Drawi
   return {
     width,
     height: bottom + 20,
-    label: `Belief before and possible belief after: ${rows.map((r) => `${percent(r.prior)} to between ${percent(r.atLeast, 'down')} and ${percent(r.atMost, 'up')}`).join('; ')}`,
+    label: `Belief before and possible belief after: ${rows.map((r) => `${percentText(r.prior)} to between ${percentText(r.atLeast, 'down')} and ${percentText(r.atMost, 'up')}`).join('; ')}`,
     body: [...grid, ...drawn].join(''),
   };
 }

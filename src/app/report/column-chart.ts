@@ -1,6 +1,6 @@
 import { type Bar, barDomain } from './bar-chart.js';
-import { brief, tick } from './number.js';
-import { clip, colour, type Drawing, element, escapeText, line, linear, smallest, textWidth, words } from './svg.js';
+import { briefNumber, tickText } from './number.js';
+import { clipText, colour, type Drawing, element, escapeText, line, linear, smallest, textElement, textWidth } from './svg.js';
 
 /** Upright columns for many ordered levels (ages, hours): shape first, numbers in the table below it. */
 export function columnChart({
@@ -18,17 +18,17 @@ export function columnChart({
   const y = linear(barDomain(bars), [plot.bottom, plot.top], 4);
   const step = (plot.right - plot.left) / bars.length;
   const thick = Math.max(1, step * 0.72);
-  const room = Math.max(...bars.map((b) => textWidth(b.label, smallest))) + 10;
-  const every = Math.max(1, Math.ceil(room / step));
+  const labelHeight = Math.max(...bars.map((b) => textWidth(b.label, smallest))) + 10;
+  const every = Math.max(1, Math.ceil(labelHeight / step));
   const grid = y.ticks.flatMap((t) => [
     line(plot.left, y(t), plot.right, y(t), { stroke: colour.rule, 'stroke-width': t === 0 ? 1.5 : 1 }),
-    words(plot.left - 6, y(t) + 3.5, tick(t), { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
+    textElement(plot.left - 6, y(t) + 3.5, tickText(t), { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
   ]);
   const columns = bars.map((bar, k) => {
     const middle = plot.left + step * (k + 0.5);
     const name =
       k % every === 0
-        ? words(middle, plot.bottom + 16, clip(bar.label, step * every, smallest), {
+        ? textElement(middle, plot.bottom + 16, clipText(bar.label, step * every, smallest), {
             'text-anchor': 'middle',
             'font-size': smallest,
             fill: colour.muted,
@@ -46,7 +46,7 @@ export function columnChart({
         rx: thick > 6 ? 2 : 0,
         fill: bar.quiet ? colour.soft : colour.bar,
       },
-      element('title', {}, escapeText(`${bar.label}: ${brief(bar.value)}`)),
+      element('title', {}, escapeText(`${bar.label}: ${briefNumber(bar.value)}`)),
     );
     const whisker =
       bar.low === null || bar.high === null

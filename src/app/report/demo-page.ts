@@ -1,20 +1,20 @@
-import { percent } from '../../release/accountant/belief-words.js';
+import { percentText } from '../../release/accountant/belief-words.js';
 import { barChart, barDomain } from './bar-chart.js';
 import { crowd } from './belief-picture.js';
 import { mark } from './mark.js';
-import { brief } from './number.js';
+import { briefNumber } from './number.js';
 import { pageHead } from './page.js';
-import { colour, type Drawing, element, fitting, half, inline, line, narrow, escapeText as safe, words } from './svg.js';
+import { colour, type Drawing, element, fitting, half, inline, line, narrow, escapeText as safe, textElement } from './svg.js';
 
 /** One survey released twice, as shown on the page. */
 export interface DemoStory {
   readonly people: number;
   readonly households: number;
   readonly questions: number;
-  readonly strangers: ToldRelease;
-  readonly declared: ToldRelease;
+  readonly strangers: StoryRelease;
+  readonly declared: StoryRelease;
 }
-interface ToldRelease {
+interface StoryRelease {
   readonly error: number;
   readonly leakage: number;
   readonly ignoring: number;
@@ -56,12 +56,12 @@ ${price(story)}
 
 function beliefs({ strangers, declared }: DemoStory): string {
   const card = (name: string, title: string, belief: number, upTo: string, text: string) =>
-    `<section class="card ${name}"><p class="label">${safe(title)}</p>${inline(crowd(belief, 1, `${percent(belief, 'up')} filled in`))}
-<p class="tile"><small>${upTo}</small> ${safe(percent(belief, 'up'))}</p><p>${safe(text)}</p></section>`;
+    `<section class="card ${name}"><p class="label">${safe(title)}</p>${inline(crowd(belief, 1, `${percentText(belief, 'up')} filled in`))}
+<p class="tile"><small>${upTo}</small> ${safe(percentText(belief, 'up'))}</p><p>${safe(text)}</p></section>`;
   return `<h2>What somebody who knows your household can come to believe about you</h2>
 <div class="three">
 ${card('', 'Before', 0.1, '', 'The attacker suspects you of one answer, rightly in one case of ten.')}
-${card('', 'After plain noise', strangers.knowing, 'up to', `Promised were ${percent(strangers.ignoring, 'up')}: true for an attacker who ignores your household. One who knows it reads your relatives' answers as well, and they resemble yours.`)}
+${card('', 'After plain noise', strangers.knowing, 'up to', `Promised were ${percentText(strangers.ignoring, 'up')}: true for an attacker who ignores your household. One who knows it reads your relatives' answers as well, and they resemble yours.`)}
 ${card('good', 'After Fugu', declared.knowing, 'up to', 'The household was declared. The limit holds for an attacker who knows who lives with whom.')}
 </div>`;
 }
@@ -70,7 +70,7 @@ function leak({ strangers }: DemoStory): string {
   return `<h2>How a household gives a person away</h2><section class="card"><div class="leak">
 <div>${fitting(household, [narrow, half])}</div>
 <div><p>Plain noise hides <b>one</b> record. But the leaning of a household shows in all six answers, and each of them is in the published counts: together they say much more about the leaning, and so about you, than your own answer does.</p>
-<p>Calculated for six people tied to their leaning by an odds ratio of 10: what looks like epsilon 1 is up to <b>epsilon ${brief(strangers.leakage)}</b> about each of them. Odds move up to ${brief(Math.exp(strangers.leakage))} times, not ${brief(Math.E)} times.</p></div>
+<p>Calculated for six people tied to their leaning by an odds ratio of 10: what looks like epsilon 1 is up to <b>epsilon ${briefNumber(strangers.leakage)}</b> about each of them. Odds move up to ${briefNumber(Math.exp(strangers.leakage))} times, not ${briefNumber(Math.E)} times.</p></div>
 </div></section>`;
 }
 
@@ -113,25 +113,25 @@ function household(shown: number): Drawing {
         'stroke-width': 1.8,
         'stroke-dasharray': '3 3',
       }),
-      words(homeX, homeY + size / 3, '?', { 'text-anchor': 'middle', 'font-weight': 700, 'font-size': size }),
-      words(homeX + 22, homeY - 2, 'leaning', { fill: colour.muted, 'font-size': size }),
-      words(at(2)[0], 200 + size / 2, 'you', {
+      textElement(homeX, homeY + size / 3, '?', { 'text-anchor': 'middle', 'font-weight': 700, 'font-size': size }),
+      textElement(homeX + 22, homeY - 2, 'leaning', { fill: colour.muted, 'font-size': size }),
+      textElement(at(2)[0], 200 + size / 2, 'you', {
         'text-anchor': 'middle',
         fill: colour.accent,
         'font-weight': 700,
         'font-size': size,
       }),
       element('rect', { x: 456 - box, y: 190, width: box, height: 30, rx: 6, fill: colour.paper, stroke: colour.ink }),
-      words(456 - box / 2, 205 + size / 3, 'noisy count', { 'text-anchor': 'middle', 'font-size': size }),
+      textElement(456 - box / 2, 205 + size / 3, 'noisy count', { 'text-anchor': 'middle', 'font-size': size }),
     ].join(''),
   };
 }
 
 function finding({ strangers, declared }: DemoStory): string {
-  const bars = (r: ToldRelease) =>
+  const bars = (r: StoryRelease) =>
     r.finding.map(({ party, value, low, high }) => ({ label: party === 'none' ? 'no party' : party, value, low, high }));
   const domain = barDomain([...bars(strangers), ...bars(declared)]);
-  const chart = (title: string, r: ToldRelease) =>
+  const chart = (title: string, r: StoryRelease) =>
     `<figure class="card"><figcaption><h3>${safe(title)}</h3></figcaption>${fitting((width) => barChart({ bars: bars(r), label: `No trust at all, by party: ${title}`, domain, width }), [narrow, half])}</figure>`;
   return `<h2>The finding survives: no party, no trust</h2>
 <p>People who answered “1: no trust at all”, by party, with 95 % intervals of the noise. The group without a party is the smallest and has the most of them, in both releases.</p>
@@ -141,9 +141,9 @@ function finding({ strangers, declared }: DemoStory): string {
 function price({ strangers, declared }: DemoStory): string {
   const row = (text: string, a: string, b: string) =>
     `<tr><td>${safe(text)}</td><td class="n">${safe(a)}</td><td class="n">${safe(b)}</td></tr>`;
-  const up = (belief: number) => percent(belief, 'up');
+  const up = (belief: number) => percentText(belief, 'up');
   return `<h2>What it costs</h2><section class="card"><table><thead><tr><th></th><th class="n">not declared</th><th class="n">declared</th></tr></thead><tbody>
-${row('noise on a count (95 %)', `± ${brief(strangers.error)}`, `± ${brief(declared.error)}`)}
+${row('noise on a count (95 %)', `± ${briefNumber(strangers.error)}`, `± ${briefNumber(declared.error)}`)}
 ${row('attacker who ignores households: 10 % becomes at most', up(strangers.ignoring), up(declared.ignoring))}
 ${row('attacker who knows them: 10 % becomes at most', up(strangers.knowing), up(declared.knowing))}
 </tbody></table></section>`;

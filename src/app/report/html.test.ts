@@ -109,15 +109,17 @@ describe('text in pictures', () => {
 
 describe('a value that the noise leaves unbounded', () => {
   it('a value without bounds has no interval in a file, even if its share spans zero to one', () => {
-    const untold = {
+    const unanswered = {
       ...row(['r'], null),
       low: 0,
       high: 1300,
       standardError: 4,
       share: { value: null, low: 0, high: 1, withSampling: { low: 0, high: 1 } },
     };
-    const told = { ...row(['d'], 10), share: { value: 0.5, low: 0.25, high: 0.75, withSampling: { low: 0, high: 1 } } };
-    const csv = tableCsv(publishedTable({ ...histogram, rows: [told, untold] } as unknown as AnswerTable, policy)).split('\n');
+    const answered = { ...row(['d'], 10), share: { value: 0.5, low: 0.25, high: 0.75, withSampling: { low: 0, high: 1 } } };
+    const csv = tableCsv(publishedTable({ ...histogram, rows: [answered, unanswered] } as unknown as AnswerTable, policy)).split(
+      '\n',
+    );
     expect(csv[1]).toMatch(/^d,10,6,-2,22,50,25,75,0,100,/);
     expect(csv[2]).toMatch(/^r,,,,,,,,,,/);
   });
@@ -140,7 +142,7 @@ describe('the HTML report', () => {
 
   it('the report states the promise, its assumption, the highest posterior and the receipt', () => {
     const html = page();
-    for (const said of [
+    for (const expected of [
       'Protected: one row.',
       'households are strangers',
       '10 of 100',
@@ -149,7 +151,7 @@ describe('the HTML report', () => {
       'odds ratios twice as large',
       '34 %',
     ])
-      expect(html).toContain(said);
+      expect(html).toContain(expected);
     expect(html).toMatch(/copies<\/td><td class="n">∞<\/td><td class="n">100 %/);
   });
 

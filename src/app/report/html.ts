@@ -1,9 +1,9 @@
-import { chance, percent } from '../../release/accountant/belief-words.js';
+import { percentText, probabilityText } from '../../release/accountant/belief-words.js';
 import { barChart, barDomain, halfWidth } from './bar-chart.js';
 import { beliefRanges, crowd } from './belief-picture.js';
 import { columnChart } from './column-chart.js';
 import { mark } from './mark.js';
-import { brief, estimate } from './number.js';
+import { briefNumber, estimateText } from './number.js';
 import { pageHead } from './page.js';
 import { pairsPicture } from './pairs-picture.js';
 import type { AnswerSection, ReleaseReport } from './report.js';
@@ -63,10 +63,10 @@ function beliefCard({ belief, failure, pairs }: ReleaseReport): string {
   const of = people.of.toLocaleString('en-US');
   const before = `${people.before.toLocaleString('en-US')} of ${of}`;
   const after = `${people.atMost.toLocaleString('en-US')} of ${of}`;
-  const except = failure > 0 ? ` (except with probability ${chance(failure)})` : '';
+  const except = failure > 0 ? ` (except with probability ${probabilityText(failure)})` : '';
   return `<section class="card"><p class="label">What an attacker can come to believe</p>
 <div class="crowds">
-<div>${inline(crowd(people.before, people.of, `${before} people filled in`))}<p><b>${before}</b>rightly suspected by an attacker who starts at ${percent(belief.prior).replace(' ', '&nbsp;')}</p></div>
+<div>${inline(crowd(people.before, people.of, `${before} people filled in`))}<p><b>${before}</b>rightly suspected by an attacker who starts at ${percentText(belief.prior).replace(' ', '&nbsp;')}</p></div>
 <div class="arrow" aria-hidden="true">→</div>
 <div>${inline(crowd(people.atMost, people.of, `${after} people filled in`))}<p><b>at most ${after}</b>among those whom all releases together make most suspect</p></div>
 </div>
@@ -86,10 +86,10 @@ function budgetCard({ epsilon, delta, spentHere, whatIf, how, belief }: ReleaseR
     whatIf.length === 0
       ? ''
       : `<p class="label" style="margin-top:22px">If the declaration were too weak</p>
-<table><thead><tr><th>if in truth</th><th class="n">epsilon</th><th class="n">${percent(belief.prior)} becomes</th></tr></thead><tbody>${rows}</tbody></table>`;
+<table><thead><tr><th>if in truth</th><th class="n">epsilon</th><th class="n">${percentText(belief.prior)} becomes</th></tr></thead><tbody>${rows}</tbody></table>`;
   return `<section class="card"><p class="label">Budget</p>
 <div class="meter" role="img" aria-label="${share.toFixed(1)} percent of the budget used by this release"><i style="width:${share.toFixed(2)}%"></i></div>
-${paragraph(`This release used ${brief(share)} % of the population's budget (epsilon ${brief(spentHere)} of ${brief(epsilon)}${delta > 0 ? `, delta ${delta}` : ''}).`)}
+${paragraph(`This release used ${briefNumber(share)} % of the population's budget (epsilon ${briefNumber(spentHere)} of ${briefNumber(epsilon)}${delta > 0 ? `, delta ${delta}` : ''}).`)}
 ${paragraph(`How the noise was chosen: ${how}`, 'small')}${table}</section>`;
 }
 
@@ -143,7 +143,7 @@ function picture({ panels, title, measure, drawing, unit = '' }: AnswerSection, 
   const only = panels.length === 1 && panels[0]!.caption === undefined ? panels[0]! : undefined;
   if (only?.bars.length === 1) {
     const bar = only.bars[0]!;
-    const { value, error } = estimate(bar.value, halfWidth(bar));
+    const { value, error } = estimateText(bar.value, halfWidth(bar));
     return `<p class="tile">${safe(value)} <small>${safe(bar.note ?? error)}</small></p><p class="small">${safe(measure)}</p>`;
   }
   if (only) {

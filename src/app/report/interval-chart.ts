@@ -1,5 +1,17 @@
-import { estimate, tick } from './number.js';
-import { clip, colour, type Drawing, element, escapeText, half, line, linear, smallest, textWidth, words } from './svg.js';
+import { estimateText, tickText } from './number.js';
+import {
+  clipText,
+  colour,
+  type Drawing,
+  element,
+  escapeText,
+  half,
+  line,
+  linear,
+  smallest,
+  textElement,
+  textWidth,
+} from './svg.js';
 
 export interface IntervalMark {
   readonly label: string;
@@ -24,12 +36,12 @@ export function intervalChart({
   const longest = Math.max(40, ...marks.map((m) => textWidth(m.label) + 4));
   const above = width < half && longest > 0.32 * width ? 16 : 0;
   const rowHeight = 26 + above;
-  const numbers = marks.map((m) => estimate(m.value, widthOf(m)));
+  const numbers = marks.map((m) => estimateText(m.value, widthOf(m)));
   const gutter = above > 0 ? 0 : Math.min(width * 0.38, longest);
-  const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
-  const errorRoom = Math.max(0, ...numbers.map((n) => textWidth(n.error, smallest)));
+  const valueWidth = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
+  const errorWidth = Math.max(0, ...numbers.map((n) => textWidth(n.error, smallest)));
   const left = gutter + 12;
-  const right = width - valueRoom - errorRoom - 34;
+  const right = width - valueWidth - errorWidth - 34;
   const ends = marks.flatMap((m) => [m.low, m.high, m.value, m.wide?.low ?? null, m.wide?.high ?? null]);
   const there = ends.filter((x): x is number => x !== null && Number.isFinite(x));
   const domain = [Math.min(0, ...there), Math.max(0, ...there) || 1] as const;
@@ -37,7 +49,7 @@ export function intervalChart({
   const bottom = marks.length * rowHeight + 6;
   const grid = x.ticks.flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: t === 0 ? colour.ink : colour.rule, 'stroke-width': 1 }),
-    words(x(t), bottom + 14, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+    textElement(x(t), bottom + 14, tickText(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const rows = marks.map((mark, k) => {
     const middle = k * rowHeight + above + 16;
@@ -46,17 +58,17 @@ export function intervalChart({
       above > 0
         ? { x: 4, y: k * rowHeight + 15, 'font-size': 12, fill: colour.ink }
         : { x: gutter, y: middle + 4, 'text-anchor': 'end', 'font-size': 12, fill: colour.ink },
-      escapeText(clip(mark.label, above > 0 ? width - 4 : gutter - 2)),
+      escapeText(clipText(mark.label, above > 0 ? width - 4 : gutter - 2)),
       element('title', {}, escapeText(mark.label)),
     );
     const figures = [
-      words(width - errorRoom - (errorRoom > 0 ? 16 : 0), middle + 4, numbers[k]!.value, {
+      textElement(width - errorWidth - (errorWidth > 0 ? 16 : 0), middle + 4, numbers[k]!.value, {
         'text-anchor': 'end',
         'font-weight': 600,
         fill: mark.value === null ? colour.muted : colour.ink,
         class: 'figure',
       }),
-      words(width, middle + 4, numbers[k]!.error, {
+      textElement(width, middle + 4, numbers[k]!.error, {
         'text-anchor': 'end',
         'font-size': smallest,
         fill: colour.muted,

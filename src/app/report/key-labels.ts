@@ -3,7 +3,7 @@ import { levelLabel } from '../../policy/domain.js';
 import { thousands } from '../../policy/figures.js';
 import type { Column, NumberColumn, Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
-import { declaredFor } from '../../query/from.js';
+import { policyOfQuery } from '../../query/from.js';
 import type { Query } from '../../query/query.js';
 
 /** Key of people without an answer. */
@@ -41,6 +41,6 @@ const labelOf = (column: Column | undefined, code: string): string => {
 
 /** Labels of the keys in a table's rows, from the policy. */
 export function keyLabels(table: AnswerTable, policy: Policy): (keys: readonly string[]) => readonly string[] {
-  const named = keyColumns(table.query).map((name) => declaredFor(policy, table.query).columns.get(name));
+  const named = keyColumns(table.query).map((name) => policyOfQuery(policy, table.query).columns.get(name));
   return (keys) => keys.map((key, k) => labelOf(named[k], key));
 }

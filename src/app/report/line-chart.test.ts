@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lineChart } from './line-chart.js';
-import { digitsFor, estimate, tick } from './number.js';
-import { clip, niceTicks, smallMultiples, standalone, textWidth } from './svg.js';
+import { digitsFor, estimateText, tickText } from './number.js';
+import { clipText, niceTicks, smallMultiples, standalone, textWidth } from './svg.js';
 
 describe('line charts', () => {
   const chart = lineChart({
@@ -58,21 +58,21 @@ describe('line charts', () => {
 
 describe('numbers for people', () => {
   it('a number shows the digits that its error leaves meaningful', () => {
-    expect(estimate(1204.4, 35.2)).toEqual({ value: '1,204', error: '± 35' });
-    expect(estimate(0.34123, 0.0071)).toEqual({ value: '0.3412', error: '± 0.0071' });
-    expect(estimate(42.476, 0.61)).toEqual({ value: '42.48', error: '± 0.61' });
-    expect(estimate(null, 3)).toEqual({ value: 'no answer', error: '' });
+    expect(estimateText(1204.4, 35.2)).toEqual({ value: '1,204', error: '± 35' });
+    expect(estimateText(0.34123, 0.0071)).toEqual({ value: '0.3412', error: '± 0.0071' });
+    expect(estimateText(42.476, 0.61)).toEqual({ value: '42.48', error: '± 0.61' });
+    expect(estimateText(null, 3)).toEqual({ value: 'no answer', error: '' });
     expect(digitsFor(0)).toBe(0);
   });
 
   it('numbers on axes are short', () => {
-    expect([0, 1500, 25_000, 3_500_000, 0.25].map(tick)).toEqual(['0', '1,500', '25k', '3.5M', '0.25']);
+    expect([0, 1500, 25_000, 3_500_000, 0.25].map(tickText)).toEqual(['0', '1,500', '25k', '3.5M', '0.25']);
     expect(niceTicks(0, 97, 4)).toEqual([0, 25, 50, 75]);
   });
 
   it('labels are cut to the available width', () => {
-    expect(clip('short', 100)).toBe('short');
-    const cut = clip('a very long answer that does not fit', 80);
+    expect(clipText('short', 100)).toBe('short');
+    const cut = clipText('a very long answer that does not fit', 80);
     expect(cut.endsWith('…')).toBe(true);
     expect(textWidth(cut)).toBeLessThanOrEqual(80);
   });

@@ -1,6 +1,6 @@
-import { brief, tick } from './number.js';
+import { briefNumber, tickText } from './number.js';
 import {
-  clip,
+  clipText,
   colour,
   type Drawing,
   element,
@@ -11,18 +11,18 @@ import {
   path,
   type Scale,
   smallest,
+  textElement,
   textWidth,
-  words,
 } from './svg.js';
 
-export interface Series {
+export interface LineSeries {
   readonly name: string;
   readonly points: readonly { readonly x: number; readonly y: number; readonly low?: number; readonly high?: number }[];
   /** Drawn dashed: figures from another source. */
   readonly dashed?: boolean;
 }
 export interface LineChart {
-  readonly series: readonly Series[];
+  readonly series: readonly LineSeries[];
   readonly xLabel: string;
   readonly yLabel: string;
   readonly label: string;
@@ -43,7 +43,7 @@ export function lineChart(chart: LineChart): Drawing {
   const all = series.flatMap((s) => s.points);
   const xs = chart.xDomain ?? span(all.map((p) => p.x));
   const ys = chart.yDomain ?? widen(span(all.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y])), chart.logY === true);
-  const label = (t: number) => (chart.percentY ? `${brief(t * 100)} %` : tick(t));
+  const label = (t: number) => (chart.percentY ? `${briefNumber(t * 100)} %` : tickText(t));
   const names = series.length > 1 ? legend(series, 56, width - 14) : { rows: 0, drawn: '' };
   const top = 12 + 18 * names.rows;
   const plot = { left: 56, right: width - 14, top, bottom: height - 42 };
@@ -60,19 +60,19 @@ export function lineChart(chart: LineChart): Drawing {
   const axes = [
     ...y.ticks.flatMap((t) => [
       line(plot.left, y(t), plot.right, y(t), { stroke: colour.rule }),
-      words(plot.left - 6, y(t) + 3.5, label(t), { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
+      textElement(plot.left - 6, y(t) + 3.5, label(t), { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
     ]),
     // Steps are whole numbers.
     ...(all.every((p) => Number.isInteger(p.x)) ? x.ticks.filter(Number.isInteger) : x.ticks).map((t) =>
-      words(x(t), plot.bottom + 15, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+      textElement(x(t), plot.bottom + 15, tickText(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
     ),
     line(plot.left, plot.bottom, plot.right, plot.bottom, { stroke: colour.muted }),
-    words((plot.left + plot.right) / 2, height - 8, chart.xLabel, {
+    textElement((plot.left + plot.right) / 2, height - 8, chart.xLabel, {
       'text-anchor': 'middle',
       'font-size': smallest,
       fill: colour.muted,
     }),
-    words(-(plot.top + plot.bottom) / 2, 12, chart.yLabel, {
+    textElement(-(plot.top + plot.bottom) / 2, 12, chart.yLabel, {
       transform: 'rotate(-90)',
       'text-anchor': 'middle',
       'font-size': smallest,
@@ -90,11 +90,11 @@ export function lineChart(chart: LineChart): Drawing {
 
 function widen([low, high]: [number, number], log: boolean): [number, number] {
   if (log) return [low / 1.15, high * 1.15];
-  const room = (high - low || Math.abs(high) || 1) * 0.06;
-  return [low >= 0 && low - room < 0 ? 0 : low - room, high + room];
+  const margin = (high - low || Math.abs(high) || 1) * 0.06;
+  return [low >= 0 && low - margin < 0 ? 0 : low - margin, high + margin];
 }
 
-function drawSeries(s: Series, stroke: string, x: Scale, y: Scale): string {
+function drawSeries(s: LineSeries, stroke: string, x: Scale, y: Scale): string {
   const points = [...s.points].sort((a, b) => a.x - b.x);
   const banded = points.filter((p) => p.low !== undefined && p.high !== undefined);
   const band =
@@ -118,19 +118,19 @@ function drawSeries(s: Series, stroke: string, x: Scale, y: Scale): string {
 }
 
 /** Legend of names in one row, or in as many as they need. */
-function legend(series: readonly Series[], left: number, right: number): { readonly rows: number; readonly drawn: string } {
+function legend(series: readonly LineSeries[], left: number, right: number): { readonly rows: number; readonly drawn: string } {
   let [at, row] = [left, 0];
   const drawn = series.map((s, k) => {
-    const name = clip(s.name, right - left - 22, smallest);
-    const room = 34 + textWidth(name, smallest);
-    if (at > left && at + room - 14 > right) [at, row] = [left, row + 1];
+    const name = clipText(s.name, right - left - 22, smallest);
+    const margin = 34 + textWidth(name, smallest);
+    if (at > left && at + margin - 14 > right) [at, row] = [left, row + 1];
     const stroke = palette[k % palette.length]!;
     const y = 11 + 18 * row;
     const one = [
       line(at, y, at + 16, y, { stroke, 'stroke-width': 2.5, ...(s.dashed && { 'stroke-dasharray': '4 3' }) }),
-      words(at + 20, y + 4, name, { 'font-size': smallest, fill: colour.ink }),
+      textElement(at + 20, y + 4, name, { 'font-size': smallest, fill: colour.ink }),
     ];
-    at += room;
+    at += margin;
     return one.join('');
   });
   return { rows: row + 1, drawn: drawn.join('') };

@@ -16,9 +16,9 @@ export function digitsFor(error: number): number {
 }
 
 /** A value to the precision its error allows: 1,204 ± 35; 0.3412 ± 0.0071. */
-export function estimate(value: number | null, halfWidth: number | null): { value: string; error: string } {
+export function estimateText(value: number | null, halfWidth: number | null): { value: string; error: string } {
   if (value === null) return { value: 'no answer', error: '' };
-  if (halfWidth === null || !Number.isFinite(halfWidth)) return { value: brief(value), error: '' };
+  if (halfWidth === null || !Number.isFinite(halfWidth)) return { value: briefNumber(value), error: '' };
   const digits = halfWidth >= 2 ? 0 : digitsFor(halfWidth);
   return { value: grouped(value, digits), error: `± ${grouped(halfWidth, digits)}` };
 }
@@ -31,7 +31,7 @@ export function shownEnds<End extends number | null>(low: End, high: End): { rea
 }
 
 /** About four significant digits. */
-export function brief(x: number): string {
+export function briefNumber(x: number): string {
   if (!Number.isFinite(x)) return x > 0 ? '∞' : x < 0 ? '−∞' : '–';
   if (Number.isInteger(x)) return grouped(x, 0);
   const size = Math.abs(x);
@@ -41,7 +41,7 @@ export function brief(x: number): string {
 }
 
 /** For axes: 12k, 3.5M. */
-export function tick(x: number): string {
+export function tickText(x: number): string {
   const size = Math.abs(x);
   if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3))}M`;
   if (size >= 1e4) return `${Number((x / 1e3).toPrecision(3))}k`;
@@ -49,4 +49,4 @@ export function tick(x: number): string {
   return Number(x.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 6 });
 }
 
-export { percent } from '../../release/accountant/belief-words.js';
+export { percentText } from '../../release/accountant/belief-words.js';

@@ -7,7 +7,7 @@ it('the picture of pairs shows which values can be distinguished, and over how m
   const policy = samplePolicy([number('age', '0', '90'), category('region', ['n', 's', 'e', 'w']), category('land', ['x'])], {
     pairs: {
       digest: 'd',
-      told: [],
+      declarations: [],
       columns: new Map([
         ['age', { form: 'steps', steps: 10, missing: 'apart', size: 91 }],
         ['region', { form: 'blocks', blockOf: [0, 0, 1, 1], missing: 'apart', size: 4 }],

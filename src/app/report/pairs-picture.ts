@@ -1,5 +1,5 @@
 import type { PairReach } from '../../policy/pairs/examples.js';
-import { clip, colour, type Drawing, element, textWidth, words } from './svg.js';
+import { clipText, colour, type Drawing, element, textElement, textWidth } from './svg.js';
 
 const [row, box, gap, size] = [58, 26, 6, 12];
 
@@ -17,11 +17,11 @@ export function pairsPicture(columns: readonly PairReach[]): Drawing {
         'g',
         {},
         element('rect', { x: at, y: 0, width: w, height: box, rx: 4, ...look(value === from ? 0 : steps) }),
-        words(at + w / 2, 17, clip(value, w - 6, size), {
+        textElement(at + w / 2, 17, clipText(value, w - 6, size), {
           'text-anchor': 'middle',
           fill: value === from ? colour.paper : colour.ink,
         }),
-        words(at + w / 2, box + 14, value === from ? '' : textOf(steps), {
+        textElement(at + w / 2, box + 14, value === from ? '' : textOf(steps), {
           'text-anchor': 'middle',
           'font-size': 10,
           fill: colour.muted,
@@ -31,11 +31,11 @@ export function pairsPicture(columns: readonly PairReach[]): Drawing {
     return element(
       'g',
       { transform: `translate(0 ${r * row})` },
-      words(0, 17, clip(column, label - 10, size), { 'font-weight': 600 }),
+      textElement(0, 17, clipText(column, label - 10, size), { 'font-weight': 600 }),
       ...boxes,
     );
   });
-  return { width, height: columns.length * row - 10, label: saying(columns), body: body.join('') };
+  return { width, height: columns.length * row - 10, label: captionText(columns), body: body.join('') };
 }
 
 const textOf = (steps: number | null): string => (steps === null ? 'told' : `${steps}x`);
@@ -50,11 +50,11 @@ const look = (steps: number | null) =>
       ? { fill: colour.paper, stroke: colour.muted, 'stroke-dasharray': '3 3' }
       : { fill: colour.soft, 'fill-opacity': Math.max(0.15, 1 / steps), stroke: colour.rule };
 
-const saying = (columns: readonly PairReach[]): string =>
+const captionText = (columns: readonly PairReach[]): string =>
   columns
     .map(({ column, from, values }) => {
       const near = values.filter(({ steps }) => steps === 1).map(({ value }) => value);
-      const told = values.filter(({ steps }) => steps === null).map(({ value }) => value);
-      return `${column}: ${from} is not told from ${near.join(', ') || 'any other'}${told.length > 0 ? `; it may be told from ${told.join(', ')}` : ''}`;
+      const isolated = values.filter(({ steps }) => steps === null).map(({ value }) => value);
+      return `${column}: ${from} is not told from ${near.join(', ') || 'any other'}${isolated.length > 0 ? `; it may be told from ${isolated.join(', ')}` : ''}`;
     })
     .join('. ');

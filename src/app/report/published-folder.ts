@@ -44,10 +44,10 @@ const longestName = 120;
 const device = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 
 function cutTo(bytes: number, text: string): string {
-  let kept = '';
+  let prefix = '';
   for (const letter of text) {
-    if (Buffer.byteLength(kept) + Buffer.byteLength(letter) > bytes) break;
-    kept += letter;
+    if (Buffer.byteLength(prefix) + Buffer.byteLength(letter) > bytes) break;
+    prefix += letter;
   }
-  return kept;
+  return prefix;
 }

@@ -1,6 +1,6 @@
 import type { Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
-import { declaredFor } from '../../query/from.js';
+import { policyOfQuery } from '../../query/from.js';
 import { keyColumns, keyLabels } from './key-labels.js';
 import { shownEnds } from './number.js';
 import { tableTitle, weightOf } from './table-title.js';
@@ -51,10 +51,11 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   const labels = keyLabels(table, policy);
   // A label column only where some label differs from its code.
   const labelled = keys.map((_, k) => table.rows.some((row) => labels(row.keys)[k] !== row.keys[k]));
-  const asked = keyColumns(table.query).map((name) => declaredFor(policy, table.query).columns.get(name));
-  const question = 'column' in table.query ? declaredFor(policy, table.query).columns.get(table.query.column)?.label : undefined;
+  const keyDomains = keyColumns(table.query).map((name) => policyOfQuery(policy, table.query).columns.get(name));
+  const question =
+    'column' in table.query ? policyOfQuery(policy, table.query).columns.get(table.query.column)?.label : undefined;
   const fields = [
-    ...keys.map((name, k) => text(name, asked[k]?.label ?? `code of ${name}`)),
+    ...keys.map((name, k) => text(name, keyDomains[k]?.label ?? `code of ${name}`)),
     weight === undefined
       ? figure(value, 'noisy value')
       : figure(value === 'count' ? 'weighted_count' : value, `noisy value, weighted by ${weight}`),
@@ -103,7 +104,7 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
     name: tableTitle(table),
     ...(question !== undefined && { question }),
     ...((table.mostlyNoise ?? table.arranged ?? table.note) !== undefined && {
-      warning: [table.mostlyNoise, table.arranged, table.note].filter((said) => said !== undefined).join(' '),
+      warning: [table.mostlyNoise, table.arranged, table.note].filter((note) => note !== undefined).join(' '),
     }),
     fields,
     rows,

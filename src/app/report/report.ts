@@ -3,15 +3,15 @@ import { betweenValues } from '../../policy/neighbours.js';
 import { type PairReach, pairReach } from '../../policy/pairs/examples.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
-import { declaredFor } from '../../query/from.js';
+import { policyOfQuery } from '../../query/from.js';
 import { type BeliefRow, beliefRows, posteriorAtMost } from '../../release/accountant/belief.js';
-import { type NaturalFrequency, naturalFrequency, percent } from '../../release/accountant/belief-words.js';
+import { type NaturalFrequency, naturalFrequency, percentText } from '../../release/accountant/belief-words.js';
 import type { Receipt, Release } from '../../release/session/receipt.js';
 import type { Bar } from './bar-chart.js';
 import { intervalChart } from './interval-chart.js';
 import { intervalText } from './interval-text.js';
 import { keyLabels, missing } from './key-labels.js';
-import { brief, estimate, shownEnds } from './number.js';
+import { briefNumber, estimateText, shownEnds } from './number.js';
 import { rankText } from './rank-text.js';
 import type { Drawing } from './svg.js';
 import { tableTitle } from './table-title.js';
@@ -113,7 +113,11 @@ function framed(receipt: Receipt, policy: Policy, title: string, answers: readon
     failure: guarantee.failure,
     spentHere: receipt.epsilon,
     belief: { prior: toNumber(prior), people, rows: beliefRows(epsilon) },
-    whatIf: receipt.whatIf.map(({ change, leakage }) => ({ change, epsilon: brief(leakage), belief: beliefAt(prior, leakage) })),
+    whatIf: receipt.whatIf.map(({ change, leakage }) => ({
+      change,
+      epsilon: briefNumber(leakage),
+      belief: beliefAt(prior, leakage),
+    })),
     ...(guarantee.pairs && { pairs: pairReach(policy) }),
     answers,
     receipt: receiptLines(receipt),
@@ -123,16 +127,16 @@ function framed(receipt: Receipt, policy: Policy, title: string, answers: readon
 const headline = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const beliefAt = (prior: Rational, leakage: number): string =>
-  Number.isFinite(leakage) ? percent(posteriorAtMost(prior, fromNumber(leakage)), 'up') : '100 %';
+  Number.isFinite(leakage) ? percentText(posteriorAtMost(prior, fromNumber(leakage)), 'up') : '100 %';
 
 function receiptLines(receipt: Receipt): (readonly [string, string])[] {
   return [
     ['Population', receipt.population],
     ['Released', receipt.at],
-    ['Epsilon used here', brief(receipt.epsilon)],
+    ['Epsilon used here', briefNumber(receipt.epsilon)],
     [
       'Whole budget',
-      `epsilon ${brief(receipt.guarantee.epsilon)}${receipt.guarantee.delta > 0 ? `, delta ${receipt.guarantee.delta}` : ''}`,
+      `epsilon ${briefNumber(receipt.guarantee.epsilon)}${receipt.guarantee.delta > 0 ? `, delta ${receipt.guarantee.delta}` : ''}`,
     ],
     ['Noise', receipt.mechanism],
     ['Why', receipt.why],
@@ -161,7 +165,7 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
     label,
     ...(parts ? inPercent(row.share) : { value: row.value, low: row.low, high: row.high }),
     quiet: row.keys.includes(missing),
-    ...(row.rankError !== undefined && { note: rankText(row, brief) }),
+    ...(row.rankError !== undefined && { note: rankText(row, briefNumber) }),
     ...(hasShare(row) && { text: percentOf(row.share, digits), note: percents(row.share, digits) }),
   });
   const value = table.columns.at(-1)!;
@@ -176,11 +180,11 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
           bars: drawn.filter((r) => r.labels.slice(0, -1).join(' · ') === caption).map((r) => bar(r, r.labels.at(-1)!)),
         }))
       : [{ bars: drawn.map((r) => bar(r, r.labels[0] ?? measure)) }];
-  const asked = 'column' in table.query ? declaredFor(policy, table.query).columns.get(table.query.column) : undefined;
+  const domain = 'column' in table.query ? policyOfQuery(policy, table.query).columns.get(table.query.column) : undefined;
   return {
     title: tableTitle(table),
-    ...(asked?.label && asked.label !== table.name && { note: asked.label }),
-    ...saidOf(table),
+    ...(domain?.label && domain.label !== table.name && { note: domain.label }),
+    ...caveatsOf(table),
     measure,
     panels: isTest(table) ? [] : panels,
     ...(hasIntervals(table) && { drawing: (width: number) => intervals(rows, measure, width) }),
@@ -195,11 +199,11 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
     ...(parts && { unit: '%' }),
     rows: rows.map((r) => {
       const half = r.low === null || r.high === null ? null : (r.high - r.low) / 2;
-      const interval = r.rankError !== undefined ? rankText(r, brief) : between(r);
+      const interval = r.rankError !== undefined ? rankText(r, briefNumber) : between(r);
       const both = r.withSampling ? between(shownEnds(r.withSampling.low, r.withSampling.high)) : '';
       return [
         ...r.labels,
-        estimate(r.value, half).value,
+        estimateText(r.value, half).value,
         interval,
         ...(beyond ? [both] : []),
         ...(parts ? percentCells(r.share, digits) : []),
@@ -211,13 +215,13 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
         : beyond
           ? 'Thick bars: at least 95 %, over the noise. Thin bars: about 95 %, over noise and sampling together, for the declared design.'
           : sampled
-            ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${brief(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`
+            ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${briefNumber(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`
             : `${errorWords[table.error]}${parts ? percentWords : ''}`,
   };
 }
 
 /** Caveats of a table: doubts first. */
-function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSection, 'warning' | 'mostlyNoise' | 'caveat'> {
+function caveatsOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSection, 'warning' | 'mostlyNoise' | 'caveat'> {
   const doubts = [mostlyNoise, arranged].filter((text) => text !== undefined);
   return {
     ...(doubts.length > 0 && { warning: doubts.join(' ') }),
@@ -229,7 +233,7 @@ function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSectio
 /** Figures of different kinds in one table cannot be compared by bars. */
 const isTest = ({ query }: AnswerTable): boolean => query.kind === 'independence' || query.kind === 'estimate';
 const between = (ends: { readonly low: number | null; readonly high: number | null }): string =>
-  intervalText(ends, brief, { to: ' to ', none: '' });
+  intervalText(ends, briefNumber, { to: ' to ', none: '' });
 const hasIntervals = ({ query, rows }: AnswerTable): boolean =>
   (query.by ?? []).length === 0 &&
   (query.kind === 'regression' || query.kind === 'correlation' || query.kind === 'compare') &&

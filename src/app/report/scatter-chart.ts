@@ -1,5 +1,5 @@
-import { tick } from './number.js';
-import { colour, type Drawing, element, line, linear, words } from './svg.js';
+import { tickText } from './number.js';
+import { colour, type Drawing, element, line, linear, textElement } from './svg.js';
 
 export interface ScatterChart {
   readonly points: readonly { readonly x: number; readonly y: number; readonly name: string; readonly size?: number }[];
@@ -20,12 +20,12 @@ export function scatterChart({ points, xLabel, yLabel, label, width = 640 }: Sca
     ...x.ticks.map(
       (t) =>
         line(x(t), box.top, x(t), box.bottom, { stroke: colour.rule }) +
-        words(x(t), box.bottom + 18, tick(t), { 'text-anchor': 'middle', fill: colour.muted }),
+        textElement(x(t), box.bottom + 18, tickText(t), { 'text-anchor': 'middle', fill: colour.muted }),
     ),
     ...y.ticks.map(
       (t) =>
         line(box.left, y(t), box.right, y(t), { stroke: colour.rule }) +
-        words(box.left - 8, y(t) + 4, tick(t), { 'text-anchor': 'end', fill: colour.muted }),
+        textElement(box.left - 8, y(t) + 4, tickText(t), { 'text-anchor': 'end', fill: colour.muted }),
     ),
   ];
   const dots = points.map(
@@ -36,11 +36,11 @@ export function scatterChart({ points, xLabel, yLabel, label, width = 640 }: Sca
         r: 8 + 14 * Math.sqrt(Math.max(0, p.size ?? 0) / most),
         fill: colour.bar,
         'fill-opacity': 0.75,
-      }) + words(x(p.x), y(p.y) + 4, p.name, { 'text-anchor': 'middle', fill: colour.paper, 'font-weight': 600 }),
+      }) + textElement(x(p.x), y(p.y) + 4, p.name, { 'text-anchor': 'middle', fill: colour.paper, 'font-weight': 600 }),
   );
   const names = [
-    words((box.left + box.right) / 2, height - 8, xLabel, { 'text-anchor': 'middle', fill: colour.muted }),
-    words(14, (box.top + box.bottom) / 2, yLabel, {
+    textElement((box.left + box.right) / 2, height - 8, xLabel, { 'text-anchor': 'middle', fill: colour.muted }),
+    textElement(14, (box.top + box.bottom) / 2, yLabel, {
       'text-anchor': 'middle',
       fill: colour.muted,
       transform: `rotate(-90 14 ${(box.top + box.bottom) / 2})`,
@@ -52,6 +52,6 @@ export function scatterChart({ points, xLabel, yLabel, label, width = 640 }: Sca
 function padded(values: readonly number[]): [number, number] {
   const low = Math.min(...values);
   const high = Math.max(...values);
-  const room = (high - low || 1) * 0.12;
-  return [low - room, high + room];
+  const margin = (high - low || 1) * 0.12;
+  return [low - margin, high + margin];
 }

@@ -2,7 +2,7 @@ import type { StreamAttack, Trajectory } from '../../evaluate/attack/stream/atta
 import { oddsMove } from '../../policy/belief.js';
 import { lineChart } from './line-chart.js';
 import { mark } from './mark.js';
-import { brief } from './number.js';
+import { briefNumber } from './number.js';
 import { pageHead } from './page.js';
 import { fitting, half, narrow, escapeText as safe } from './svg.js';
 
@@ -12,10 +12,10 @@ export function streamAttackPage(attack: StreamAttack): string {
   const rows = attackers
     .map(
       (a) =>
-        `<tr><td>${safe(a.name)}</td><td class="n">${brief(a.median)}</td><td class="n">${brief(a.most)}</td><td class="n">${a.beyond.toLocaleString('en-US')}</td><td class="n">${brief(100 * a.right)} %</td></tr>`,
+        `<tr><td>${safe(a.name)}</td><td class="n">${briefNumber(a.median)}</td><td class="n">${briefNumber(a.most)}</td><td class="n">${a.beyond.toLocaleString('en-US')}</td><td class="n">${briefNumber(100 * a.right)} %</td></tr>`,
     )
     .join('');
-  const kept = attackers.every((a) => a.beyond === 0);
+  const promiseHeld = attackers.every((a) => a.beyond === 0);
   return `${pageHead(`Attack on ${attack.column} over time`, style)}
 <body>
 <header><div>${mark}<div><h1>Where an attacker believes people were: “${safe(attack.column)}”</h1>
@@ -23,7 +23,7 @@ export function streamAttackPage(attack: StreamAttack): string {
 <main>
 <p class="banner" role="alert">Not for publication: this page was made from the private data. It is for the steward of the data only.</p>
 <h2>What the stream added to their beliefs</h2><section class="card">
-<p>The stream promised that odds between two values of a record ${oddsMove(promised.epsilon, brief)} (epsilon ${brief(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${kept ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers.'}</b></p>
+<p>The stream promised that odds between two values of a record ${oddsMove(promised.epsilon, briefNumber)} (epsilon ${briefNumber(promised.epsilon)}${promised.delta > 0 ? `, delta ${promised.delta}` : ''}). <b>${promiseHeld ? 'Against these attackers it kept the promise.' : 'It did not keep the promise against all of these attackers.'}</b></p>
 <table><thead><tr><th>attacker</th><th class="n">median change of log-odds</th><th class="n">largest</th><th class="n">steps beyond the promise</th><th class="n">guessed right</th></tr></thead><tbody>${rows}</tbody></table></section>
 <h2>The ${exposed.length} most exposed persons</h2>
 ${exposed.map((one) => `<section class="card"><h3>${safe(one.name)}</h3>${fitting((width) => trajectoryChart(one, width), [narrow, half, 860])}</section>`).join('\n')}
@@ -45,7 +45,7 @@ const trajectoryChart = ({ name, steps }: Trajectory, width: number) =>
     series: [
       { name: 'where the promise lets it go', points: steps.map(({ at, limit }) => ({ x: at, y: limit })), dashed: true },
       { name: 'knows the sequence', points: steps.map(({ at, along }) => ({ x: at, y: along })) },
-      { name: 'each step by itself', points: steps.map(({ at, apart }) => ({ x: at, y: apart })) },
+      { name: 'each step by itself', points: steps.map(({ at, apart: independent }) => ({ x: at, y: independent })) },
       { name: 'before the stream', points: steps.map(({ at, before }) => ({ x: at, y: before })), dashed: true },
     ],
     xLabel: 'step',

@@ -40,7 +40,7 @@ export function element(name: string, attributes: Attributes, ...children: strin
   return children.length === 0 ? `<${name}${written}/>` : `<${name}${written}>${children.join('')}</${name}>`;
 }
 
-export const words = (x: number, y: number, text: string, more: Attributes = {}): string =>
+export const textElement = (x: number, y: number, text: string, more: Attributes = {}): string =>
   element('text', { x, y, 'font-size': 12, fill: colour.ink, ...more }, escapeText(text));
 export const line = (x1: number, y1: number, x2: number, y2: number, more: Attributes = {}): string =>
   element('line', { x1, y1, x2, y2, stroke: colour.ink, ...more });
@@ -56,10 +56,10 @@ export const textWidth = (text: string, size = 12): number => {
   for (const c of text) em += /[ilj.,:;|'!()[\]]/.test(c) ? 0.36 : /[mwMW%@]/.test(c) ? 0.97 : /[A-Z]/.test(c) ? 0.72 : 0.62;
   return em * size;
 };
-export function clip(text: string, room: number, size = 12): string {
-  if (textWidth(text, size) <= room) return text;
+export function clipText(text: string, width: number, size = 12): string {
+  if (textWidth(text, size) <= width) return text;
   let cut = text;
-  while (cut.length > 1 && textWidth(`${cut}…`, size) > room) cut = cut.slice(0, -1);
+  while (cut.length > 1 && textWidth(`${cut}…`, size) > width) cut = cut.slice(0, -1);
   return `${cut.trimEnd()}…`;
 }
 
@@ -153,7 +153,7 @@ export function smallMultiples(panels: readonly { caption: string; drawing: Draw
     element(
       'g',
       { transform: `translate(${(k % across) * (cellWidth + gap)} ${Math.floor(k / across) * (cellHeight + gap)})` },
-      words(4, 14, clip(caption, cellWidth - 8, 13), { 'font-size': 13, 'font-weight': 600 }),
+      textElement(4, 14, clipText(caption, cellWidth - 8, 13), { 'font-size': 13, 'font-weight': 600 }),
       element('g', { transform: `translate(0 ${head})` }, drawing.body),
     ),
   );

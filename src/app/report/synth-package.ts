@@ -54,11 +54,11 @@ const home = (name: string) => ({
 
 function fieldOf(column: Column) {
   const { name, label, missing } = column;
-  const told = { name, ...(label !== undefined && { title: label }), ...(missing.length > 0 && { missing }) };
+  const described = { name, ...(label !== undefined && { title: label }), ...(missing.length > 0 && { missing }) };
   if (isNumber(column)) {
     const [minimum, maximum] = column.bounds.map(toText);
     return {
-      ...told,
+      ...described,
       type: column.type,
       constraints: { minimum, maximum },
       step: toText(column.step),
@@ -66,10 +66,10 @@ function fieldOf(column: Column) {
       description: 'Counted in bins; inside a bin numbers are drawn evenly.',
     };
   }
-  if (column.type === 'weight') return { ...told, type: 'number' };
+  if (column.type === 'weight') return { ...described, type: 'number' };
   const codes = codesOf(column);
   const values = codes.map((code) => ({ value: code, ...(column.labels.has(code) && { label: column.labels.get(code) }) }));
   return column.type === 'multi'
-    ? { ...told, type: 'string', separator: column.separator, options: values }
-    : { ...told, type: 'string', constraints: { enum: codes }, values };
+    ? { ...described, type: 'string', separator: column.separator, options: values }
+    : { ...described, type: 'string', constraints: { enum: codes }, values };
 }

@@ -4,10 +4,10 @@ import type { PairQuality, TableQuality } from '../../analysis/synth/quality.js'
 import type { MeasuredTable, SynthResult } from '../../analysis/synth/release.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import { mark } from './mark.js';
-import { brief, percent } from './number.js';
+import { briefNumber, percentText } from './number.js';
 import { pageHead } from './page.js';
 import {
-  clip,
+  clipText,
   colour,
   type Drawing,
   element,
@@ -18,7 +18,7 @@ import {
   narrow,
   escapeText as safe,
   smallest,
-  words,
+  textElement,
 } from './svg.js';
 
 const ownStyle = `
@@ -68,10 +68,10 @@ function singles({ measured, rows, columns, total, quality }: SynthResult): stri
   for (const m of own) if ((best.get(m.columns[0]!)?.sd ?? Number.POSITIVE_INFINITY) > m.sd) best.set(m.columns[0]!, m);
   const shown = [...best.values()].filter(({ labels }) => labels[0]!.length <= 24).slice(0, most);
   if (shown.length === 0 || columns.length === 0 || rows === 0) return '';
-  const told = new Map(quality.tables.filter((t) => t.columns.length === 1).map((t) => [t.columns[0]!, t]));
+  const columnQuality = new Map(quality.tables.filter((t) => t.columns.length === 1).map((t) => [t.columns[0]!, t]));
   const cards = shown.map(
     (m) =>
-      `<figure class="card"><figcaption><h3>${safe(m.columns[0]!)}</h3></figcaption>${fitting((width) => dots(m, countsOf(quality, m.columns[0]!), total, width), [narrow, half])}<p class="note">Rows in other cells than measured: ${percent(told.get(m.columns[0]!)?.distance ?? 0)}.</p></figure>`,
+      `<figure class="card"><figcaption><h3>${safe(m.columns[0]!)}</h3></figcaption>${fitting((width) => dots(m, countsOf(quality, m.columns[0]!), total, width), [narrow, half])}<p class="note">Rows in other cells than measured: ${percentText(columnQuality.get(m.columns[0]!)?.distance ?? 0)}.</p></figure>`,
   );
   return `<h2>Every column by itself</h2><p class="legend"><span style="color:var(--bar)">● synthetic rows</span><span>▬ measured, with twice the deviation of its noise</span></p><div class="answers">${cards.join('')}</div>${best.size > shown.length ? `<p class="small">${best.size - shown.length} more columns are in the table below.</p>` : ''}`;
 }
@@ -90,12 +90,12 @@ function dots(
   const bottom = labels[0]!.length * rowHeight + 4;
   const grid = x.ticks.flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
-    words(x(t), bottom + 14, percent(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+    textElement(x(t), bottom + 14, percentText(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
   ]);
   const body = labels[0]!.map((label, k) => {
     const y = k * rowHeight + rowHeight / 2 + 2;
     return [
-      words(left - 10, y + 4, clip(label, left - 14), { 'text-anchor': 'end' }),
+      textElement(left - 10, y + 4, clipText(label, left - 14), { 'text-anchor': 'end' }),
       line(x(share(counts[k]! - 2 * sd)), y, x(share(counts[k]! + 2 * sd)), y, { stroke: colour.soft, 'stroke-width': 9 }),
       line(x(share(counts[k]!)), y - 5, x(share(counts[k]!)), y + 5, { stroke: colour.ink, 'stroke-width': 1.6 }),
       element('circle', { cx: x(share(synthetic[k] ?? 0)), cy: y, r: 4.4, fill: colour.bar }),
@@ -113,7 +113,7 @@ function tables({ quality }: SynthResult): string {
   const several = quality.tables.filter((t) => t.columns.length > 1);
   const rows = [...(several.length > 0 ? several : quality.tables)].sort((a, b) => b.distance / b.noise - a.distance / a.noise);
   const cell = ({ columns, cells, distance, noise }: TableQuality) =>
-    `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${cells.toLocaleString('en-US')}</td><td class="n${distance > 2 * noise ? ' over' : ''}">${percent(distance)}</td><td class="n">${percent(noise)}</td></tr>`;
+    `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${cells.toLocaleString('en-US')}</td><td class="n${distance > 2 * noise ? ' over' : ''}">${percentText(distance)}</td><td class="n">${percentText(noise)}</td></tr>`;
   return `<h2>Tables that were measured</h2><section class="card"><p>How many of the rows would have to be in other cells for the synthetic table to be the measured one, and how many noise and the drawing of rows alone account for. Where the first is much larger (coloured), the rows do not follow the table; where both are large, the table was mostly noise.</p>
 <table><thead><tr><th>table</th><th class="n">cells</th><th class="n">rows elsewhere</th><th class="n">from noise and drawing</th></tr></thead><tbody>${rows.slice(0, mostRows).map(cell).join('')}</tbody></table>${rows.length > mostRows ? `<p class="small">… and ${rows.length - mostRows} more.</p>` : ''}</section>`;
 }
@@ -122,7 +122,7 @@ function pairs({ quality }: SynthResult): string {
   const list = [...quality.pairs].sort((a, b) => b.measured - a.measured);
   if (list.length === 0) return '';
   const row = ({ columns, measured, synthetic }: PairQuality) =>
-    `<tr><td>${safe(columns.join(' and '))}</td><td class="n">${brief(round(measured))}</td><td class="n">${brief(round(synthetic))}</td></tr>`;
+    `<tr><td>${safe(columns.join(' and '))}</td><td class="n">${briefNumber(round(measured))}</td><td class="n">${briefNumber(round(synthetic))}</td></tr>`;
   return `<h2>How strongly columns go together</h2><div class="pairs"><section class="card">${fitting((width) => plane(list, width), [narrow, half])}</section>
 <section class="card"><p class="small">Cramér’s V of pairs that lie in a measured table, over the answers that stand out of the noise: 0 is independent, 1 is one telling the other. What noise adds is taken off.</p><table><thead><tr><th>pair</th><th class="n">measured</th><th class="n">synthetic</th></tr></thead><tbody>${list.slice(0, 20).map(row).join('')}</tbody></table>${list.length > 20 ? `<p class="small">… and ${list.length - 20} weaker pairs in the picture.</p>` : ''}</section></div>`;
 }
@@ -135,8 +135,8 @@ function plane(list: readonly PairQuality[], width: number): Drawing {
   const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((t) => [
     line(x(t), box.top, x(t), box.bottom, { stroke: colour.rule }),
     line(box.left, y(t), box.right, y(t), { stroke: colour.rule }),
-    words(x(t), box.bottom + 15, `${t}`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
-    words(box.left - 7, y(t) + 4, `${t}`, { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
+    textElement(x(t), box.bottom + 15, `${t}`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+    textElement(box.left - 7, y(t) + 4, `${t}`, { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
   ]);
   return {
     width: size,
@@ -148,8 +148,8 @@ function plane(list: readonly PairQuality[], width: number): Drawing {
       ...list.map(({ measured, synthetic }) =>
         element('circle', { cx: x(measured), cy: y(synthetic), r: 4.4, fill: colour.bar, 'fill-opacity': 0.7 }),
       ),
-      words((box.left + box.right) / 2, size - 10, 'measured', { 'text-anchor': 'middle', fill: colour.muted }),
-      words(12, (box.top + box.bottom) / 2, 'synthetic', {
+      textElement((box.left + box.right) / 2, size - 10, 'measured', { 'text-anchor': 'middle', fill: colour.muted }),
+      textElement(12, (box.top + box.bottom) / 2, 'synthetic', {
         'text-anchor': 'middle',
         fill: colour.muted,
         transform: `rotate(-90 12 ${(box.top + box.bottom) / 2})`,
@@ -162,9 +162,9 @@ function plane(list: readonly PairQuality[], width: number): Drawing {
 function predicted({ quality }: SynthResult): string {
   if (quality.predicted.length === 0) return '';
   const row = ({ column, common, claimed, tried }: PredictQuality) =>
-    `<tr><td>${safe(column)}</td><td class="n">${percent(common)}</td><td class="n">${percent(claimed)}</td>${
+    `<tr><td>${safe(column)}</td><td class="n">${percentText(common)}</td><td class="n">${percentText(claimed)}</td>${
       tried
-        ? `<td class="rule">${safe(tried.by.join(' and '))}</td><td class="n">${percent(tried.synthetic)}</td><td class="n${tried.measured + 2 * tried.sd < tried.synthetic || tried.measured - tried.flattered - 2 * tried.sd > tried.synthetic ? ' over' : ''}">${percent(tried.measured)} ± ${percent(2 * tried.sd)}</td><td class="n">${percent(tried.flattered)}</td>`
+        ? `<td class="rule">${safe(tried.by.join(' and '))}</td><td class="n">${percentText(tried.synthetic)}</td><td class="n${tried.measured + 2 * tried.sd < tried.synthetic || tried.measured - tried.flattered - 2 * tried.sd > tried.synthetic ? ' over' : ''}">${percentText(tried.measured)} ± ${percentText(2 * tried.sd)}</td><td class="n">${percentText(tried.flattered)}</td>`
         : '<td class="small rule">in no table with others</td><td></td><td></td><td></td>'
     }</tr>`;
   return `<h2>A classifier trained on the rows</h2><section class="card"><p>How often a column is told rightly: by its most common answer alone; by all other columns (naive Bayes, trained on these rows and tried on others of the same model), which is what the rows <em>claim</em>. No row of the data is here to try it on. What can be tried is the rule by the columns of one table that was paid for: its hits on the rows beside its hits in the noisy table, with twice the deviation. Rows were made of the same noise, so the noisy table flatters the rule, in the mean by no more than the last column; where that is large nothing was tested.</p>
@@ -175,10 +175,10 @@ function predicted({ quality }: SynthResult): string {
 function homes({ households, rows }: SynthResult): string {
   if (!households) return '';
   const row = ({ column, measured, sd, synthetic, strangers }: PartnerQuality) =>
-    `<tr><td>${safe(column)}</td><td class="n">${percent(measured)} ± ${percent(2 * sd)}</td><td class="n${Math.abs(synthetic - measured) > 3 * sd + 0.02 ? ' over' : ''}">${percent(synthetic)}</td><td class="n">${percent(strangers)}</td></tr>`;
+    `<tr><td>${safe(column)}</td><td class="n">${percentText(measured)} ± ${percentText(2 * sd)}</td><td class="n${Math.abs(synthetic - measured) > 3 * sd + 0.02 ? ' over' : ''}">${percentText(synthetic)}</td><td class="n">${percentText(strangers)}</td></tr>`;
   const list = households.measured.map(
-    ({ columns, sd }) => `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${brief(round(sd))}</td></tr>`,
+    ({ columns, sd }) => `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${briefNumber(round(sd))}</td></tr>`,
   );
-  return `<h2>People of one household</h2><div class="pairs"><section class="card"><p>${households.count.toLocaleString('en-US')} made-up households (${safe(households.by)}) of ${brief(round(rows / households.count))} members in the mean. How often two members say the same, of columns of which that was measured: noisy, with twice its deviation; in the rows; and what it would be among strangers.</p><table><thead><tr><th>column</th><th class="n">measured</th><th class="n">synthetic</th><th class="n">strangers</th></tr></thead><tbody>${households.quality.map(row).join('')}</tbody></table></section>
+  return `<h2>People of one household</h2><div class="pairs"><section class="card"><p>${households.count.toLocaleString('en-US')} made-up households (${safe(households.by)}) of ${briefNumber(round(rows / households.count))} members in the mean. How often two members say the same, of columns of which that was measured: noisy, with twice its deviation; in the rows; and what it would be among strangers.</p><table><thead><tr><th>column</th><th class="n">measured</th><th class="n">synthetic</th><th class="n">strangers</th></tr></thead><tbody>${households.quality.map(row).join('')}</tbody></table></section>
 <section class="card"><p class="small">Tables of two members that were measured, and the deviation of a cell. Of columns that are in none of them, members of a household are like strangers of the same kind of household.</p><table><thead><tr><th>table</th><th class="n">noise</th></tr></thead><tbody>${list.join('')}</tbody></table></section></div>`;
 }

@@ -5,7 +5,7 @@ import { keyLabels, missing } from './key-labels.js';
 import { shownEnds } from './number.js';
 import { rankText } from './rank-text.js';
 import { tableTitle } from './table-title.js';
-import { bold, dim, figure, table } from './terminal-text.js';
+import { bold, dim, numberText, table } from './terminal-text.js';
 
 /** Released table for people: keys with their labels, the value, and its error. */
 function tableText(answer: AnswerTable, policy: Policy): string {
@@ -27,8 +27,8 @@ function tableText(answer: AnswerTable, policy: Policy): string {
       ...labels(r.keys).map((label, k) =>
         label === r.keys[k] || r.keys[k] === missing ? r.keys[k]! : isBin(r.keys[k]!) ? label : `${r.keys[k]} ${label}`,
       ),
-      r.value === null ? '-' : figure(r.value),
-      rank ? rankText(r, figure) : between(r),
+      r.value === null ? '-' : numberText(r.value),
+      rank ? rankText(r, numberText) : between(r),
       ...(beyond ? [r.withSampling ? between(r.withSampling) : ''] : []),
       ...(shares ? [r.share ? percentText({ ...r.share, ...r.share.withSampling }) : ''] : []),
     ]),
@@ -43,7 +43,7 @@ export function tablesText(tables: readonly AnswerTable[], policy: Policy, where
       .slice(0, mostShown)
       .map(
         (t) =>
-          `${bold(tableTitle(t))}\n${tableText(t, policy)}\n${[t.arranged, t.note].map((said) => (said === undefined ? '' : `${dim(said)}\n`)).join('')}`,
+          `${bold(tableTitle(t))}\n${tableText(t, policy)}\n${[t.arranged, t.note].map((note) => (note === undefined ? '' : `${dim(note)}\n`)).join('')}`,
       ),
     ...(more > 0 ? [`${dim(`… and ${more} more ${more === 1 ? 'table' : 'tables'}${whereAll}`)}\n`] : []),
   ];
@@ -51,7 +51,7 @@ export function tablesText(tables: readonly AnswerTable[], policy: Policy, where
 const mostShown = 12;
 
 const between = ({ low, high }: { readonly low: number | null; readonly high: number | null }): string =>
-  intervalText(shownEnds(low, high), figure, { to: ' … ', none: '-' });
+  intervalText(shownEnds(low, high), numberText, { to: ' … ', none: '-' });
 
 const isBin = (key: string): boolean => / to /.test(key);
 const percentText = ({ value, low, high }: NonNullable<AnswerTable['rows'][number]['share']>): string =>

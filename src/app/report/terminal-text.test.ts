@@ -30,9 +30,9 @@ const plain = /^[\x20-\x7e\n]*$/;
 describe('text from elsewhere', () => {
   it('text from elsewhere is shown with hostile characters escaped, and has no effect', () => {
     for (const trick of tricks) {
-      const said = visible(`a${trick}b`);
-      expect(said, JSON.stringify(trick)).toMatch(plain);
-      expect(said).toContain('\\u');
+      const shown = visible(`a${trick}b`);
+      expect(shown, JSON.stringify(trick)).toMatch(plain);
+      expect(shown).toContain('\\u');
     }
     expect(visible('a\nb')).toBe('a\\u000ab');
   });

@@ -90,7 +90,7 @@ export function table(headerTexts: readonly string[], rowTexts: readonly (readon
 }
 
 /** A number for people: about four significant digits, thousands separated. */
-export function figure(x: number): string {
+export function numberText(x: number): string {
   if (!Number.isFinite(x)) return x > 0 ? 'inf' : x < 0 ? '-inf' : 'nan';
   if (x === 0) return '0';
   const size = Math.abs(x);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { unzipped } from '../../../test/unzipped.js';
+import { unzippedFiles } from '../../../test/unzipped.js';
 import { workbook } from './workbook.js';
 
 const table = (name: string, cell: string | number | null) => ({
@@ -13,7 +13,7 @@ const table = (name: string, cell: string | number | null) => ({
 
 describe('the workbook of a release', () => {
   test('the workbook has the promise and one sheet per table, with names that Excel accepts', () => {
-    const files = unzipped(
+    const files = unzippedFiles(
       workbook(['Protected: one row.'], [table('a/very:long name that goes on and on [and on]', 'd'), table('b', 'r')]),
     );
     const names = [...files.get('xl/workbook.xml')!.matchAll(/<sheet name="([^"]*)"/g)].map((m) => m[1]!);
@@ -25,9 +25,9 @@ describe('the workbook of a release', () => {
   });
   test('the workbook holds text as text, whatever it looks like, and nothing that breaks the file', () => {
     for (const text of ['=HYPERLINK("x")', '<v>&</v>', 'a\u0000b', '\ud800', ']]>'])
-      expect(unzipped(workbook([], [table('t', text)])).get('xl/worksheets/sheet2.xml')).toMatch(
+      expect(unzippedFiles(workbook([], [table('t', text)])).get('xl/worksheets/sheet2.xml')).toMatch(
         /<c r="A2" t="inlineStr"><is><t xml:space="preserve">[^<]*<\/t>/,
       );
-    expect(unzipped(workbook([], [table('t', null)])).get('xl/worksheets/sheet2.xml')).not.toContain('r="A2"');
+    expect(unzippedFiles(workbook([], [table('t', null)])).get('xl/worksheets/sheet2.xml')).not.toContain('r="A2"');
   });
 });

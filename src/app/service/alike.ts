@@ -1,5 +1,5 @@
 /** Queue per name: work of one name runs one after another, in the order of arrival. */
-export class Alike {
+export class KeyedQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async inOrder<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -1,14 +1,14 @@
 import type { Context } from 'hono';
 import { asFault } from '../../release/session/outcome.js';
 import { jsonText } from '../report/json-text.js';
-import type { Event } from './audit-log.js';
-import { type Problem, problem, problemOf, Refused } from './problem.js';
-import { bodyOf, named, onceOf, parsedBy, sentOf } from './request.js';
-import { type Caller, type More, type Route, Told } from './route.js';
+import type { AuditEvent } from './audit-log.js';
+import { type Problem, problem, problemOf, Refusal } from './problem.js';
+import { idempotencyKey, parseRequest, pathParameters, readBody, sentFile } from './request.js';
+import { type Caller, RawBody, type ResponseExtras, type Route } from './route.js';
 import type { Service } from './service.js';
-import { busy, comeAgain, isOwnOrigin, isSecure, type Who, whoAsks } from './who.js';
+import { busy, comeAgain, type Identity, identifyCaller, isOwnOrigin, isSecure } from './who.js';
 
-interface Ending {
+interface RouteOutcome {
   readonly status: number;
   readonly body: unknown;
   readonly caller?: Caller;
@@ -19,25 +19,25 @@ interface Ending {
 }
 
 /** Caller without identity; opens no policy. */
-const nobody: Caller = { id: '', name: '', role: 'auditor', policies: [] };
+const anonymous: Caller = { id: '', name: '', role: 'auditor', policies: [] };
 
 /** Checks identity, role and capacity, then the request; then writes the log, the metrics and the answer. */
 export async function answerTo(service: Service, route: Route, c: Context, address: string): Promise<Response> {
   const request = service.newRequest();
   const began = performance.now();
   const policy = c.req.param('policy');
-  const ending = await endingOf(service, route, c, address, request);
-  const { status, body, caller, asked, entry, retryAfter } = ending;
+  const outcome = await routeOutcome(service, route, c, address, request);
+  const { status, body, caller, asked: requestDigest, entry, retryAfter } = outcome;
   // The time of an answer should not reveal data that it was computed from.
   if (route.works) await service.bucket(performance.now() - began);
   const seconds = (performance.now() - began) / 1000;
-  const event: Event = {
+  const event: AuditEvent = {
     at: new Date().toISOString(),
     request,
     ...(caller && { token: caller.id, name: caller.name, role: caller.role }),
     action: route.name,
-    ...(policy !== undefined && service.policyOf(caller ?? nobody, policy) && { policy }),
-    ...(asked !== undefined && { asked }),
+    ...(policy !== undefined && service.policyOf(caller ?? anonymous, policy) && { policy }),
+    ...(requestDigest !== undefined && { asked: requestDigest }),
     status,
     ...(status >= 400 && { fault: (body as Problem).code }),
     ...(entry !== undefined && { entry }),
@@ -45,13 +45,13 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
   };
   service.note(event, caller ? (status === 429 ? caller.id : undefined) : address);
   service.metrics.answered(route.name, status, seconds);
-  for (const [name, value] of Object.entries(ending.headers ?? {})) c.header(name, value);
+  for (const [name, value] of Object.entries(outcome.headers ?? {})) c.header(name, value);
   if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)));
   if (status === 401) c.header('www-authenticate', 'Bearer realm="fugu"');
   c.header('x-request-id', request);
   if (status >= 400) return c.body(jsonText(body), status as 400, { 'content-type': 'application/problem+json' });
-  if (body instanceof Told) {
-    const type = { 'content-type': `${route.tells ?? 'application/json'}; charset=utf-8` };
+  if (body instanceof RawBody) {
+    const type = { 'content-type': `${route.mediaType ?? 'application/json'}; charset=utf-8` };
     if (typeof body.body === 'string' || c.req.method !== 'HEAD') return c.body(body.body, 200, type);
     // A HEAD request for a stream receives none of it.
     await body.body.cancel();
@@ -60,18 +60,22 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
   return c.body(jsonText(body), status as 200, { 'content-type': 'application/json' });
 }
 
-const tooMany = new Refused(503, 'BUSY', 'Too many requests wait already.', comeAgain, 1);
+const queueFull = new Refusal(503, 'BUSY', 'Too many requests wait already.', comeAgain, 1);
 
 async function inTurn<T>({ turns, limits }: Service, work: () => Promise<T>): Promise<T> {
   const back = await turns.take(limits.waitMilliseconds);
-  if (!back) throw tooMany;
+  if (!back) throw queueFull;
   return work().finally(back);
 }
 
-const refused = (found: Problem, more: Partial<Ending> = {}): Ending => ({ status: found.status, body: found, ...more });
+const refused = (found: Problem, more: Partial<RouteOutcome> = {}): RouteOutcome => ({
+  status: found.status,
+  body: found,
+  ...more,
+});
 
-async function endingOf(service: Service, route: Route, c: Context, address: string, request: string): Promise<Ending> {
-  const who: Who = route.roles === 'nobody' ? { caller: nobody } : whoAsks(service, c, address, request);
+async function routeOutcome(service: Service, route: Route, c: Context, address: string, request: string): Promise<RouteOutcome> {
+  const who: Identity = route.roles === 'nobody' ? { caller: anonymous } : identifyCaller(service, c, address, request);
   if ('refused' in who) return refused(who.refused, who.wait === undefined ? {} : { retryAfter: who.wait });
   const { caller } = who;
   const by = route.roles === 'nobody' ? {} : { caller };
@@ -89,16 +93,16 @@ async function endingOf(service: Service, route: Route, c: Context, address: str
       problem(404, 'NOT_FOUND', 'There is no such policy for this token.', 'GET /v1/policies lists those there are.', request),
       by,
     );
-  let asked: string | undefined;
-  const more: More = { headers: {} };
+  let requestDigest: string | undefined;
+  const more: ResponseExtras = { headers: {} };
   try {
-    const body = route.body && (await bodyOf(c, (digest) => (asked = digest)));
+    const body = route.body && (await readBody(c, (digest) => (requestDigest = digest)));
     const read = {
-      ...(route.body && { body: parsedBy(route.body, body, 'The request') }),
-      ...(route.query && { query: parsedBy(route.query, c.req.query(), 'The query string') }),
+      ...(route.body && { body: parseRequest(route.body, body, 'The request') }),
+      ...(route.query && { query: parseRequest(route.query, c.req.query(), 'The query string') }),
     };
-    const once = onceOf(c);
-    if (once !== undefined && !service.sameAsBefore(`${caller.id} ${once}`, `${route.name} ${name} ${asked}`))
+    const once = idempotencyKey(c);
+    if (once !== undefined && !service.sameAsBefore(`${caller.id} ${once}`, `${route.name} ${name} ${requestDigest}`))
       return refused(
         problem(
           422,
@@ -111,20 +115,20 @@ async function endingOf(service: Service, route: Route, c: Context, address: str
       );
     if (service.stopping) return refused(busy(503, 'The service is about to stop.', request), { ...by, retryAfter: 5 });
     const waits = route.works && !route.takesFile;
-    const turns = route.aside ? service.figures : service.turns;
+    const turns = route.inWorker ? service.figures : service.turns;
     const back = waits ? await turns.take(service.limits.waitMilliseconds) : () => undefined;
-    if (!back) return refused(tooMany.told(request), { ...by, retryAfter: 1 });
+    if (!back) return refused(queueFull.toProblem(request), { ...by, retryAfter: 1 });
     try {
       const answered = (await route.handle({
         service,
         caller,
         served: served!,
-        named: named(c),
+        named: pathParameters(c),
         ...read,
         ...(once !== undefined && { once }),
         ...(who.session !== undefined && { session: who.session }),
         secure: isSecure(service, c),
-        sent: () => sentOf(c),
+        sent: () => sentFile(c),
         inTurn: (work: () => Promise<unknown>) => inTurn(service, work),
         more,
         address,
@@ -136,7 +140,7 @@ async function endingOf(service: Service, route: Route, c: Context, address: str
         body: answered,
         ...by,
         ...(more.caller && { caller: more.caller }),
-        ...(asked !== undefined && { asked }),
+        ...(requestDigest !== undefined && { asked: requestDigest }),
         ...(entry !== undefined && { entry }),
         headers: more.headers,
       };
@@ -144,14 +148,14 @@ async function endingOf(service: Service, route: Route, c: Context, address: str
       back();
     }
   } catch (error) {
-    if (error instanceof Refused)
-      return refused(error.told(request), { ...by, ...(error.wait !== undefined && { retryAfter: error.wait }) });
+    if (error instanceof Refusal)
+      return refused(error.toProblem(request), { ...by, ...(error.wait !== undefined && { retryAfter: error.wait }) });
     const fault = asFault(error);
     const entry = fault.outcome && 'entry' in fault.outcome ? fault.outcome.entry : undefined;
     const retryAfter = fault.code === 'LEDGER_BUSY' ? 1 : undefined;
     return refused(problemOf(fault, request), {
       ...by,
-      ...(asked !== undefined && { asked }),
+      ...(requestDigest !== undefined && { asked: requestDigest }),
       ...(entry !== undefined && { entry }),
       ...(retryAfter !== undefined && { retryAfter }),
     });

@@ -34,7 +34,10 @@ export function appOf(service: Service, addressOf: (c: Context) => string): Hono
   app.get('/health/ready', (c) => c.json({ ready: !service.stopping }, service.stopping ? 503 : 200));
   app.get('/openapi.json', (c) => c.body(document, 200, { 'content-type': 'application/json' }));
   const tooLarge = (c: Context) =>
-    told(c, problem(413, 'LIMIT_EXCEEDED', 'The request is too large.', 'Ask in several requests.', service.newRequest()));
+    problemResponse(
+      c,
+      problem(413, 'LIMIT_EXCEEDED', 'The request is too large.', 'Ask in several requests.', service.newRequest()),
+    );
   const limit = bodyLimit({ maxSize: service.limits.bodyBytes, onError: tooLarge });
   const unlimited = (_c: Context, next: () => Promise<void>) => next();
   for (const route of routes)
@@ -45,7 +48,7 @@ export function appOf(service: Service, addressOf: (c: Context) => string): Hono
     const allowed = routes.filter((r) => r.path === path).map((r) => r.method.toUpperCase());
     app.all(honoPath(path), (c) => {
       c.header('allow', allowed.join(', '));
-      return told(
+      return problemResponse(
         c,
         problem(405, 'USAGE', 'This is not asked in this way.', `Use ${allowed.join(' or ')}.`, service.newRequest()),
       );
@@ -53,16 +56,16 @@ export function appOf(service: Service, addressOf: (c: Context) => string): Hono
   }
   consoleOf(app);
   app.notFound((c) =>
-    told(
+    problemResponse(
       c,
       problem(404, 'NOT_FOUND', 'There is nothing under this path.', '/openapi.json lists what there is.', service.newRequest()),
     ),
   );
-  app.onError((error, c) => told(c, problemOf(asFault(error), service.newRequest())));
+  app.onError((error, c) => problemResponse(c, problemOf(asFault(error), service.newRequest())));
   return app;
 }
 
 const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-const told = (c: Context, found: Problem): Response =>
+const problemResponse = (c: Context, found: Problem): Response =>
   c.body(jsonText(found), found.status as 400, { 'content-type': 'application/problem+json' });

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultCode } from '../../base/errors.js';
-import type { AsideTask } from './aside-task.js';
+import type { WorkerTask } from './aside-task.js';
 
-export type AsideReply =
+export type WorkerReply =
   | { readonly told: object }
   | {
       readonly fault: {
@@ -20,7 +20,7 @@ const script = new URL('./aside-worker.js', import.meta.url);
 const idle: Worker[] = [];
 const mostIdle = 2;
 
-function begun(): Worker {
+function startWorker(): Worker {
   const worker = new Worker(script);
   worker.unref();
   for (const event of ['error', 'exit'])
@@ -34,20 +34,20 @@ function begun(): Worker {
  * Computes a task on a thread of its own, so that short requests need not wait; on this thread when running from uncompiled
  * source.
  */
-export async function aside(task: AsideTask): Promise<object> {
-  if (!existsSync(fileURLToPath(script))) return (await import('./aside-task.js')).runAside(task);
-  const reply = await new Promise<AsideReply>((done, failed) => {
-    const worker = idle.pop() ?? begun();
+export async function runInWorker(task: WorkerTask): Promise<object> {
+  if (!existsSync(fileURLToPath(script))) return (await import('./aside-task.js')).runWorkerTask(task);
+  const reply = await new Promise<WorkerReply>((done, failed) => {
+    const worker = idle.pop() ?? startWorker();
     const gone = () => failed(stopped());
     worker.once('error', failed);
     worker.once('exit', gone);
-    worker.once('message', (said: AsideReply) => {
+    worker.once('message', (received: WorkerReply) => {
       // Listeners are removed one by one: the thread itself has some, too.
       worker.off('error', failed);
       worker.off('exit', gone);
       if (idle.length < mostIdle) idle.push(worker);
       else void worker.terminate();
-      done(said);
+      done(received);
     });
     worker.postMessage(task);
   });

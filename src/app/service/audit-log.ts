@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../base/errors.js';
-import { appendLines, type Lines } from '../../base/files/append-lines.js';
+import { type AppendLog, appendLines } from '../../base/files/append-lines.js';
 import { makeFolder } from '../../base/files/folder.js';
 import { readNamedText } from '../../base/input/named-file.js';
-import { OneWriter } from './one-writer.js';
+import { WriterLock } from './one-writer.js';
 
 /** Log record of one request: caller, action and result. Never an answer or a value of the data; of the question only a digest. */
-export interface Event {
+export interface AuditEvent {
   readonly at: string;
   readonly request: string;
   /** Public part of the token; absent for an unknown caller. */
@@ -44,8 +44,8 @@ const filesIn = (folder: string): readonly string[] =>
  */
 export class AuditLog {
   readonly #folder: string;
-  readonly #writer: OneWriter;
-  #lines: Lines;
+  readonly #writer: WriterLock;
+  #lines: AppendLog;
   #size = 0;
   #number: number;
   #previous: string;
@@ -53,13 +53,13 @@ export class AuditLog {
   constructor(folder: string) {
     this.#folder = folder;
     makeFolder(folder, 0o700);
-    this.#writer = new OneWriter(folder);
-    this.#previous = verifyLog(folder).head;
+    this.#writer = new WriterLock(folder);
+    this.#previous = verifyAuditLog(folder).head;
     this.#number = Number(filesIn(folder).at(-1)?.slice(0, 8) ?? '0') + 1;
     this.#lines = this.#begin();
   }
 
-  add(event: Event): void {
+  add(event: AuditEvent): void {
     if (this.#size > fullAt) {
       this.#end();
       this.#number++;
@@ -88,7 +88,7 @@ export class AuditLog {
     this.#lines.close();
   }
 
-  #begin(): Lines {
+  #begin(): AppendLog {
     this.#size = 0;
     return appendLines(
       join(this.#folder, `${String(this.#number).padStart(8, '0')}.jsonl`),
@@ -106,7 +106,7 @@ export interface VerifiedLog {
 }
 
 /** Verifies the lines; a fault where one was changed, removed or inserted. Only a stored head reveals lines missing at the end. */
-export function verifyLog(folder: string): VerifiedLog {
+export function verifyAuditLog(folder: string): VerifiedLog {
   let [previous, events] = [start, 0];
   const torn: string[] = [];
   for (const name of filesIn(folder)) {

@@ -5,7 +5,7 @@ import { readPolicy } from '../../data/terms/read.js';
 import { isDatabase } from '../../policy/address.js';
 import { backupLedger, type LedgerOptions } from '../api/ledger.js';
 import { MadePolicies } from './made-policies.js';
-import { placesOf } from './places.js';
+import { serviceFolders } from './places.js';
 
 /** Ledger of a service, and the file it was copied to; no file before the first release. */
 export interface ServiceBackup {
@@ -21,7 +21,7 @@ export interface ServiceBackup {
 export async function backupService(first: string, folder: string, options: LedgerOptions): Promise<readonly ServiceBackup[]> {
   const done = new Map<string, ServiceBackup>();
   const faults: unknown[] = [];
-  for (const policy of [resolve(first), ...new MadePolicies(placesOf(first).made).list()])
+  for (const policy of [resolve(first), ...new MadePolicies(serviceFolders(first).made).list()])
     try {
       const { ledger } = await readPolicy(policy);
       if (!done.has(ledger)) done.set(ledger, { policy, ledger, ...(await copied(policy, ledger, resolve(folder), options)) });

@@ -8,13 +8,13 @@ import { writeNew, writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
 import { readPolicy } from '../../data/terms/read.js';
-import { unguessable } from '../../privacy/noise/bits.js';
+import { secretBytes } from '../../privacy/noise/bits.js';
 import { budgetElsewhere } from '../../release/session/data-claims.js';
 import { confirmPolicy, type UnconfirmedColumn, unconfirmedColumns } from '../api/confirm.js';
 import { type DraftedPolicy, draftPolicy, type Found } from '../api/draft.js';
-import { type Answers, type InterviewQuestion, questionsOf, saidBy } from './interview.js';
-import { notFound, Refused } from './problem.js';
-import type { Sent } from './route.js';
+import { draftAnswersFrom, type InterviewAnswers, type InterviewQuestion, interviewQuestions } from './interview.js';
+import { notFound, Refusal } from './problem.js';
+import type { SentFile } from './route.js';
 
 const words = z.array(z.string().max(500)).max(5000);
 export const answersForm = z.strictObject({
@@ -65,11 +65,11 @@ export class Drafts {
   }
 
   /** Receives a file only, as slowly as its sender likes; examining it is a separate step. */
-  async receive({ name, bytes }: Sent): Promise<NewDraft> {
+  async receive({ name, bytes }: SentFile): Promise<NewDraft> {
     if (this.list().length >= mostDrafts)
-      throw new Refused(409, 'LIMIT_EXCEEDED', 'There are too many drafts.', 'Take one away first: DELETE /v1/drafts/{draft}.');
+      throw new Refusal(409, 'LIMIT_EXCEEDED', 'There are too many drafts.', 'Take one away first: DELETE /v1/drafts/{draft}.');
     if (!bytes) throw new Fault('USAGE', 'No file was sent.', 'Send its bytes as the body.');
-    const draft: Stored = { id: unguessable(12).toString('hex'), file: name, made: new Date().toISOString(), answers: {} };
+    const draft: Stored = { id: secretBytes(12).toString('hex'), file: name, made: new Date().toISOString(), answers: {} };
     const folder = join(this.#folder, draft.id);
     makeFolder(this.#folder, 0o700);
     makeFolder(folder, 0o700);
@@ -99,7 +99,7 @@ export class Drafts {
     const claim = join(this.#folder, this.#read(id).id, claimed);
     if (existsSync(claim) && Date.now() - statSync(claim).mtimeMs > claimFor) rmSync(claim, { force: true });
     if (!writeNew(claim, '', { hint: 'The folder of drafts must be writable.', mode: 0o600 }))
-      throw new Refused(409, 'BUSY', 'Somebody else is at this draft.', 'Look at it, or at GET /v1/policies, in a moment.');
+      throw new Refusal(409, 'BUSY', 'Somebody else is at this draft.', 'Look at it, or at GET /v1/policies, in a moment.');
     try {
       return await work();
     } finally {
@@ -120,7 +120,7 @@ export class Drafts {
   }
 
   /** Adds new answers to earlier ones, which they replace. */
-  async answer(id: string, answers: Answers): Promise<DraftView> {
+  async answer(id: string, answers: InterviewAnswers): Promise<DraftView> {
     const draft = this.#read(id);
     const next = { ...draft, answers: answersForm.parse({ ...draft.answers, ...answers }) };
     const view = await this.#view(next);
@@ -138,7 +138,7 @@ export class Drafts {
     const { undecided } = await this.#draft(draft, file);
     try {
       if (undecided)
-        throw new Refused(
+        throw new Refusal(
           409,
           'POLICY_UNCONFIRMED',
           'It is not said whether records know each other.',
@@ -169,7 +169,7 @@ export class Drafts {
       id,
       file: name,
       made,
-      questions: questionsOf(found, answers),
+      questions: interviewQuestions(found, answers),
       columns,
       leftOut,
       doubts: [...new Set([...doubts, ...known])],
@@ -185,7 +185,7 @@ export class Drafts {
       out,
       interview: (seen) => {
         found = seen;
-        return saidBy(seen, answers);
+        return draftAnswersFrom(seen, answers);
       },
     });
     return { ...drafted, found: found! };

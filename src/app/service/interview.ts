@@ -1,12 +1,12 @@
 import { Fault } from '../../base/errors.js';
 import { parseRational, rational } from '../../base/exact/rational.js';
 import { posteriorAtMost } from '../../release/accountant/belief.js';
-import type { Found, Said } from '../api/draft.js';
-import { percent } from '../report/number.js';
+import type { DraftAnswers, Found } from '../api/draft.js';
+import { percentText } from '../report/number.js';
 
 /** Question that only the steward can answer, for a page: the same as `fugu init` on a terminal. */
 export interface InterviewQuestion {
-  readonly id: keyof Answers;
+  readonly id: keyof InterviewAnswers;
   readonly text: string;
   /** Permitted answers; any text of the right form when absent. */
   readonly choices?: readonly { readonly value: string; readonly text: string }[];
@@ -19,7 +19,7 @@ export interface InterviewQuestion {
   readonly needed?: true;
 }
 
-export interface Answers {
+export interface InterviewAnswers {
   readonly columns?: readonly string[] | undefined;
   readonly person?: string | undefined;
   readonly maxRows?: string | undefined;
@@ -34,8 +34,8 @@ export interface Answers {
 const named = ({ columns }: Found, is: Found['columns'][number]['is']): readonly string[] =>
   columns.filter((c) => c.is === is).map(({ name }) => name);
 
-export function questionsOf(found: Found, answers: Answers): readonly InterviewQuestion[] {
-  const given = <K extends keyof Answers>(id: K) => (answers[id] === undefined ? {} : { answer: answers[id]! });
+export function interviewQuestions(found: Found, answers: InterviewAnswers): readonly InterviewQuestion[] {
+  const given = <K extends keyof InterviewAnswers>(id: K) => (answers[id] === undefined ? {} : { answer: answers[id]! });
   const questions = named(found, 'question');
   const codes = [...new Set(found.columns.flatMap(({ missing }) => missing))];
   const weights = named(found, 'weight');
@@ -81,7 +81,7 @@ export function questionsOf(found: Found, answers: Answers): readonly InterviewQ
       text: 'How much may all releases together tell about one of them? Somebody who gave something a chance of 10 % may give it so much in the end, and no more. Less is safer, and further from the truth.',
       choices: budgets.map((epsilon) => ({
         value: `epsilon ${epsilon}`,
-        text: `10 % becomes at most ${percent(posteriorAtMost(rational(1, 10), parseRational(epsilon)), 'up')}`,
+        text: `10 % becomes at most ${percentText(posteriorAtMost(rational(1, 10), parseRational(epsilon)), 'up')}`,
       })),
       usual: 'epsilon 1',
       ...given('budget'),
@@ -117,16 +117,16 @@ const budgets = ['0.1', '0.5', '1', '2', '4'];
 const amountForm = String.raw`\d{1,9}(?:\.\d{1,9})?`;
 const budgetForm = new RegExp(`^(?:epsilon (${amountForm})|belief (${amountForm}) (${amountForm}))$`);
 
-function budgetOf(text: string): NonNullable<Said['budget']> {
+function budgetOf(text: string): NonNullable<DraftAnswers['budget']> {
   const [, epsilon, prior, posterior] = budgetForm.exec(text) ?? [];
   if (epsilon !== undefined) return { epsilon };
   if (prior !== undefined && posterior !== undefined) return { belief: { prior, posterior } };
   throw new Fault('USAGE', 'A budget is an epsilon or a belief.', 'Answer for example "epsilon 1", or "belief 0.1 0.3".');
 }
 
-type Given = <K extends keyof Answers>(id: K) => { answer?: NonNullable<Answers[K]> };
+type Given = <K extends keyof InterviewAnswers>(id: K) => { answer?: NonNullable<InterviewAnswers[K]> };
 
-function personQuestions({ panels }: Found, answers: Answers, given: Given): readonly InterviewQuestion[] {
+function personQuestions({ panels }: Found, answers: InterviewAnswers, given: Given): readonly InterviewQuestion[] {
   if (panels.length === 0) return [];
   const [first] = panels;
   const chosen = panels.find(({ unit }) => unit === (answers.person ?? first!.unit));
@@ -158,7 +158,7 @@ function personQuestions({ panels }: Found, answers: Answers, given: Given): rea
 }
 
 /** Answers in the form of a draft; missing ones are left to the draft. */
-export function saidBy(found: Found, answers: Answers): Said {
+export function draftAnswersFrom(found: Found, answers: InterviewAnswers): DraftAnswers {
   const { columns, person, maxRows, dependence, oddsRatio, missing, weights, budget } = answers;
   const noWeights = weights && named(found, 'weight').filter((name) => !weights.includes(name));
   if (maxRows !== undefined && !/^[1-9]\d{0,5}$/.test(maxRows))
@@ -177,7 +177,7 @@ export function saidBy(found: Found, answers: Answers): Said {
   };
 }
 
-function personOf({ panels }: Found, person: string | undefined, maxRows: string | undefined): Said {
+function personOf({ panels }: Found, person: string | undefined, maxRows: string | undefined): DraftAnswers {
   const unit = person ?? (maxRows === undefined ? undefined : panels[0]?.unit);
   return unit === undefined ? {} : { person: { unit, ...(maxRows !== undefined && { maxRows: Number(maxRows) }) } };
 }

@@ -1,6 +1,6 @@
 import type { Fault, Outcome } from '../../base/errors.js';
 import { jsonText } from '../report/json-text.js';
-import { type Problem, problemOf, Refused } from './problem.js';
+import { type Problem, problemOf, Refusal } from './problem.js';
 
 export type JobState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 export interface JobProgress {
@@ -18,7 +18,7 @@ export interface JobView {
   readonly answer?: object;
   readonly problem?: Problem;
 }
-interface End {
+interface JobEnd {
   readonly state: 'done' | 'failed' | 'cancelled';
   readonly answer?: object;
   readonly fault?: Fault;
@@ -38,7 +38,7 @@ export class Job {
   #cancelled = false;
   #progress: JobProgress | undefined;
   #outcome: Outcome | undefined;
-  #end: End | undefined;
+  #end: JobEnd | undefined;
   #endedAt: number | undefined;
   /** Listeners, each with a check that it is still permitted. */
   readonly #listeners = new Map<ReadableStreamDefaultController<Uint8Array>, () => boolean>();
@@ -64,8 +64,8 @@ export class Job {
 
   view(): JobView {
     const { answer, fault } = this.#end ?? {};
-    const told = answer as { readonly receipt?: { readonly ledger: { readonly entry: number } } } | undefined;
-    const recorded: Outcome | undefined = told?.receipt && { state: 'recorded', entry: told.receipt.ledger.entry };
+    const released = answer as { readonly receipt?: { readonly ledger: { readonly entry: number } } } | undefined;
+    const recorded: Outcome | undefined = released?.receipt && { state: 'recorded', entry: released.receipt.ledger.entry };
     const outcome = fault?.outcome ?? this.#outcome ?? recorded;
     return {
       job: this.id,
@@ -89,7 +89,7 @@ export class Job {
     this.#tell('progress');
   }
 
-  heard(outcome: Outcome): void {
+  noteOutcome(outcome: Outcome): void {
     this.#outcome = outcome;
     if (outcome.state === 'spent') this.progress({ done: 0, of: 1, what: 'booked, reading the data' });
   }
@@ -102,19 +102,19 @@ export class Job {
     this.#tell('cancelled');
   }
 
-  end(end: End): void {
+  end(end: JobEnd): void {
     this.#state = end.state;
     this.#end = end;
     this.#endedAt = Date.now();
     if (end.outcome) this.#outcome = end.outcome;
     this.#tell(end.state);
-    this.hush();
+    this.closeListeners();
   }
 
   /** Server-sent events: the current state, then every change, until the job ends or the listener's permission does. */
   events(mayListen: () => boolean, heartbeat: number): ReadableStream<Uint8Array> {
     if (this.#listeners.size >= mostListeners)
-      throw new Refused(
+      throw new Refusal(
         429,
         'BUSY',
         'Too many listen to this job already.',
@@ -145,7 +145,7 @@ export class Job {
     });
   }
 
-  hush(): void {
+  closeListeners(): void {
     for (const listener of this.#listeners.keys()) listener.close();
     this.#listeners.clear();
   }

@@ -1,19 +1,19 @@
 import { Fault, type Outcome } from '../../base/errors.js';
-import { unguessable } from '../../privacy/noise/bits.js';
-import { asFault, notSpent, Outcomes } from '../../release/session/outcome.js';
+import { secretBytes } from '../../privacy/noise/bits.js';
+import { asFault, notSpent, OutcomeLog } from '../../release/session/outcome.js';
 import type { Plan } from '../../release/session/plan.js';
 import { Job, type JobView } from './job.js';
 import type { ServiceLimits } from './limits.js';
-import { notFound, Refused } from './problem.js';
+import { notFound, Refusal } from './problem.js';
 import type { Caller } from './route.js';
 import { Turns } from './turns.js';
 
 /** Callbacks between a job and its work. */
-export interface Order {
+export interface JobContext {
   readonly progress: (done: number, of: number, what: string) => void;
   /** Called before any budget is reserved. */
   readonly decide: (plan: Plan) => Promise<void>;
-  readonly outcomes: Outcomes;
+  readonly outcomes: OutcomeLog;
   readonly isCancelled: () => boolean;
 }
 
@@ -29,7 +29,7 @@ export class Jobs {
   readonly #turns: Turns;
   readonly #each: number;
   /** Prefix of all job names of this process. */
-  readonly #process = unguessable(4).toString('hex');
+  readonly #process = secretBytes(4).toString('hex');
   readonly #jobs = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
   #stopping = false;
@@ -43,12 +43,12 @@ export class Jobs {
     return this.#running.size;
   }
 
-  begin(caller: Caller, policy: string, work: (order: Order) => Promise<object>): JobView {
+  begin(caller: Caller, policy: string, work: (jobContext: JobContext) => Promise<object>): JobView {
     this.#forget();
     const own = [...this.#jobs.values()].filter((job) => job.owner === caller.id && !job.isOver).length;
     if (own >= this.#each)
-      throw new Refused(429, 'BUSY', 'This token has too many jobs that have not ended.', 'Wait for one, or cancel it.', 5);
-    const job = new Job(`${this.#process}${unguessable(16).toString('hex')}`, caller.id, policy);
+      throw new Refusal(429, 'BUSY', 'This token has too many jobs that have not ended.', 'Wait for one, or cancel it.', 5);
+    const job = new Job(`${this.#process}${secretBytes(16).toString('hex')}`, caller.id, policy);
     this.#jobs.set(job.id, job);
     const running = this.#run(job, work);
     this.#running.add(running);
@@ -75,7 +75,7 @@ export class Jobs {
     this.#stopping = true;
     for (const job of this.#jobs.values()) {
       if (job.state === 'waiting') job.cancel();
-      job.hush();
+      job.closeListeners();
     }
   }
 
@@ -83,7 +83,7 @@ export class Jobs {
     await Promise.allSettled([...this.#running]);
   }
 
-  async #run(job: Job, work: (order: Order) => Promise<object>): Promise<void> {
+  async #run(job: Job, work: (jobContext: JobContext) => Promise<object>): Promise<void> {
     const back = await this.#turns.take();
     try {
       if (!back) throw new Fault('LEDGER_BUSY', 'Too many jobs wait already.', 'Ask again later.', { outcome: notSpent });
@@ -92,7 +92,7 @@ export class Jobs {
         return;
       }
       job.begin();
-      const outcomes = new Heard((outcome) => job.heard(outcome));
+      const outcomes = new ReportingOutcomes((outcome) => job.noteOutcome(outcome));
       const answer = await work({
         progress: (done, of, what) => job.progress({ done, of, what }),
         outcomes,
@@ -118,11 +118,11 @@ export class Jobs {
 }
 
 /** Reports each reservation at once. */
-class Heard extends Outcomes {
+class ReportingOutcomes extends OutcomeLog {
   readonly #told: (outcome: Outcome) => void;
-  constructor(told: (outcome: Outcome) => void) {
+  constructor(report: (outcome: Outcome) => void) {
     super();
-    this.#told = told;
+    this.#told = report;
   }
   override note(outcome: Outcome): void {
     super.note(outcome);

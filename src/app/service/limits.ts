@@ -25,7 +25,7 @@ export interface ServiceLimits {
   readonly bucketMilliseconds: number;
 }
 
-export const usualLimits: ServiceLimits = {
+export const defaultServiceLimits: ServiceLimits = {
   bodyBytes: 4 * 2 ** 20,
   fileBytes: 256 * 2 ** 20,
   working: 4,

@@ -3,23 +3,23 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { AuditLog, verifyLog } from './audit-log.js';
+import { AuditLog, verifyAuditLog } from './audit-log.js';
 
 it('the audit log refuses a second writing process, and a killed process does not block the next one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-log-'));
   const other = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']);
   const ended = new Promise((done) => other.on('exit', done));
-  const says = () => {
+  const attempt = () => {
     writeFileSync(join(folder, 'writer.json'), JSON.stringify({ pid: other.pid, host: hostname() }));
   };
-  says();
+  attempt();
   expect(() => new AuditLog(folder)).toThrow('Another process writes to this log');
   utimesSync(join(folder, 'writer.json'), new Date(0), new Date(0));
   new AuditLog(folder).close();
-  says();
+  attempt();
   other.kill('SIGKILL');
   await ended;
   new AuditLog(folder).close();
-  expect(verifyLog(folder)).toMatchObject({ events: 0, torn: [] });
+  expect(verifyAuditLog(folder)).toMatchObject({ events: 0, torn: [] });
   rmSync(folder, { recursive: true });
 });

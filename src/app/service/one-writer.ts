@@ -15,11 +15,11 @@ const silentAfter = 60_000;
  * Guard against two writers, which would break the chain of the log as if somebody had changed it. Detects them on one machine
  * only; a killed process blocks nobody.
  */
-export class OneWriter {
+export class WriterLock {
   readonly #file: string;
   constructor(folder: string) {
     this.#file = join(folder, 'writer.json');
-    const found = said(this.#file);
+    const found = readBeat(this.#file);
     if (found && found.host === hostname() && found.pid !== process.pid && isAlive(found.pid))
       throw new Fault(
         'USAGE',
@@ -44,7 +44,7 @@ export class OneWriter {
   }
 }
 
-function said(file: string): z.output<typeof form> | undefined {
+function readBeat(file: string): z.output<typeof form> | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found || Date.now() - found.mtimeMs > silentAfter) return undefined;
   try {

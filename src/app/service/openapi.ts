@@ -54,7 +54,7 @@ const event = {
 const raw = { schema: { type: 'string', format: 'binary' } };
 
 function operationOf(route: Route): object {
-  const { name, summary, path, body, query, answer, roles, status = 200, tells = 'application/json', takesFile } = route;
+  const { name, summary, path, body, query, answer, roles, status = 200, mediaType = 'application/json', takesFile } = route;
   const fields = query instanceof z.ZodObject ? Object.entries(query.shape as Record<string, z.ZodType>) : [];
   return {
     operationId: name,
@@ -79,7 +79,7 @@ function operationOf(route: Route): object {
     responses: {
       [status]: {
         description: 'The answer',
-        content: { [tells]: { schema: tells === 'text/event-stream' ? event : jsonOf(answer, 'output') } },
+        content: { [mediaType]: { schema: mediaType === 'text/event-stream' ? event : jsonOf(answer, 'output') } },
       },
       ...Object.fromEntries(refusals.map((status) => [status, problemAnswer])),
     },

@@ -26,14 +26,14 @@ function consoleFolder(): string {
 
 /** Console: a page, and files whose names change with their content. Files are read on first request; no path leaves the folder. */
 export function consoleOf(app: Hono, folder = consoleFolder()): void {
-  const kept = new Map<string, Uint8Array<ArrayBuffer>>();
+  const cached = new Map<string, Uint8Array<ArrayBuffer>>();
   const fileOf = (name: string): Uint8Array<ArrayBuffer> | undefined => {
-    const known = kept.get(name);
+    const known = cached.get(name);
     if (known) return known;
     const file = join(folder, name);
     if (!existsSync(file)) return undefined;
     const bytes = new Uint8Array(readFileSync(file));
-    kept.set(name, bytes);
+    cached.set(name, bytes);
     return bytes;
   };
   for (const page of ['/', '/login'])

@@ -2,20 +2,20 @@ import { basename } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { canonicalPath } from '../../policy/population.js';
-import type { Payer, Session } from '../../release/session/session.js';
+import type { Payer, PrivacySession } from '../../release/session/session.js';
 import { type Fugu, openShared, type SharedFugu } from '../api/fugu.js';
 
 /** Served policy: opened once, shared by many analysts. */
-export interface Served {
+export interface ServedPolicy {
   readonly name: string;
   readonly file: string;
   readonly policy: Policy;
   /** The policy for one analyst; `more` holds the settings of a single request. */
   of(analyst: string, more?: Omit<Payer, 'analyst'>): Fugu;
   /** The same as a session, for calls that are no question. */
-  session(analyst: string, more?: Omit<Payer, 'analyst'>): Session;
+  session(analyst: string, more?: Omit<Payer, 'analyst'>): PrivacySession;
 }
-type Open = Served & { readonly shared: SharedFugu };
+type Open = ServedPolicy & { readonly shared: SharedFugu };
 
 export interface PolicyOptions {
   readonly files: readonly string[];
@@ -54,7 +54,7 @@ export class Policies {
   }
 
   /** Serves one more policy, unless its data has another budget and no reason for a second one is given. */
-  async add(file: string, newBudget?: string): Promise<Served> {
+  async add(file: string, newBudget?: string): Promise<ServedPolicy> {
     const name = nameOf(file);
     if (this.#served.has(name))
       throw new Fault(
@@ -80,10 +80,10 @@ export class Policies {
     return served;
   }
 
-  get all(): readonly Served[] {
+  get all(): readonly ServedPolicy[] {
     return [...this.#served.values()];
   }
-  find(name: string): Served | undefined {
+  find(name: string): ServedPolicy | undefined {
     return this.#served.get(name);
   }
   async close(): Promise<void> {

@@ -17,9 +17,9 @@ const statuses: Partial<Record<FaultCode, number>> = {
   READ_ONLY: 500,
   INTERNAL: 500,
 };
-const asked = 422;
+const unprocessable = 422;
 
-const statusOf = (fault: Fault): number => statuses[fault.code] ?? asked;
+const statusOf = (fault: Fault): number => statuses[fault.code] ?? unprocessable;
 
 /** RFC 9457 problem. Places are files of this machine: only line and column are included. */
 export interface Problem {
@@ -68,7 +68,7 @@ export const problem = (status: number, code: string, title: string, hint: strin
 });
 
 /** Refusal that is no fault of the library: thrown by a handler, sent as a problem. */
-export class Refused extends Error {
+export class Refusal extends Error {
   readonly #parts: readonly [status: number, code: string, title: string, hint: string];
   /** Seconds. */
   readonly wait: number | undefined;
@@ -77,8 +77,8 @@ export class Refused extends Error {
     this.#parts = [status, code, title, hint];
     this.wait = wait;
   }
-  told(request: string): Problem {
+  toProblem(request: string): Problem {
     return problem(...this.#parts, request);
   }
 }
-export const notFound = (title: string, hint: string): Refused => new Refused(404, 'NOT_FOUND', title, hint);
+export const notFound = (title: string, hint: string): Refusal => new Refusal(404, 'NOT_FOUND', title, hint);

@@ -39,8 +39,8 @@ const incomingOf = (c: Context) =>
 
 /** Behind a trusted proxy the last address is the one that the proxy itself saw. */
 function addressOf({ behindProxy }: Service, c: Context): string {
-  const said = behindProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
-  return said || (incomingOf(c)?.socket?.remoteAddress ?? '');
+  const forwardedFor = behindProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+  return forwardedFor || (incomingOf(c)?.socket?.remoteAddress ?? '');
 }
 
 export async function serve(options: ServeOptions): Promise<Serving> {

@@ -1,18 +1,18 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { unguessable } from '../../privacy/noise/bits.js';
-import { Alike } from './alike.js';
-import { AuditLog, type Event } from './audit-log.js';
+import { secretBytes } from '../../privacy/noise/bits.js';
+import { KeyedQueue } from './alike.js';
+import { type AuditEvent, AuditLog } from './audit-log.js';
 import { Drafts } from './drafts.js';
 import { Jobs } from './jobs.js';
-import { type ServiceLimits, usualLimits } from './limits.js';
+import { defaultServiceLimits, type ServiceLimits } from './limits.js';
 import { MadePolicies } from './made-policies.js';
 import { Metrics } from './metrics.js';
-import { Policies, type Served } from './policies.js';
-import { Refused } from './problem.js';
+import { Policies, type ServedPolicy } from './policies.js';
+import { Refusal } from './problem.js';
 import type { Caller } from './route.js';
-import { Sessions } from './sessions.js';
-import { Tokens } from './token.js';
-import { Rate, Turns } from './turns.js';
+import { SignInSessions } from './sessions.js';
+import { TokenStore } from './token.js';
+import { RateLimiter, Turns } from './turns.js';
 
 export interface ServiceOptions {
   readonly policies: readonly string[];
@@ -40,8 +40,8 @@ const mostKeys = 10_000;
 /** State shared by all requests. */
 export class Service {
   readonly limits: ServiceLimits;
-  readonly tokens: Tokens;
-  readonly sessions: Sessions;
+  readonly tokens: TokenStore;
+  readonly sessions: SignInSessions;
   readonly log: AuditLog;
   readonly logFolder: string;
   readonly metrics = new Metrics();
@@ -52,10 +52,10 @@ export class Service {
   readonly jobs: Jobs;
   readonly drafts: Drafts;
   readonly made: MadePolicies;
-  readonly alike = new Alike();
-  readonly rate: Rate;
-  readonly guesses: Rate;
-  readonly #noted: Rate;
+  readonly requestQueue = new KeyedQueue();
+  readonly rate: RateLimiter;
+  readonly guesses: RateLimiter;
+  readonly #noted: RateLimiter;
   #leftOut = 0;
   readonly behindProxy: boolean;
   readonly hsts: boolean;
@@ -63,12 +63,12 @@ export class Service {
   #stopping = false;
 
   private constructor(options: ServiceOptions, policies: Policies) {
-    this.limits = { ...usualLimits, ...options.limits };
+    this.limits = { ...defaultServiceLimits, ...options.limits };
     this.#policies = policies;
     this.behindProxy = options.behindProxy === true;
     this.hsts = options.hsts === true;
-    this.tokens = new Tokens(options.tokens);
-    this.sessions = new Sessions(options.tokens, this.tokens);
+    this.tokens = new TokenStore(options.tokens);
+    this.sessions = new SignInSessions(options.tokens, this.tokens);
     this.log = new AuditLog(options.log);
     this.logFolder = options.log;
     this.turns = new Turns(this.limits.working, this.limits.waiting);
@@ -77,9 +77,9 @@ export class Service {
     this.jobs = new Jobs(this.limits);
     this.drafts = new Drafts(options.drafts, this.limits.fileBytes, options.registry);
     this.made = new MadePolicies(options.made);
-    this.rate = new Rate(this.limits.burst, this.limits.perSecond);
-    this.guesses = new Rate(this.limits.guesses, this.limits.guesses / 60);
-    this.#noted = new Rate(this.limits.guesses, this.limits.guesses / 60);
+    this.rate = new RateLimiter(this.limits.burst, this.limits.perSecond);
+    this.guesses = new RateLimiter(this.limits.guesses, this.limits.guesses / 60);
+    this.#noted = new RateLimiter(this.limits.guesses, this.limits.guesses / 60);
     this.metrics.gauge('fugu_working', 'Requests that read data now.', () => this.turns.busy);
     this.metrics.gauge('fugu_waiting', 'Requests that wait for a turn.', () => this.turns.waiting);
     this.metrics.gauge('fugu_jobs', 'Jobs that have not ended.', () => this.jobs.underWay);
@@ -112,21 +112,21 @@ export class Service {
     this.jobs.stop();
   }
 
-  policiesOf({ policies }: Caller): readonly Served[] {
+  policiesOf({ policies }: Caller): readonly ServedPolicy[] {
     return this.#policies.all.filter(({ name }) => policies === undefined || policies.includes(name));
   }
   /** Undefined also for a policy the caller may not use: nobody learns which policies exist. */
-  policyOf(caller: Caller, name: string): Served | undefined {
+  policyOf(caller: Caller, name: string): ServedPolicy | undefined {
     return this.policiesOf(caller).find((served) => served.name === name);
   }
   /** Serves one more policy from here on. */
-  serve(file: string, newBudget?: string): Promise<Served> {
+  serve(file: string, newBudget?: string): Promise<ServedPolicy> {
     return this.#policies.add(file, newBudget);
   }
   /** The same for a policy made in the console: it is served after a restart, too. */
-  async serveMade(name: string, file: string, newBudget?: string): Promise<Served> {
+  async serveMade(name: string, file: string, newBudget?: string): Promise<ServedPolicy> {
     if (!this.made.keep(name, file))
-      throw new Refused(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
+      throw new Refusal(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
     try {
       return await this.serve(file, newBudget);
     } catch (error) {
@@ -134,22 +134,22 @@ export class Service {
       throw error;
     }
   }
-  get firstPolicy(): Served | undefined {
+  get firstPolicy(): ServedPolicy | undefined {
     return this.#policies.all[0];
   }
 
   readonly #keys = new Map<string, string>();
   /** True unless the key was recently used for a different request. The ledger, not this check, prevents double payment. */
-  sameAsBefore(key: string, asked: string): boolean {
+  sameAsBefore(key: string, digest: string): boolean {
     const before = this.#keys.get(key);
-    if (before !== undefined) return before === asked;
+    if (before !== undefined) return before === digest;
     if (this.#keys.size >= mostKeys) this.#keys.delete(this.#keys.keys().next().value!);
-    this.#keys.set(key, asked);
+    this.#keys.set(key, digest);
     return true;
   }
 
   /** Writes to the log; refusals by which `somebody` could fill it are limited, and their number is noted. The metrics count all. */
-  note(event: Event, somebody?: string): void {
+  note(event: AuditEvent, somebody?: string): void {
     if (somebody !== undefined && this.#noted.wait(somebody) > 0) {
       this.#leftOut++;
       return;
@@ -173,7 +173,7 @@ export class Service {
   #isIn(id: string, session: string | undefined): boolean {
     try {
       const token = this.tokens.read(id);
-      if (!token || !this.tokens.stands(token)) return false;
+      if (!token || !this.tokens.isValid(token)) return false;
       return session === undefined || this.sessions.find(session) !== undefined;
     } catch {
       return false;
@@ -181,7 +181,7 @@ export class Service {
   }
 
   newRequest(): string {
-    return unguessable(8).toString('hex');
+    return secretBytes(8).toString('hex');
   }
 
   /** Waits until the elapsed milliseconds fill a whole number of buckets. */

@@ -7,8 +7,8 @@ import { makeFolder } from '../../base/files/folder.js';
 import { writeNew } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
-import { unguessable } from '../../privacy/noise/bits.js';
-import type { Token, Tokens } from './token.js';
+import { secretBytes } from '../../privacy/noise/bits.js';
+import type { AccessToken, TokenStore } from './token.js';
 
 /**
  * One-time sign-in codes and their sessions: a file each, stored with the tokens, so that every process knows them. Only hashes of
@@ -26,15 +26,15 @@ const sessionHours = 12;
 /** Most sessions of one token; beyond that the oldest end. */
 const mostSessions = 50;
 
-export interface Session {
-  readonly token: Token;
+export interface SignInSession {
+  readonly token: AccessToken;
   readonly expires: string;
 }
 
-export class Sessions {
+export class SignInSessions {
   readonly #folder: string;
-  readonly #tokens: Tokens;
-  constructor(folder: string, tokens: Tokens) {
+  readonly #tokens: TokenStore;
+  constructor(folder: string, tokens: TokenStore) {
     this.#folder = join(folder, 'sessions');
     this.#tokens = tokens;
   }
@@ -42,13 +42,13 @@ export class Sessions {
   /** Code that signs in the holder of a token, once and within minutes. */
   link(id: string, now = new Date()): string {
     const token = this.#tokens.read(id);
-    if (!token || !this.#tokens.stands(token, now))
+    if (!token || !this.#tokens.isValid(token, now))
       throw new Fault('USAGE', 'There is no such token, or it has ended.', 'List them with "fugu token list".');
     return this.#write('code', id, new Date(now.getTime() + codeMinutes * 60_000));
   }
 
   /** Token of a code; a used code is gone for any second caller. */
-  redeem(code: string, now = new Date()): Token | undefined {
+  redeem(code: string, now = new Date()): AccessToken | undefined {
     const file = this.#find('code', code, now);
     if (!file) return undefined;
     try {
@@ -59,14 +59,14 @@ export class Sessions {
     return this.#standing(file.token, now);
   }
 
-  begin(token: Token, now = new Date()): { readonly secret: string; readonly expires: string } {
+  begin(token: AccessToken, now = new Date()): { readonly secret: string; readonly expires: string } {
     this.#sweep(token.id, now);
     const last = new Date(now.getTime() + sessionHours * 3_600_000).toISOString();
     const expires = last < token.expires ? last : token.expires;
     return { secret: this.#write('session', token.id, new Date(expires)), expires };
   }
 
-  find(secret: string, now = new Date()): Session | undefined {
+  find(secret: string, now = new Date()): SignInSession | undefined {
     const file = this.#find('session', secret, now);
     const token = file && this.#standing(file.token, now);
     return token && { token, expires: file.expires };
@@ -76,13 +76,13 @@ export class Sessions {
     if (secretForm.test(secret)) rmSync(join(this.#folder, nameOf('session', sha(secret))), { force: true });
   }
 
-  #standing(id: string, now: Date): Token | undefined {
+  #standing(id: string, now: Date): AccessToken | undefined {
     const token = this.#tokens.read(id);
-    return token && this.#tokens.stands(token, now) ? token : undefined;
+    return token && this.#tokens.isValid(token, now) ? token : undefined;
   }
 
   #write(kind: 'code' | 'session', token: string, until: Date): string {
-    const secret = unguessable(32).toString('base64url');
+    const secret = secretBytes(32).toString('base64url');
     makeFolder(this.#folder, 0o700);
     const text = JSON.stringify({ hash: sha(secret), token, expires: until.toISOString() });
     if (!writeNew(join(this.#folder, nameOf(kind, sha(secret))), `${text}\n`, writing))

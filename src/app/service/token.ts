@@ -7,7 +7,7 @@ import { makeFolder } from '../../base/files/folder.js';
 import { writeNew } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
-import { unguessable } from '../../privacy/noise/bits.js';
+import { secretBytes } from '../../privacy/noise/bits.js';
 import { type Role, role } from './role.js';
 
 /**
@@ -25,7 +25,7 @@ const stored = z.strictObject({
   made: z.iso.datetime(),
   expires: z.iso.datetime(),
 });
-export type Token = z.output<typeof stored>;
+export type AccessToken = z.output<typeof stored>;
 
 export interface NewToken {
   readonly name: string;
@@ -39,17 +39,17 @@ const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).d
 const ended = (id: string): string => `${id}.ended`;
 const writing = { hint: 'The folder of tokens must be writable.', mode: 0o600 };
 
-export class Tokens {
+export class TokenStore {
   readonly #folder: string;
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   /** Creates a token; its secret is in the returned value and nowhere else. */
-  make({ name, role, policies, days }: NewToken, now = new Date()): { readonly token: Token; readonly text: string } {
-    const id = unguessable(8).toString('hex');
-    const secret = unguessable(32).toString('base64url');
-    const token: Token = {
+  make({ name, role, policies, days }: NewToken, now = new Date()): { readonly token: AccessToken; readonly text: string } {
+    const id = secretBytes(8).toString('hex');
+    const secret = secretBytes(32).toString('base64url');
+    const token: AccessToken = {
       id,
       hash: hashOf(secret).toString('hex'),
       role,
@@ -65,20 +65,20 @@ export class Tokens {
   }
 
   /** Token of a secret; undefined if it never existed, has expired or was ended, which callers cannot distinguish. */
-  find(text: string, now = new Date()): Token | undefined {
+  find(text: string, now = new Date()): AccessToken | undefined {
     const [, id, secret] = form.exec(text) ?? [];
     // The hash is compared for a missing token as well; only the time to read its file, named by the public part, differs.
     const hash = hashOf(secret ?? '');
     const token = id === undefined ? undefined : this.read(id);
     const same = timingSafeEqual(hash, token ? Buffer.from(token.hash, 'hex') : hashOf('nobody'));
-    return same && token && this.stands(token, now) ? token : undefined;
+    return same && token && this.isValid(token, now) ? token : undefined;
   }
 
-  stands({ id, expires }: Token, now = new Date()): boolean {
+  isValid({ id, expires }: AccessToken, now = new Date()): boolean {
     return now.toISOString() < expires && !existsSync(join(this.#folder, ended(id)));
   }
 
-  read(id: string): Token | undefined {
+  read(id: string): AccessToken | undefined {
     if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(this.#file(id))) return undefined;
     const broken = () => new Fault('DATA_MALFORMED', 'A token cannot be read.', 'Remove its file and make another.');
     const found = stored.safeParse(parseJson(readNamedText(this.#file(id), 'policyBytes', broken), { file: this.#file(id) }));
@@ -86,7 +86,7 @@ export class Tokens {
     return found.data;
   }
 
-  list(): readonly Token[] {
+  list(): readonly AccessToken[] {
     if (!existsSync(this.#folder)) return [];
     return readdirSync(this.#folder)
       .flatMap((file) => /^([0-9a-f]{16})\.json$/.exec(file)?.[1] ?? [])
@@ -95,7 +95,7 @@ export class Tokens {
   }
 
   /** Ends a token permanently and at once, for every process that reads this folder. */
-  end(id: string, now = new Date()): Token {
+  end(id: string, now = new Date()): AccessToken {
     const token = this.read(id);
     if (!token) throw new Fault('USAGE', 'There is no such token.', 'List them with "fugu token list".');
     writeNew(join(this.#folder, ended(id)), `${JSON.stringify({ id, at: now.toISOString() })}\n`, writing);

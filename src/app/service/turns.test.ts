@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Rate, Turns } from './turns.js';
+import { RateLimiter, Turns } from './turns.js';
 
 describe('a queue of turns', () => {
   it('turns pass on in order, and a request is refused when the queue is full', async () => {
@@ -35,7 +35,7 @@ describe('a queue of turns', () => {
 
 describe('a rate limit', () => {
   it('a rate limit admits a burst, and then a fixed number per second, for each name separately', () => {
-    const rate = new Rate(2, 1);
+    const rate = new RateLimiter(2, 1);
     expect([rate.wait('a', 0), rate.wait('a', 0)]).toEqual([0, 0]);
     expect(rate.wait('a', 0)).toBe(1);
     expect(rate.wait('b', 0)).toBe(0);

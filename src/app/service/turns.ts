@@ -54,7 +54,7 @@ export class Turns {
 }
 
 /** Token bucket for each name: this many at once, and this many a second after that. */
-export class Rate {
+export class RateLimiter {
   readonly #burst: number;
   readonly #perSecond: number;
   readonly #left = new Map<string, { tokens: number; at: number }>();

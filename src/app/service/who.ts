@@ -7,7 +7,7 @@ import type { Service } from './service.js';
 import { csrfOf } from './sessions.js';
 
 /** Identity of a request and its session; or the reason for refusing it. */
-export type Who =
+export type Identity =
   | { readonly caller: Caller; readonly session?: string; readonly expires?: string }
   | { readonly refused: Problem; readonly wait?: number };
 
@@ -20,7 +20,7 @@ export const isSecure = ({ behindProxy }: Service, c: Context): boolean =>
  * Identity by an access token, or by the cookie of a session; a token that is sent comes first, and a cookie does not make up for
  * a wrong one.
  */
-export function whoAsks(service: Service, c: Context, address: string, request: string): Who {
+export function identifyCaller(service: Service, c: Context, address: string, request: string): Identity {
   const authorization = c.req.header('authorization');
   if (authorization !== undefined) {
     const text = /^Bearer (\S{1,200})$/.exec(authorization)?.[1];

@@ -1,10 +1,10 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from './folder.js';
-import { unwritten } from './unwritten.js';
+import { writeFault } from './unwritten.js';
 
 /** File that only grows, one line at a time. */
-export interface Lines {
+export interface AppendLog {
   /** Handed to the operating system before this returns. */
   add(line: string): void;
   /** Safe from a power cut. */
@@ -12,24 +12,24 @@ export interface Lines {
   close(): void;
 }
 
-export function appendLines(file: string, hint: string): Lines {
-  const told = <T>(work: () => T): T => {
+export function appendLines(file: string, hint: string): AppendLog {
+  const withWriteFault = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
-      throw unwritten(error, { file, moved: false }, hint);
+      throw writeFault(error, { file, moved: false }, hint);
     }
   };
-  const fd = told(() => {
+  const fd = withWriteFault(() => {
     makeFolder(dirname(file));
     const opened = openSync(file, 'a', 0o600);
     syncFolder(dirname(file));
     return opened;
   });
   return {
-    add: (line) => told(() => writeWholly(fd, Buffer.from(`${line}\n`))),
-    sync: () => told(() => fdatasyncSync(fd)),
-    close: () => told(() => closeSync(fd)),
+    add: (line) => withWriteFault(() => writeWholly(fd, Buffer.from(`${line}\n`))),
+    sync: () => withWriteFault(() => fdatasyncSync(fd)),
+    close: () => withWriteFault(() => closeSync(fd)),
   };
 }
 

@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path';
 import { errnoOf } from './unwritten.js';
 
 /** Complete new content of a file, written and flushed under a temporary name in the same folder. */
-export interface Draft {
+export interface FileDraft {
   readonly draft: string;
   /** Destination: the file itself, or the target of its symbolic links. */
   readonly target: string;
@@ -25,7 +25,7 @@ export interface Draft {
 
 const mostLinks = 40;
 
-function behindLinks(file: string, left = mostLinks): Pick<Draft, 'target' | 'found'> {
+function behindLinks(file: string, left = mostLinks): Pick<FileDraft, 'target' | 'found'> {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (!found?.isSymbolicLink() || left === 0) return { target: file, found };
   return behindLinks(resolve(dirname(file), readlinkSync(file)), left - 1);
@@ -60,7 +60,7 @@ function keepOwner(opened: number, { uid, gid, mode }: Stats): void {
 }
 
 /** `mode` is for a file that is not there yet. */
-export function draftFor(file: string, text: string | Uint8Array, mode = 0o666): Draft {
+export function draftFile(file: string, text: string | Uint8Array, mode = 0o666): FileDraft {
   const { target, found } = behindLinks(resolve(file));
   const { draft, opened } = openDraft(dirname(target), found ? 0o600 : mode);
   try {

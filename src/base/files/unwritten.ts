@@ -1,11 +1,11 @@
 import { Fault, type FaultCode } from '../errors.js';
 
-const ways: Readonly<Record<'full' | 'refused' | 'failed', readonly [FaultCode, string]>> = {
+const writeFailures: Readonly<Record<'full' | 'refused' | 'failed', readonly [FaultCode, string]>> = {
   full: ['DISK_FULL', 'there is no space left'],
   refused: ['READ_ONLY', 'it, or its folder, may not be written to'],
   failed: ['DISK_FAILED', 'the disk, or the system, reported an error'],
 };
-const byErrno: Readonly<Record<string, keyof typeof ways>> = {
+const byErrno: Readonly<Record<string, keyof typeof writeFailures>> = {
   ENOSPC: 'full',
   EDQUOT: 'full',
   EFBIG: 'full',
@@ -24,10 +24,10 @@ const byErrno: Readonly<Record<string, keyof typeof ways>> = {
 export const errnoOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 
 /** Fault code of a failed file operation. */
-export const codeOf = (error: unknown): FaultCode => ways[byErrno[errnoOf(error)] ?? 'failed'][0];
+export const writeFaultCode = (error: unknown): FaultCode => writeFailures[byErrno[errnoOf(error)] ?? 'failed'][0];
 
 /** Progress of a write, for the message when it fails. */
-export interface Progress {
+export interface WriteProgress {
   /** File that is being written. */
   file: string;
   /** True once an existing file may have been replaced. */
@@ -35,10 +35,10 @@ export interface Progress {
 }
 
 /** Fault that names the file and the cause of a failed write; errors that are not from the file system are returned unchanged. */
-export function unwritten(error: unknown, { file, moved }: Progress, hint: string): unknown {
+export function writeFault(error: unknown, { file, moved }: WriteProgress, hint: string): unknown {
   const errno = errnoOf(error);
   if (error instanceof Fault || !/^E[A-Z0-9]+$/.test(errno)) return error;
-  const [code, why] = ways[byErrno[errno] ?? 'failed'];
+  const [code, why] = writeFailures[byErrno[errno] ?? 'failed'];
   const left = moved ? 'What is there now may be old or new.' : 'What was there before is unchanged.';
   return new Fault(code, `The file ${file} could not be written: ${why}.`, `${hint} ${left}`, {
     place: { file },

@@ -11,11 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { type Draft, draftFor, remove } from './draft.js';
+import { draftFile, type FileDraft, remove } from './draft.js';
 import { makeFolder, syncFolder } from './folder.js';
-import { errnoOf, type Progress, unwritten } from './unwritten.js';
+import { errnoOf, type WriteProgress, writeFault } from './unwritten.js';
 
-export interface Writing {
+export interface WriteOptions {
   /** Advice for the user when the file cannot be written. */
   readonly hint: string;
   /** Of a file that is not there yet. */
@@ -27,10 +27,10 @@ export type NamedFile = readonly [name: string, holds: string | Uint8Array];
  * Replaces a file atomically: draft in the same folder, flush, rename, flush the folder. Links are followed, owner and mode are
  * kept; devices and pipes are written directly.
  */
-export function writeWhole(file: string, text: string, writing: Writing): void {
-  told(file, writing, (progress) => {
+export function writeWhole(file: string, text: string, options: WriteOptions): void {
+  withWriteFault(file, options, (progress) => {
     if (isPipe(file)) writeFileSync(file, text);
-    else moveAll([draftFor(file, text, writing.mode)], progress);
+    else moveAll([draftFile(file, text, options.mode)], progress);
   });
 }
 
@@ -38,14 +38,19 @@ export function writeWhole(file: string, text: string, writing: Writing): void {
  * Replaces several files: all or none, except for a crash between two renames, since all drafts are complete before the first
  * rename. Files marked `gone` are removed afterwards.
  */
-export function writeFolder(folder: string, files: readonly NamedFile[], writing: Writing, gone: readonly string[] = []): void {
-  told(folder, writing, (progress) => {
+export function writeFolder(
+  folder: string,
+  files: readonly NamedFile[],
+  options: WriteOptions,
+  gone: readonly string[] = [],
+): void {
+  withWriteFault(folder, options, (progress) => {
     makeFolder(folder);
-    const drafts: Draft[] = [];
+    const drafts: FileDraft[] = [];
     try {
       for (const [name, text] of files) {
         progress.file = join(folder, name);
-        drafts.push(draftFor(progress.file, text, writing.mode));
+        drafts.push(draftFile(progress.file, text, options.mode));
       }
       moveAll(drafts, progress);
       for (const name of gone) rmSync(join(folder, name), { force: true });
@@ -56,16 +61,16 @@ export function writeFolder(folder: string, files: readonly NamedFile[], writing
 }
 
 /** Throws the fault that writing the file would throw, before any budget is spent. Creates and removes an empty draft. */
-export function refuseUnwritable(file: string, writing: Writing): void {
-  told(file, writing, () => {
+export function refuseUnwritable(file: string, options: WriteOptions): void {
+  withWriteFault(file, options, () => {
     if (isPipe(file)) accessSync(file, constants.W_OK);
     else tryDraft(file);
   });
 }
 
 /** The same check for the files of a folder. A missing folder is not created: its nearest existing parent must be writable. */
-export function refuseUnwritableFolder(folder: string, names: readonly string[], writing: Writing): void {
-  told(folder, writing, (progress) => {
+export function refuseUnwritableFolder(folder: string, names: readonly string[], options: WriteOptions): void {
+  withWriteFault(folder, options, (progress) => {
     const wanted = resolve(folder);
     let nearest = wanted;
     // A dangling link exists, and no folder can be created in its place.
@@ -89,15 +94,15 @@ const isThere = (path: string): boolean => {
 };
 
 function tryDraft(file: string): void {
-  const { draft, found } = draftFor(file, '', 0o600);
+  const { draft, found } = draftFile(file, '', 0o600);
   remove(draft);
   if (found?.isDirectory()) throw Object.assign(new Error('a folder has this name'), { code: 'EISDIR' });
 }
 
 /** Creates a file; false if the name is taken, which leaves that file as it is. Nobody sees a partial file under its name. */
-export function writeNew(file: string, text: string, writing: Writing): boolean {
-  return told(file, writing, (progress) => {
-    const { draft, target, found } = draftFor(file, text, writing.mode);
+export function writeNew(file: string, text: string, options: WriteOptions): boolean {
+  return withWriteFault(file, options, (progress) => {
+    const { draft, target, found } = draftFile(file, text, options.mode);
     try {
       if (found || !claim(draft, target)) return false;
       try {
@@ -113,12 +118,12 @@ export function writeNew(file: string, text: string, writing: Writing): boolean 
   });
 }
 
-function told<T>(file: string, { hint }: Writing, work: (progress: Progress) => T): T {
+function withWriteFault<T>(file: string, { hint }: WriteOptions, work: (progress: WriteProgress) => T): T {
   const progress = { file, moved: false };
   try {
     return work(progress);
   } catch (error) {
-    throw unwritten(error, progress, hint);
+    throw writeFault(error, progress, hint);
   }
 }
 
@@ -127,7 +132,7 @@ function isPipe(file: string): boolean {
   return found !== undefined && !found.isFile() && !found.isDirectory();
 }
 
-function moveAll(drafts: readonly Draft[], progress: Progress): void {
+function moveAll(drafts: readonly FileDraft[], progress: WriteProgress): void {
   const olds = drafts.length > 1 ? drafts.map(secondName) : [];
   const done: number[] = [];
   try {
@@ -148,7 +153,7 @@ function moveAll(drafts: readonly Draft[], progress: Progress): void {
 }
 
 /** Second name of the current file, to restore it by; undefined if there is no file or no second name is possible. */
-function secondName({ draft, target, found }: Draft): string | undefined {
+function secondName({ draft, target, found }: FileDraft): string | undefined {
   if (!found) return undefined;
   try {
     linkSync(target, `${draft}.old`);
@@ -158,7 +163,7 @@ function secondName({ draft, target, found }: Draft): string | undefined {
   }
 }
 
-function moveBack({ target, found }: Draft, old: string | undefined): boolean {
+function moveBack({ target, found }: FileDraft, old: string | undefined): boolean {
   try {
     if (!found) return remove(target);
     if (old !== undefined) renameSync(old, target);

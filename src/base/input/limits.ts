@@ -13,7 +13,7 @@ export interface Limit {
 
 const mib = 2 ** 20;
 const declareLess = 'Declare large tie graphs in the policy (ties, groups, sequence), which has no such limit.';
-const askLess = 'Ask in several batches; every batch is one ledger entry.';
+const splitBatches = 'Ask in several batches; every batch is one ledger entry.';
 
 /**
  * All limits on user input (reasons in docs/decisions/0014-limits.md); input within them is read in about a second.
@@ -41,9 +41,9 @@ const table = {
     most: 8,
     stay: 'Write one CASE WHEN … THEN … WHEN … THEN … ELSE … END.',
   },
-  queryBytes: { what: 'The JSON query', unit: 'bytes', most: 4 * mib, stay: askLess },
+  queryBytes: { what: 'The JSON query', unit: 'bytes', most: 4 * mib, stay: splitBatches },
   jsonDepth: { what: 'The JSON text', unit: 'levels of brackets', most: 64, stay: 'Nothing that Fugu reads is nested as deep.' },
-  queries: { what: 'The batch', unit: 'queries', most: 10_000, stay: askLess },
+  queries: { what: 'The batch', unit: 'queries', most: 10_000, stay: splitBatches },
   conditions: { what: 'A query', unit: 'conditions', most: 100, stay: 'Join values of one column with IN.' },
   keys: { what: 'A query', unit: 'group keys', most: 8, stay: 'Group by fewer columns: every cell of the table needs noise.' },
   literals: {

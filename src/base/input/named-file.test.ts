@@ -6,12 +6,12 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Fault } from '../errors.js';
 import { limits } from './limits.js';
-import { readNamedText, readPackedText, whyNot } from './named-file.js';
+import { readNamedText, readPackedText, unreadableText } from './named-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-named-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const at = (name: string) => join(folder, name);
-const fault = (why: keyof typeof whyNot) => new Fault('DATA_NOT_FOUND', `The file ${whyNot[why]}.`, 'Check it.');
+const fault = (why: keyof typeof unreadableText) => new Fault('DATA_NOT_FOUND', `The file ${unreadableText[why]}.`, 'Check it.');
 const read = (file: string) => readNamedText(file, 'supportBytes', fault);
 
 describe('a file named by the user', () => {

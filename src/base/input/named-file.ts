@@ -4,8 +4,8 @@ import type { FaultPlace } from '../errors.js';
 import { exceeded, type LimitName, limits, within } from './limits.js';
 
 /** Reason why a named file cannot be read; every reader has its own message and code for it. */
-export type Unreadable = 'not a file' | 'unreadable';
-export const whyNot: Readonly<Record<Unreadable, string>> = {
+export type UnreadableReason = 'not a file' | 'unreadable';
+export const unreadableText: Readonly<Record<UnreadableReason, string>> = {
   'not a file': 'is not a regular file',
   unreadable: 'cannot be read',
 };
@@ -13,7 +13,10 @@ export const whyNot: Readonly<Record<Unreadable, string>> = {
 /**
  * Opens a regular file, also through links. Devices, pipes, sockets and folders are refused, because reading them may never end.
  */
-export function openNamed(file: string, fault: (why: Unreadable) => Error): { readonly handle: number; readonly size: number } {
+export function openNamed(
+  file: string,
+  fault: (why: UnreadableReason) => Error,
+): { readonly handle: number; readonly size: number } {
   let handle: number;
   try {
     // Without O_NONBLOCK the opening of a pipe would wait for its writer.
@@ -28,7 +31,7 @@ export function openNamed(file: string, fault: (why: Unreadable) => Error): { re
 }
 
 /** Content of a whole file. */
-export function readNamed(file: string, limit: LimitName, fault: (why: Unreadable) => Error): Buffer {
+export function readNamed(file: string, limit: LimitName, fault: (why: UnreadableReason) => Error): Buffer {
   const { handle, size } = openNamed(file, fault);
   try {
     within(limit, size, { file });
@@ -39,7 +42,13 @@ export function readNamed(file: string, limit: LimitName, fault: (why: Unreadabl
 }
 
 /** Counts the bytes it reads, because the reported size of a file can be wrong (files under /proc report 0). */
-function readAll(handle: number, limit: LimitName, size: number, place: FaultPlace, fault: (why: Unreadable) => Error): Buffer {
+function readAll(
+  handle: number,
+  limit: LimitName,
+  size: number,
+  place: FaultPlace,
+  fault: (why: UnreadableReason) => Error,
+): Buffer {
   const most = limits[limit].most;
   const blocks: Buffer[] = [];
   let total = 0;
@@ -58,11 +67,11 @@ function readAll(handle: number, limit: LimitName, size: number, place: FaultPla
   }
 }
 
-export const readNamedText = (file: string, limit: LimitName, fault: (why: Unreadable) => Error): string =>
+export const readNamedText = (file: string, limit: LimitName, fault: (why: UnreadableReason) => Error): string =>
   readNamed(file, limit, fault).toString('utf8');
 
 /** The same, unpacked where the name ends in .gz. */
-export function readPackedText(file: string, limit: LimitName, fault: (why: Unreadable) => Error): string {
+export function readPackedText(file: string, limit: LimitName, fault: (why: UnreadableReason) => Error): string {
   const bytes = readNamed(file, limit, fault);
   if (!/\.gz$/i.test(file)) return bytes.toString('utf8');
   try {

@@ -7,14 +7,14 @@ interface Found {
 }
 
 /** First fault in the given input: its place, and a sentence about it. */
-export interface Problem {
+export interface InputProblem {
   readonly path: readonly PropertyKey[];
   readonly text: string;
   /** Unknown name, if that is the fault. */
   readonly unknown?: string;
 }
 
-export function problemIn({ issues }: z.ZodError): Problem {
+export function inputProblem({ issues }: z.ZodError): InputProblem {
   const found = issues.map((issue) => innermost(issue));
   // A misspelt name also makes the right one missing: of the two issues, the unknown key is the more useful message.
   const { issue, path } = found.find(({ issue: { code } }) => code === 'unrecognized_keys') ?? found[0]!;

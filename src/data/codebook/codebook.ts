@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Fault } from '../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { within } from '../../base/input/limits.js';
-import { readNamed, whyNot } from '../../base/input/named-file.js';
+import { readNamed, unreadableText } from '../../base/input/named-file.js';
 import { codeText } from '../../policy/code.js';
 import type { Codebook, CodebookEntry } from '../../policy/codebook.js';
 import { didYouMean } from '../../policy/suggest.js';
@@ -41,7 +41,7 @@ async function codebookIn(file: string): Promise<Codebook> {
     (why) =>
       new Fault(
         'DATA_NOT_FOUND',
-        `The codebook ${whyNot[why]}.`,
+        `The codebook ${unreadableText[why]}.`,
         'Check data.codebook in the policy; it is relative to the policy.',
         { place: { file } },
       ),

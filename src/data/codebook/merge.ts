@@ -2,20 +2,20 @@ import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { limits } from '../../base/input/limits.js';
-import { readNamedText, whyNot } from '../../base/input/named-file.js';
+import { readNamedText, unreadableText } from '../../base/input/named-file.js';
 import { codeText } from '../../policy/code.js';
-import type { CategoryColumn, Cluster, Column } from '../../policy/policy.js';
+import type { CategoryColumn, Column, MergedColumns } from '../../policy/policy.js';
 import { invalid } from '../../policy/problems.js';
 import type { MergeEntry } from '../../policy/schema.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { Path, YamlFile } from '../../policy/yaml-file.js';
 
 /** More combinations than this are no skip logic any more, and no budget fills them. */
-const mostCombinations = limits.combinations.most;
+const maxCombinations = limits.combinations.most;
 /** Matches every answer of the column, and no answer. */
 const anything = '*';
 
-interface Around {
+interface MergeContext {
   readonly directory: string;
   readonly columns: ReadonlyMap<string, Column>;
   readonly unit?: string;
@@ -23,23 +23,23 @@ interface Around {
 }
 
 /** Columns tied by skip logic and the combinations of answers their questionnaire allows: written down, never read off the data. */
-export async function declareMerge(entries: readonly MergeEntry[], around: Around): Promise<readonly Cluster[]> {
+export async function declareMerge(entries: readonly MergeEntry[], context: MergeContext): Promise<readonly MergedColumns[]> {
   const taken = new Map<string, number>();
-  const clusters: Cluster[] = [];
+  const clusters: MergedColumns[] = [];
   for (const [i, entry] of entries.entries()) {
-    const { names, lines } = typeof entry.support === 'string' ? await listed(entry, i, around) : written(entry, i, around);
-    const columns = names.map((name) => mergeable(name, ['merge', i, 'columns'], around));
+    const { names, lines } = typeof entry.support === 'string' ? await listed(entry, i, context) : written(entry, i, context);
+    const columns = names.map((name) => mergeable(name, ['merge', i, 'columns'], context));
     for (const name of names) {
       if (taken.has(name))
         throw invalid(
-          around.yaml,
+          context.yaml,
           ['merge', i, 'columns'],
           `The column "${name}" is merged twice.`,
           'A column belongs to one group of merged columns at most, and is listed there once.',
         );
       taken.set(name, i);
     }
-    clusters.push({ columns: names, support: combinations(columns, lines, i, around) });
+    clusters.push({ columns: names, support: combinations(columns, lines, i, context) });
   }
   return clusters;
 }
@@ -54,7 +54,7 @@ interface Listed {
   readonly lines: readonly Line[];
 }
 
-function written(entry: MergeEntry, i: number, { yaml }: Around): Listed {
+function written(entry: MergeEntry, i: number, { yaml }: MergeContext): Listed {
   if (entry.columns === undefined)
     throw invalid(
       yaml,
@@ -70,10 +70,10 @@ function written(entry: MergeEntry, i: number, { yaml }: Around): Listed {
 }
 
 /** A CSV file whose header names the columns: one line per combination. */
-async function listed(entry: MergeEntry, i: number, { directory, yaml }: Around): Promise<Listed> {
+async function listed(entry: MergeEntry, i: number, { directory, yaml }: MergeContext): Promise<Listed> {
   const file = resolve(directory, entry.support as string);
   const text = readNamedText(file, 'supportBytes', (why) =>
-    invalid(yaml, ['merge', i, 'support'], `The support file ${whyNot[why]}.`, 'Its path is relative to the policy.'),
+    invalid(yaml, ['merge', i, 'support'], `The support file ${unreadableText[why]}.`, 'Its path is relative to the policy.'),
   );
   const malformed = (message: string, hint: string, line?: number) =>
     new Fault('DATA_MALFORMED', message, hint, { place: { file, ...(line && { line }) } });
@@ -104,7 +104,7 @@ async function listed(entry: MergeEntry, i: number, { directory, yaml }: Around)
   return { names, lines };
 }
 
-function mergeable(name: string, path: Path, { columns, unit, yaml }: Around): CategoryColumn {
+function mergeable(name: string, path: Path, { columns, unit, yaml }: MergeContext): CategoryColumn {
   const column = columns.get(name);
   if (!column)
     throw invalid(
@@ -127,8 +127,8 @@ function combinations(
   columns: readonly CategoryColumn[],
   lines: readonly Line[],
   i: number,
-  { yaml }: Around,
-): Cluster['support'] {
+  { yaml }: MergeContext,
+): MergedColumns['support'] {
   if (columns.length < 2)
     throw invalid(yaml, ['merge', i], 'Fewer than two columns are merged.', 'Name the columns whose answers go together.');
   const support = new Map<string, readonly (string | null)[]>();
@@ -145,11 +145,11 @@ function combinations(
     let grown: (string | null)[][] = [[]];
     for (const [c, cell] of cells.entries()) {
       const answers = answersOf(columns[c]!, cell, fault);
-      if (grown.length * answers.length > mostCombinations) throw tooMany(fault, grown.length * answers.length);
+      if (grown.length * answers.length > maxCombinations) throw tooMany(fault, grown.length * answers.length);
       grown = grown.flatMap((combination) => answers.map((answer) => [...combination, answer]));
     }
     for (const combination of grown) support.set(JSON.stringify(combination), combination);
-    if (support.size > mostCombinations) throw tooMany(fault, support.size);
+    if (support.size > maxCombinations) throw tooMany(fault, support.size);
   }
   if (support.size === 0)
     throw invalid(
@@ -162,7 +162,7 @@ function combinations(
 }
 
 const tooMany = (fault: Line['fault'], size: number): Fault =>
-  fault(`The merged columns have more than ${mostCombinations} combinations (${size} at this one).`, limits.combinations.stay);
+  fault(`The merged columns have more than ${maxCombinations} combinations (${size} at this one).`, limits.combinations.stay);
 
 /** A code declared missing and an empty cell are one thing: no answer. */
 function answersOf(column: CategoryColumn, cell: string, fault: Line['fault']): readonly (string | null)[] {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Variable } from '../statfile/statfile.js';
+import type { StatVariable } from '../statfile/statfile.js';
 import { codebookOf } from './statfile.js';
 
-const entry = (variable: Partial<Variable>) =>
+const entry = (variable: Partial<StatVariable>) =>
   codebookOf([{ name: 'v', kind: 'number', labels: new Map(), missing: [], ...variable }]).get('v');
 
 describe('the codebook of a survey file', () => {

@@ -1,8 +1,8 @@
 import type { ColumnSummary } from './guess.js';
-import { scalar } from './policy-text.js';
+import { yamlScalar } from './policy-text.js';
 
 /** A side-table file, with its columns as found. */
-export interface BesideFile {
+export interface SideFile {
   /** As written into the policy. */
   readonly source: string;
   readonly columns: readonly ColumnSummary[];
@@ -23,12 +23,12 @@ const nameOf = (source: string): string =>
     .replace(/^.*\//, '')
     .replace(/\.gz$/i, '')
     .replace(/\.[^.]*$/, '');
-const namesOf = ({ columns }: Pick<BesideFile, 'columns'>): readonly string[] => columns.map(({ name }) => name);
+const namesOf = ({ columns }: Pick<SideFile, 'columns'>): readonly string[] => columns.map(({ name }) => name);
 /** Every row of the file has a different value in that column. */
 const isKey = ({ rows, distinct }: ColumnSummary): boolean => rows > 1 && distinct === rows;
 
 /** Guessed owner of the rows: the column that names a person of the data, or else one that identifies a row of a public table. */
-export function tableOf(file: BesideFile, data: readonly ColumnSummary[], unit: string | undefined): DraftedTable {
+export function draftTable(file: SideFile, data: readonly ColumnSummary[], unit: string | undefined): DraftedTable {
   const name = nameOf(file.source);
   const shared = namesOf(file).filter((own) => data.some((column) => column.name === own));
   const person = shared.find((own) => own === unit) ?? shared.find((own) => isKey(data.find((column) => column.name === own)!));
@@ -41,8 +41,8 @@ export function tableOf(file: BesideFile, data: readonly ColumnSummary[], unit: 
  * Lines about side tables, all of them comments: owner, contribution bound
  * and publicness are promises that no file can show (docs/decisions/0023).
  */
-export function besideLines(
-  files: readonly BesideFile[],
+export function sideFileLines(
+  files: readonly SideFile[],
   tables: readonly DraftedTable[],
   data: readonly ColumnSummary[],
 ): readonly string[] {
@@ -54,26 +54,26 @@ export function besideLines(
     const links = met.filter((name) => all.some((others, j) => j !== k + 1 && others.includes(name)));
     const columns = files[k]!.lines(new Set([...links, ...[table.unit, table.key].filter((name) => name !== undefined)]));
     return [
-      `  ${scalar(table.name)}:`,
-      `    source: ${scalar(files[k]!.source)}`,
+      `  ${yamlScalar(table.name)}:`,
+      `    source: ${yamlScalar(files[k]!.source)}`,
       ...(table.unit === undefined
         ? [
             '    # No column of it names a person of the data. If everybody knows its rows:',
             `    public: true`,
-            `    key: ${table.key === undefined ? 'COLUMN' : scalar(table.key)}    # ${table.key === undefined ? 'to be said' : 'guessed'}: by which one of its rows is found`,
+            `    key: ${table.key === undefined ? 'COLUMN' : yamlScalar(table.key)}    # ${table.key === undefined ? 'to be said' : 'guessed'}: by which one of its rows is found`,
           ]
         : [
-            `    unit: ${scalar(table.unit)}    # guessed: who the rows are about. If everybody knows them: public: true, with a key`,
+            `    unit: ${yamlScalar(table.unit)}    # guessed: who the rows are about. If everybody knows them: public: true, with a key`,
             '    maxRows: N    # to be said: so many rows of one person count at most; what is read from the data tells about people in it',
           ]),
-      ...(links.length > 0 ? [`    links: [${links.map(scalar).join(', ')}]    # guessed: other tables have them, too`] : []),
+      ...(links.length > 0 ? [`    links: [${links.map(yamlScalar).join(', ')}]    # guessed: other tables have them, too`] : []),
       ...(columns.length > 0 ? ['    columns:', ...columns.map((line) => `    ${line}`)] : []),
     ];
   });
   return [
     '# Tables beside the data (docs/guides/tables.md). They are comments because they make promises: look at every line, above all at unit,',
     '# maxRows and public, put what is known beforehand for values and bounds that were read from the files, and take the # away.',
-    `# With tables the secret is a person: protect: {secret: person, unit: ${unit === undefined ? 'COLUMN' : scalar(unit)}, maxRows: 1}.`,
+    `# With tables the secret is a person: protect: {secret: person, unit: ${unit === undefined ? 'COLUMN' : yamlScalar(unit)}, maxRows: 1}.`,
     '# tables:',
     ...lines.map((line) => `# ${line}`),
     '',

@@ -32,12 +32,12 @@ interface Found {
 const tidy = (text: string): string => text.toLowerCase().replace(/[^\p{L}]+/gu, '');
 
 function partOf(column: ColumnSummary, label: string): readonly Found[] {
-  for (const said of [column.name, label])
+  for (const naming of [column.name, label])
     for (const part of ['day', 'month', 'year'] as const) {
       // "Birthday" alone is a date; as the first word of a longer name it is not its day.
-      const bare = said.replace(/birthday(?=.)/i, 'birth');
+      const bare = naming.replace(/birthday(?=.)/i, 'birth');
       if (!words[part].test(bare) || !holds[part](column)) continue;
-      return [{ name: column.name, part, stem: tidy(bare.replace(words[part], '')), born: birth.test(said) }];
+      return [{ name: column.name, part, stem: tidy(bare.replace(words[part], '')), born: birth.test(naming) }];
     }
   return [];
 }
@@ -49,15 +49,15 @@ function partOf(column: ColumnSummary, label: string): readonly Found[] {
 export function birthDatesIn(columns: readonly ColumnSummary[], book: Codebook = new Map()): ReadonlyMap<string, string> {
   const found = columns.flatMap((column) => partOf(column, book.get(column.name)?.label ?? ''));
   const known = new Map(columns.map((column) => [column.name, column]));
-  const told = new Map<string, string>();
+  const reasons = new Map<string, string>();
   for (const day of found.filter(({ part }) => part === 'day')) {
-    const beside = (part: Part) => found.find((other) => other.part === part && other.stem === day.stem);
-    const [month, year] = [beside('month'), beside('year')];
+    const partOfDate = (part: Part) => found.find((other) => other.part === part && other.stem === day.stem);
+    const [month, year] = [partOfDate('month'), partOfDate('year')];
     if (!month) continue;
     const [first = 0, last = 0] = (year && known.get(year.name)!.range) ?? [];
     if (!day.born && !(year && last - first >= lifeSpan)) continue;
     const date = [day, month, ...(year ? [year] : [])].map(({ name }) => name);
-    for (const { name } of [day, month]) told.set(name, `${date.join(', ')} together say on which day somebody was born`);
+    for (const { name } of [day, month]) reasons.set(name, `${date.join(', ')} together say on which day somebody was born`);
   }
-  return told;
+  return reasons;
 }

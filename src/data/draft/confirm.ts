@@ -19,13 +19,13 @@ export function confirmColumns(text: string, confirmed: ReadonlySet<string>): st
 }
 
 /** The policy text with a decision in place of `dependence: undecided`; unchanged if something else was decided already. */
-export function decideDependence(text: string, said: string): string {
+export function decideDependence(text: string, decision: string): string {
   const document = parseDocument(text, { schema: 'failsafe' });
   const pair = isMap(document.contents)
     ? document.contents.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === 'dependence')
     : undefined;
   const value = pair?.value;
-  return isScalar(value) && value.value === 'undecided' ? splice(text, value.range![0], value.range![1], said) : text;
+  return isScalar(value) && value.value === 'undecided' ? splice(text, value.range![0], value.range![1], decision) : text;
 }
 
 const splice = (text: string, start: number, end: number, put: string) => text.slice(0, start) + put + text.slice(end);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { draftPolicy, findColumns } from './draft.js';
+import { findColumns, policyDraft } from './draft.js';
 import { readsLikeFreeText } from './free-text.js';
 import { guess } from './guess.js';
 import { PanelTally } from './panel.js';
@@ -15,8 +15,8 @@ const column = (name: string, cell: (i: number) => Value, count = rows) => {
   return tally.summary(name, 'text', count);
 };
 const out = (name: string, cell: (i: number) => Value) => {
-  const told = guess(column(name, cell));
-  return told.type === 'out' ? told.is : told.type;
+  const guessed = guess(column(name, cell));
+  return guessed.type === 'out' ? guessed.is : guessed.type;
 };
 
 describe('a date of birth in three columns', () => {
@@ -34,7 +34,7 @@ describe('a date of birth in three columns', () => {
     ['jour_naissance', 'mois_naissance', 'annee_naissance'],
     ['day', 'month', 'year'],
   ])('the draft reports a date of birth in %s, %s and %s', (day, month, year) => {
-    const { text, leftOut, unconfirmed } = draftPolicy(date(day, month, year), { source: 'a.csv' });
+    const { text, leftOut, unconfirmed } = policyDraft(date(day, month, year), { source: 'a.csv' });
     expect(unconfirmed).toEqual([year, 'vote']);
     for (const name of [day, month])
       expect(leftOut).toContainEqual({ name, why: `${day}, ${month}, ${year} together say on which day somebody was born` });
@@ -57,21 +57,21 @@ describe('a date of birth in three columns', () => {
       ['V5', entry('Year')],
     ]) as never;
     const columns = [day!, month!, year!, vote!];
-    const drafted = draftPolicy(columns, { source: 'a.csv', codebook, codebookPath: 'book.csv' });
+    const drafted = policyDraft(columns, { source: 'a.csv', codebook, codebookPath: 'book.csv' });
     expect(drafted.leftOut.map(({ name }) => name)).toEqual(['V3', 'V4']);
     expect(drafted.text).not.toContain('codebook:');
     expect(findColumns(columns, [], codebook).columns.map(({ is }) => is)).toEqual(['person', 'person', 'question', 'question']);
   });
 
   it('parts of a date are drafted when requested by name, and when they are no date of birth', () => {
-    const asked = draftPolicy(date('birth_day', 'birth_month', 'birth_year'), {
+    const requested = policyDraft(date('birth_day', 'birth_month', 'birth_year'), {
       source: 'a.csv',
       known: { wanted: new Set(['birth_day', 'birth_month']) },
     });
-    expect(asked.unconfirmed).toContain('birth_day');
-    const interviews = draftPolicy(date('day', 'month', 'year', 2019, 3), { source: 'a.csv' });
+    expect(requested.unconfirmed).toContain('birth_day');
+    const interviews = policyDraft(date('day', 'month', 'year', 2019, 3), { source: 'a.csv' });
     expect(interviews.unconfirmed).toEqual(['day', 'month', 'year', 'vote']);
-    const noDay = draftPolicy(date('birth_day', 'birth_month', 'birth_year').slice(1), { source: 'a.csv' });
+    const noDay = policyDraft(date('birth_day', 'birth_month', 'birth_year').slice(1), { source: 'a.csv' });
     expect(noDay.unconfirmed).toEqual(['birth_month', 'birth_year', 'vote']);
   });
 });
@@ -80,7 +80,7 @@ describe('many whole numbers', () => {
   const states = Array.from({ length: 56 }, (_, k) => k + 1).filter((k) => ![3, 7, 14, 43, 52].includes(k));
   const jobs = [11, 12, 13, 14, 21, 22, 23, 24, 31, 32, 33, 41, 42, 51, 52, 61, 71, 72, 73, 74, 81, 82, 83, 91, 92, 93];
   it('whole numbers with gaps between frequent values are codes, and the draft reports it', () => {
-    const { text } = draftPolicy([column('V12', (i) => jobs[mixed(i, jobs.length)]!)], { source: 'a.csv' });
+    const { text } = policyDraft([column('V12', (i) => jobs[mixed(i, jobs.length)]!)], { source: 'a.csv' });
     expect(text).toContain(`V12: {type: category, values: [${jobs.join(', ')}]}`);
     expect(text).toMatch(
       /# Whole numbers with holes between them: taken for codes. If they measure something: \{type: integer, bounds: \[\d+, \d+\]\}/,
@@ -112,7 +112,7 @@ describe('a key of few groups', () => {
     'a key of few groups called %s is recognised by its repetition',
     (name) => {
       expect(out(name, (i) => 1 + mixed(i, 40))).toBe('group');
-      const { text, groups, undecided } = draftPolicy(
+      const { text, groups, undecided } = policyDraft(
         [column(name, (i) => 1 + mixed(i, 40)), column('vote', (i) => ['a', 'b'][i % 2]!)],
         { source: 'a.csv' },
       );
@@ -137,11 +137,11 @@ describe('a key of few groups', () => {
 
 describe('comments of a draft', () => {
   it('comments of a draft name only columns of the data', () => {
-    const { text } = draftPolicy([column('vote', (i) => ['a', 'b'][i % 2]!)], { source: 'a.csv' });
+    const { text } = policyDraft([column('vote', (i) => ['a', 'b'][i % 2]!)], { source: 'a.csv' });
     expect(text).not.toMatch(/person_id|household_id/);
     expect(text).toContain('# protect: {secret: person, unit: COLUMN, maxRows: 5}');
     expect(text).toContain('# dependence: [{kind: groups, by: COLUMN, oddsRatio: inf}]');
-    const keyed = draftPolicy([column('case_id', (i) => `c${i}`), column('hhid', (i) => i >> 1)], { source: 'a.csv' });
+    const keyed = policyDraft([column('case_id', (i) => `c${i}`), column('hhid', (i) => i >> 1)], { source: 'a.csv' });
     expect(keyed.text).toContain('unit: case_id');
     expect(keyed.text).toContain('by: hhid');
   });
@@ -178,15 +178,15 @@ describe('a weight column', () => {
   const kilos = (name: string) => column(name, (i) => (45 + mixed(i, 500, 3) / 10).toFixed(1));
   const height = column('height', (i) => 150 + mixed(i, 50, 9));
   it.each(['weight', 'body_weight', 'Gewicht'])('a column called %s next to a height is a body weight', (name) => {
-    expect(draftPolicy([height, kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
+    expect(policyDraft([height, kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
   });
   it('a body weight is recognised by its name, too', () => {
     for (const name of ['birth_weight', 'weight_kg'])
-      expect(draftPolicy([kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
+      expect(policyDraft([kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
   });
   it('a survey weight stays a survey weight', () => {
     const survey = (name: string) => column(name, (i) => (0.3 + mixed(i, 3000, 3) / 1000).toFixed(4));
     for (const columns of [[survey('weight')], [height, survey('weight')], [height, kilos('design_weight')]])
-      expect(draftPolicy(columns, { source: 'a.csv' }).text).toContain('weight: {type: weight');
+      expect(policyDraft(columns, { source: 'a.csv' }).text).toContain('weight: {type: weight');
   });
 });

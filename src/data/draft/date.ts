@@ -1,4 +1,4 @@
-import { calendarOf, dateText, dayAt } from '../../policy/date-text.js';
+import { calendarOf, dayAt, isoDay } from '../../policy/date-text.js';
 import type { ColumnSummary, Guess } from './guess.js';
 
 /** Range in years beyond which dates are likely dates of birth, not of interviews or events. */
@@ -14,5 +14,5 @@ export function guessDate({ days, filled }: Pick<ColumnSummary, 'days' | 'filled
   const [first, last] = [calendarOf(days.first).year, calendarOf(days.last).year];
   if (last - first >= lifeSpan && !wanted)
     return { type: 'out', is: 'date', why: 'dates over many years, as those of birth are' };
-  return { type: 'date', bounds: [dateText(dayAt(first)), dateText(dayAt(last + 1) - 1)], missing: [] };
+  return { type: 'date', bounds: [isoDay(dayAt(first)), isoDay(dayAt(last + 1) - 1)], missing: [] };
 }

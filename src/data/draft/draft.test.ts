@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DraftOptions, draftPolicy } from './draft.js';
+import { type PolicyDraftOptions, policyDraft } from './draft.js';
 import { readsLikeFreeText } from './free-text.js';
 import { guess } from './guess.js';
 import { ColumnTally } from './tally.js';
@@ -11,8 +11,8 @@ const column = (name: string, rows: number, cell: (i: number) => Value) => {
   return tally.summary(name, 'text', rows);
 };
 const is = (name: string, rows: number, cell: (i: number) => Value) => {
-  const told = guess(column(name, rows, cell));
-  return told.type === 'out' ? told.is : told.type;
+  const guessed = guess(column(name, rows, cell));
+  return guessed.type === 'out' ? guessed.is : guessed.type;
 };
 /** Every number below n once, in no order. */
 const shuffled = (i: number, n: number) => (i * 7919 + 13) % n;
@@ -31,9 +31,9 @@ describe('free text, which is never drafted as a list of answers', () => {
     ["long texts of which each is a few people's", (i) => `${i % 75} ${'word '.repeat(20)}`],
     ['remarks with semicolons in them', (i) => (i < 12 ? `${opinions[i % 8]}; and also ${i} times` : null)],
   ])('free text is left out: %s', (_, cell) => {
-    const told = guess(column('q27_other', 300, cell));
-    expect(told).toMatchObject({ type: 'out', is: 'free text' });
-    const { text } = draftPolicy([column('q27_other', 300, cell)], { source: 'a.csv' });
+    const guessed = guess(column('q27_other', 300, cell));
+    expect(guessed).toMatchObject({ type: 'out', is: 'free text' });
+    const { text } = policyDraft([column('q27_other', 300, cell)], { source: 'a.csv' });
     for (const opinion of opinions) expect(text).not.toContain(opinion);
   });
 
@@ -69,7 +69,7 @@ describe('keys of groups', () => {
     ['among more values than are remembered', 'hnum', 30_000, (i) => Math.floor(shuffled(i, 30_000) / 2)],
   ])('a key of groups is recognised %s, and is no measure', (_, name, rows, cell) => {
     expect(is(name, rows, cell)).toBe('group');
-    const { groups, leftOut, text } = draftPolicy([column(name, rows, cell)], { source: 'a.csv' });
+    const { groups, leftOut, text } = policyDraft([column(name, rows, cell)], { source: 'a.csv' });
     expect(groups.map((g) => [g.name, g.sure])).toEqual([[name, true]]);
     expect(leftOut).toEqual([{ name, why: 'names a group of rows' }]);
     expect(text).toContain(`by: ${name}`);
@@ -82,13 +82,13 @@ describe('keys of groups', () => {
     ['what a family earns', 'family_income', (i) => ((i * 37) % 211) * 1000],
     ['a number that nobody shares', 'steps', (i) => (i % 2 === 0 ? i * 13 : i * 13 + 0.5)],
   ])('%s is not taken for a key of groups', (_, name, cell) => {
-    const { groups, declared } = draftPolicy([column(name, 900, cell)], { source: 'a.csv' });
+    const { groups, declared } = policyDraft([column(name, 900, cell)], { source: 'a.csv' });
     expect([groups.filter((g) => g.sure).length, declared]).toEqual([0, 1]);
   });
 
   it('dependence stays undecided until the steward declares it', () => {
     const columns = [column('age', 300, (i) => 18 + (i % 60)), column('household_id', 300, (i) => i >> 1)];
-    const text = (more: Partial<DraftOptions>) => draftPolicy(columns, { source: 'a.csv', ...more });
+    const text = (more: Partial<PolicyDraftOptions>) => policyDraft(columns, { source: 'a.csv', ...more });
     expect(text({})).toMatchObject({ undecided: true, text: expect.stringMatching(/^dependence: undecided$/m) as string });
     expect(text({}).text).not.toMatch(/^dependence: none/m);
     expect(text({ dependence: 'none' }).text).toMatch(/^dependence: none$/m);
@@ -122,7 +122,7 @@ describe('columns that are no questions', () => {
   });
 
   it('dates are drafted with bounds at whole years, and left out if they are times or may be of birth', () => {
-    const drafted = (day: (i: number) => string | null) => draftPolicy([column('day', 400, day)], { source: 'a.csv' });
+    const drafted = (day: (i: number) => string | null) => policyDraft([column('day', 400, day)], { source: 'a.csv' });
     expect(drafted((i) => `202${3 + (i % 2)}-0${1 + (i % 9)}-1${i % 10}`).text).toContain(
       '  day: {type: date, bounds: [2023-01-01, 2024-12-31]}',
     );
@@ -144,7 +144,7 @@ describe('columns that are no questions', () => {
     expect(is('v18', 300, (i) => `Mozilla/5.0 (${browsers[i % 4]})`)).toBe('device');
     expect(is('v20', 300, (i) => ['Android 10', 'Windows NT 10.0', 'iPhone', 'Macintosh'][i % 4]!)).toBe('device');
     const labelled = new Map([['v21', { label: 'Operating system', values: [], labels: new Map(), missing: [] }]]);
-    const { leftOut } = draftPolicy([column('v21', 300, (i) => browsers[i % 4]!)], { source: 'a.csv', codebook: labelled });
+    const { leftOut } = policyDraft([column('v21', 300, (i) => browsers[i % 4]!)], { source: 'a.csv', codebook: labelled });
     expect(leftOut).toEqual([{ name: 'v21', why: 'about a device, or an address' }]);
     expect(is('v19', 300, (i) => `person${i % 40}@example.org`)).toBe('device');
     for (const name of ['vpsu', 'vstrat', 'sampcode', 'psu', 'stratum', 'interviewer_id'])
@@ -155,11 +155,11 @@ describe('columns that are no questions', () => {
     // Questions that sound alike.
     for (const name of ['cost', 'ship', 'vharder11os', 'screened', 'religion', 'membership', 'ideo5'])
       expect([name, is(name, 300, (i) => browsers[i % 4]!)]).toEqual([name, 'category']);
-    const asked = guess(
+    const requested = guess(
       column('browser', 300, (i) => browsers[i % 4]!),
       { wanted: new Set(['browser']) },
     );
-    expect(asked.type).toBe('category');
+    expect(requested.type).toBe('category');
   });
 
   it('a timing that is requested by name is a number', () => {
@@ -181,7 +181,7 @@ describe('a codebook that lists codes for "no answer" among the answers', () => 
   it('such codes are drafted as missing by their labels; "don\'t know" stays an answer', () => {
     const labels = { 1: 'Yes', 2: 'No', 8: "Don't know", 9: 'Missing', 88: 'NA: Form 2', 3: 'Not asked to show it' };
     const book = new Map([['q', { values: Object.keys(labels), labels: new Map(Object.entries(labels)), missing: [] }]]);
-    const { text, unconfirmed } = draftPolicy([column('q', 300, (i) => [1, 2, 3, 8, 9, 88][i % 6]!)], { source: 'a.csv', codebook: book, codebookPath: 'book.csv' }); // biome-ignore format: one line
+    const { text, unconfirmed } = policyDraft([column('q', 300, (i) => [1, 2, 3, 8, 9, 88][i % 6]!)], { source: 'a.csv', codebook: book, codebookPath: 'book.csv' }); // biome-ignore format: one line
     expect(text).toContain(
       'q: {type: category, values: {1: Yes, 2: No, 3: Not asked to show it, 8: "Don\'t know"}, missing: [9, 88]}',
     );
@@ -193,7 +193,7 @@ describe('a scale of which the codebook labels some points', () => {
   const book = (labels: Record<string, string>) =>
     new Map([['q', { values: Object.keys(labels), labels: new Map(Object.entries(labels)), missing: ['99'] }]]);
   const drafted = (labels: Record<string, string>, cell: (i: number) => Value) =>
-    draftPolicy([column('q', 300, cell)], { source: 'a.csv', codebook: book(labels), codebookPath: 'book.csv' });
+    policyDraft([column('q', 300, cell)], { source: 'a.csv', codebook: book(labels), codebookPath: 'book.csv' });
   const ends = { 1: 'not at all', 7: 'very much' };
 
   it('a scale is drafted with all of its points, to be confirmed, not as its two ends', () => {

@@ -10,13 +10,22 @@ import {
 } from '../../policy/column-name.js';
 import { birthDatesIn } from './birth.js';
 import { type FoundGroups, foundGroups } from './groups.js';
-import { bodiesIn, type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
+import {
+  bodiesIn,
+  type ColumnSummary,
+  coordinatesIn,
+  type DraftKnowledge,
+  type Guess,
+  guess,
+  hasCommas,
+  type LeftOutReason,
+} from './guess.js';
 import { labelsMissing } from './missing-word.js';
 import type { FoundPanel } from './panel.js';
-import { namesPeople, peopleIn, personalLook } from './personal.js';
-import { codesLine, line, list, render, scalar, shape, unlistedLine } from './policy-text.js';
+import { namesPeople, peopleIn, personalKind } from './personal.js';
+import { codesLine, guessFields, renderPolicy, unlistedLine, yamlLine, yamlList, yamlScalar } from './policy-text.js';
 
-export interface DraftOptions {
+export interface PolicyDraftOptions {
   /** As written into the policy: relative to it. */
   readonly source: string;
   readonly table?: string;
@@ -30,7 +39,7 @@ export interface DraftOptions {
   readonly ledger?: string;
   /** The columns to keep; all when absent. */
   readonly chosen?: ReadonlySet<string>;
-  readonly known?: Known;
+  readonly known?: DraftKnowledge;
   /** Declared dependence between records; `undecided` by default. */
   readonly dependence?: DraftDependence;
   /** Declared budget. */
@@ -46,7 +55,7 @@ export interface DraftOptions {
   readonly person?: { readonly unit: string; readonly maxRows?: number };
   readonly secret?: 'row';
   /** Comments about side tables. */
-  readonly beside?: readonly string[];
+  readonly sideTables?: readonly string[];
 }
 
 /** Dependence between records as written to the policy: declared by the steward, or undecided. */
@@ -56,7 +65,7 @@ export type DraftBudget =
   | { readonly epsilon: string }
   | { readonly belief: { readonly prior: string; readonly posterior: string } };
 
-export interface Draft {
+export interface DraftResult {
   readonly text: string;
   readonly declared: number;
   readonly unconfirmed: readonly string[];
@@ -82,7 +91,7 @@ export interface DraftProtect {
 /** Properties of a column as read from the data, before any decision: for the steward only. */
 export interface FoundColumn {
   readonly name: string;
-  readonly is: 'question' | 'weight' | LeftOut;
+  readonly is: 'question' | 'weight' | LeftOutReason;
   readonly why: string;
   /** Codes that seem to mean "no answer". */
   readonly missing: readonly string[];
@@ -106,29 +115,34 @@ export function findColumns(
     bodies: bodiesIn(columns),
   };
   const found = columns.map((column): FoundColumn => {
-    const told = toldOf(column, book.get(column.name), known);
+    const guessed = guessColumn(column, book.get(column.name), known);
     const { name } = column;
-    if (told.type === 'out' && (known.born.has(name) || !isListed(book.get(name), column, told)))
-      return { name, is: told.is, why: told.why, missing: [] };
-    return { name, is: told.type === 'weight' ? 'weight' : 'question', why: '', missing: 'missing' in told ? told.missing : [] };
+    if (guessed.type === 'out' && (known.born.has(name) || !isListed(book.get(name), column, guessed)))
+      return { name, is: guessed.is, why: guessed.why, missing: [] };
+    return {
+      name,
+      is: guessed.type === 'weight' ? 'weight' : 'question',
+      why: '',
+      missing: 'missing' in guessed ? guessed.missing : [],
+    };
   });
   return { columns: found, groups: groupsIn(columns, panels), panels };
 }
 
 /** A short label that is not a question describes the column, as its name does. */
-function toldOf(column: ColumnSummary, entry: CodebookEntry | undefined, known: Known = {}): Guess {
-  const told = guess(column, known);
+function guessColumn(column: ColumnSummary, entry: CodebookEntry | undefined, known: DraftKnowledge = {}): Guess {
+  const guessed = guess(column, known);
   const label = entry?.label ?? '';
-  if (told.type === 'out' || label.includes('?') || label.length > mostLabel || known.wanted?.has(column.name)) return told;
+  if (guessed.type === 'out' || label.includes('?') || label.length > mostLabel || known.wanted?.has(column.name)) return guessed;
   if (isPersonalName(label) && column.distinct > mostCodes)
     return { type: 'out', is: 'person', why: 'says who or where somebody is' };
   if (isGroupLabel(label) && column.distinct >= Math.min(10, column.filled / 4))
     return { type: 'out', is: 'group', why: 'names a group of rows' };
   if (isDesignLabel(label)) return { type: 'out', is: 'design', why: 'how the sample was drawn' };
-  if (told.type === 'number' && isWeightLabel(label) && !known.noWeights?.has(column.name) && column.range![0] >= 0)
-    return { type: 'weight', bounds: told.bounds, missing: [] };
+  if (guessed.type === 'number' && isWeightLabel(label) && !known.noWeights?.has(column.name) && column.range![0] >= 0)
+    return { type: 'weight', bounds: guessed.bounds, missing: [] };
   if (isDeviceName(label)) return { type: 'out', is: 'device', why: 'about a device, or an address' };
-  return isTimingName(label) && column.numbers > column.filled / 2 ? { type: 'out', is: 'timing', why: 'a timing' } : told;
+  return isTimingName(label) && column.numbers > column.filled / 2 ? { type: 'out', is: 'timing', why: 'a timing' } : guessed;
 }
 const [mostLabel, mostCodes] = [40, 12];
 
@@ -139,7 +153,7 @@ const groupsIn = (columns: readonly ColumnSummary[], panels: readonly FoundPanel
     .flatMap((column) => foundGroups(column) ?? [])
     .sort((a, b) => Number(b.sure) - Number(a.sure));
 
-function protectOf({ panels = [], person, secret }: DraftOptions): DraftProtect {
+function protectOf({ panels = [], person, secret }: PolicyDraftOptions): DraftProtect {
   if (secret === 'row') return { secret, said: true };
   const found = panels.find(({ unit }) => person === undefined || unit === person.unit);
   const unit = person?.unit ?? found?.unit;
@@ -156,16 +170,16 @@ function protectOf({ panels = [], person, secret }: DraftOptions): DraftProtect 
 
 /** Labels that were made from what people wrote (an open question that was recoded as it stood), or that name people. */
 function isMadeOfAnswers({ values, labels }: CodebookEntry, { distinct, once, filled }: ColumnSummary): boolean {
-  if (values.length <= mostPoints) return false;
+  if (values.length <= maxScalePoints) return false;
   const words = values.map((code) => labels.get(code) ?? '').filter((label) => /\p{L}{2}/u.test(label));
   if (2 * words.length < values.length) return false;
-  if (namesPeople(words.length, peopleIn(words)) || 2 * words.filter((w) => personalLook(w)).length > words.length) return true;
+  if (namesPeople(words.length, peopleIn(words)) || 2 * words.filter((w) => personalKind(w)).length > words.length) return true;
   return 2 * once >= distinct && 5 * distinct >= filled;
 }
 
 /** True if the codebook lists the values of the column, so that none is taken from the data. */
-const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, told: Guess): boolean => {
-  const isNumber = told.type === 'integer' || told.type === 'number' || told.type === 'weight';
+const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, guessed: Guess): boolean => {
+  const isNumber = guessed.type === 'integer' || guessed.type === 'number' || guessed.type === 'weight';
   return entry !== undefined && entry.values.length > 0 && !(isNumber && entry.values.length < column.distinct / 2);
 };
 
@@ -177,15 +191,15 @@ function withMissing(entry: CodebookEntry): CodebookEntry {
 }
 
 /** Values in the data without the codes that the codebook declares missing: no code is both. */
-function withoutMissing(told: Guess, entry: CodebookEntry | undefined): Guess {
-  if (!entry || entry.missing.length === 0 || !('values' in told)) return told;
+function withoutMissing(guessed: Guess, entry: CodebookEntry | undefined): Guess {
+  if (!entry || entry.missing.length === 0 || !('values' in guessed)) return guessed;
   const gone = new Set(entry.missing.map(codeText));
-  const values = told.values.filter((code) => !gone.has(codeText(code)));
-  if (values.length === told.values.length) return told;
-  return values.length > 0 ? { ...told, values } : { type: 'out', is: 'empty', why: 'all its codes are declared missing' };
+  const values = guessed.values.filter((code) => !gone.has(codeText(code)));
+  if (values.length === guessed.values.length) return guessed;
+  return values.length > 0 ? { ...guessed, values } : { type: 'out', is: 'empty', why: 'all its codes are declared missing' };
 }
 
-const mostPoints = 21;
+const maxScalePoints = 21;
 
 /**
  * "1 = not at all, 7 = very much": where a codebook labels whole numbers and the data has others between them, the answers are the whole scale. A yes of 1 and a
@@ -197,18 +211,18 @@ function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): 
   const [low, high] = [Math.min(...points), Math.max(...points)];
   // Below zero lie codes for "no answer", unless the scale has as much on either side.
   if (low < 0 && low !== -high) return undefined;
-  if (high - low >= mostPoints || high - low + 1 === values.length) return undefined;
+  if (high - low >= maxScalePoints || high - low + 1 === values.length) return undefined;
   if (missing.some((code) => Number(code) > low && Number(code) < high)) return undefined;
   const between = (code: string) => /^-?\d+$/.test(code) && Number(code) > low && Number(code) < high && !values.includes(code);
   if (!codes?.map(codeText).some(between)) return undefined;
   return Array.from({ length: high - low + 1 }, (_, k) => `${low + k}`);
 }
 
-function inOrder<G extends Exclude<Guess, { type: 'out' }>>(told: G, order: readonly string[] | undefined): G {
-  if (!order || !('values' in told)) return told;
+function inOrder<G extends Exclude<Guess, { type: 'out' }>>(guessed: G, order: readonly string[] | undefined): G {
+  if (!order || !('values' in guessed)) return guessed;
   const places = new Map(order.map((code, k) => [codeText(code), k]));
   const placeOf = (code: string) => places.get(code) ?? order.length;
-  return { ...told, values: [...told.values].sort((a, b) => placeOf(a) - placeOf(b)) };
+  return { ...guessed, values: [...guessed.values].sort((a, b) => placeOf(a) - placeOf(b)) };
 }
 
 /** Lines that would declare columns, as they were found. */
@@ -216,9 +230,13 @@ export const columnLines = (columns: readonly ColumnSummary[], chosen: ReadonlyS
   drafted(columns, { source: '', chosen, secret: 'row' }).lines;
 
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
-export const draftPolicy = (columns: readonly ColumnSummary[], options: DraftOptions): Draft => drafted(columns, options).draft;
+export const policyDraft = (columns: readonly ColumnSummary[], options: PolicyDraftOptions): DraftResult =>
+  drafted(columns, options).draft;
 
-function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { readonly draft: Draft; readonly lines: string[] } {
+function drafted(
+  columns: readonly ColumnSummary[],
+  options: PolicyDraftOptions,
+): { readonly draft: DraftResult; readonly lines: string[] } {
   const book = options.codebook ?? new Map<string, CodebookEntry>();
   const names = columns.map((c) => c.name);
   const known = new Set(names);
@@ -237,17 +255,17 @@ function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { re
   };
   // A codebook with columns that the data lacks or that are left out cannot be referenced; its content is written out instead.
   const isBorn = (name: string) => seen.born.has(name) && !options.known?.wanted?.has(name);
-  const isAsked = (name: string) =>
+  const isRequested = (name: string) =>
     known.has(name) && chosen.has(name) && name !== key && name !== protect.unit && !isMade(name) && !isBorn(name);
-  const refer = options.codebookPath !== undefined && [...book.keys()].every(isAsked);
+  const refer = options.codebookPath !== undefined && [...book.keys()].every(isRequested);
   const lines: string[] = [];
   const unconfirmed: string[] = [];
-  const leftOut: { name: string; why: string; is: LeftOut }[] = [];
+  const leftOut: { name: string; why: string; is: LeftOutReason }[] = [];
   let declared = 0;
   for (const column of columns) {
     const listed = book.get(column.name);
     const entry = listed && withMissing(listed);
-    const told = withoutMissing(toldOf(column, entry, { ...options.known, ...seen }), entry);
+    const guessed = withoutMissing(guessColumn(column, entry, { ...options.known, ...seen }), entry);
     if (column.name === key) {
       leftOut.push({ name: key, why: 'names a group of rows', is: 'group' });
       continue;
@@ -261,51 +279,51 @@ function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { re
       continue;
     }
     if (!chosen.has(column.name)) {
-      leftOut.push({ name: column.name, why: 'not asked for', is: told.type === 'out' ? told.is : 'not asked for' });
+      leftOut.push({ name: column.name, why: 'not asked for', is: guessed.type === 'out' ? guessed.is : 'not asked for' });
       continue;
     }
     const scale = entry && !isBorn(column.name) ? scaleOf(entry, column) : undefined;
     if (entry && scale) {
       declared++;
       unconfirmed.push(column.name);
-      const labelled = scale.map((code) => `${scalar(code)}: ${scalar(entry.labels.get(code) ?? code)}`);
+      const labelled = scale.map((code) => `${yamlScalar(code)}: ${yamlScalar(entry.labels.get(code) ?? code)}`);
       lines.push(
-        line(column.name, [
+        yamlLine(column.name, [
           'type: category',
           `values: {${labelled.join(', ')}}`,
-          ...(entry.missing.length > 0 ? [`missing: ${list(entry.missing)}`] : []),
-          ...(entry.label === undefined ? [] : [`label: ${scalar(entry.label)}`]),
+          ...(entry.missing.length > 0 ? [`missing: ${yamlList(entry.missing)}`] : []),
+          ...(entry.label === undefined ? [] : [`label: ${yamlScalar(entry.label)}`]),
         ]),
       );
       continue;
     }
-    if (entry && !isBorn(column.name) && isListed(entry, column, told)) {
+    if (entry && !isBorn(column.name) && isListed(entry, column, guessed)) {
       declared++;
       if (!refer || entry !== listed)
         lines.push(
-          line(column.name, [
+          yamlLine(column.name, [
             'type: category',
-            `values: {${entry.values.map((v: string) => `${scalar(v)}: ${scalar(entry.labels.get(v) ?? v)}`).join(', ')}}`,
-            ...(entry.missing.length > 0 ? [`missing: ${list(entry.missing)}`] : []),
-            ...(entry.label === undefined ? [] : [`label: ${scalar(entry.label)}`]),
+            `values: {${entry.values.map((v: string) => `${yamlScalar(v)}: ${yamlScalar(entry.labels.get(v) ?? v)}`).join(', ')}}`,
+            ...(entry.missing.length > 0 ? [`missing: ${yamlList(entry.missing)}`] : []),
+            ...(entry.label === undefined ? [] : [`label: ${yamlScalar(entry.label)}`]),
           ]),
         );
       continue;
     }
-    if (told.type === 'out') {
-      leftOut.push({ name: column.name, why: told.why, is: told.is });
+    if (guessed.type === 'out') {
+      leftOut.push({ name: column.name, why: guessed.why, is: guessed.is });
       continue;
     }
     declared++;
     unconfirmed.push(column.name);
-    const missing = [...new Set([...(entry?.missing ?? []), ...told.missing])];
-    const label = entry?.label === undefined ? [] : [`label: ${scalar(entry.label)}`];
-    if ('unlisted' in told && told.unlisted !== undefined) lines.push(unlistedLine(told.unlisted));
-    if ('orBounds' in told && told.orBounds) lines.push(codesLine(told.orBounds));
+    const missing = [...new Set([...(entry?.missing ?? []), ...guessed.missing])];
+    const label = entry?.label === undefined ? [] : [`label: ${yamlScalar(entry.label)}`];
+    if ('unlisted' in guessed && guessed.unlisted !== undefined) lines.push(unlistedLine(guessed.unlisted));
+    if ('orBounds' in guessed && guessed.orBounds) lines.push(codesLine(guessed.orBounds));
     lines.push(
-      line(column.name, [
-        ...shape(inOrder(told, options.order?.get(column.name))),
-        ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []),
+      yamlLine(column.name, [
+        ...guessFields(inOrder(guessed, options.order?.get(column.name))),
+        ...(missing.length > 0 ? [`missing: ${yamlList(missing)}`] : []),
         ...label,
       ]),
     );
@@ -313,7 +331,7 @@ function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { re
   const groups = groupsIn(columns, options.panels ?? []);
   const ids = leftOut.filter(({ is }) => is === 'id').map(({ name }) => name);
   const draft = {
-    text: render(options, refer, lines, unconfirmed, leftOut, { groups, ids, protect, panels: options.panels ?? [] }),
+    text: renderPolicy(options, refer, lines, unconfirmed, leftOut, { groups, ids, protect, panels: options.panels ?? [] }),
     declared,
     unconfirmed,
     leftOut: leftOut.map(({ name, why }) => ({ name, why })),

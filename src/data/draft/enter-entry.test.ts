@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { enterEntry } from './enter-entry.js';
 
-const said = 'x: {type: category, values: ["a: b", "#c"]}';
+const entered = 'x: {type: category, values: ["a: b", "#c"]}';
 const value = '{ type: integer, bounds: [0, 5], learned: "ledger entry 3" }';
 const read = { type: 'integer', bounds: [0, 5], learned: 'ledger entry 3' };
 
 describe('an entry of a policy', () => {
   it.each([
-    ['block', `data: 1\ncolumns:\n  # above\n  ${said} # beside\nbudget: 1\n`],
-    ['block at the end', `columns:\n  ${said}`],
+    ['block', `data: 1\ncolumns:\n  # above\n  ${entered} # beside\nbudget: 1\n`],
+    ['block at the end', `columns:\n  ${entered}`],
     [
       'block, nested',
       `columns:\n    x:\n        type: category\n        values:\n        - "a: b"\n        - "#c"\n\n# below\nbudget: 1\n`,
     ],
-    ['flow', `columns: { ${said} }  # beside\nbudget: 1\n`],
-    ['flow over lines', `columns: {\n  ${said},\n}\nbudget: 1\n`],
+    ['flow', `columns: { ${entered} }  # beside\nbudget: 1\n`],
+    ['flow over lines', `columns: {\n  ${entered},\n}\nbudget: 1\n`],
     ['empty', 'columns: {}\nbudget: 1\n'],
     ['missing', '# first\nbudget: 1\n'],
   ])('an entry is added to a section: %s', (_, text) => {

@@ -1,5 +1,5 @@
 import { isMissingWord } from './missing-word.js';
-import { namesPeople, overlapping, peopleIn, personalLook } from './personal.js';
+import { namesPeople, overlapping, peopleIn, personalKind } from './personal.js';
 import { isStockAnswer } from './stock-answers.js';
 
 /** Figures on the different texts of a column, or of the parts between separators. */
@@ -50,7 +50,7 @@ const areLabels = (texts: readonly string[]): boolean => {
  */
 export function ownWords(counts: ReadonlyMap<string, number>, rows: number): readonly string[] {
   const isOwn = ([text, times]: readonly [string, number]) =>
-    isOfFew(text, times, rows) || (!isShortNumber(text) && personalLook(text) !== undefined);
+    isOfFew(text, times, rows) || (!isShortNumber(text) && personalKind(text) !== undefined);
   // A sentence that some wrote alike, among answers of one word each.
   const isSentence = ([text, times]: readonly [string, number]) =>
     wordsIn(text) > 2 && 100 * times < rows && !isStockAnswer(text);
@@ -87,7 +87,7 @@ export function readsLikeFreeText(values: readonly string[]): boolean {
   const plain = texts.filter((text) => !isMissingWord(text));
   const short = plain.filter((text) => wordsIn(text) <= 1).length;
   if (2 * short > plain.length && plain.some((text) => wordsIn(text) > 2) && !areLabels(plain)) return true;
-  if (plain.some((text) => personalLook(text) !== undefined || (/\p{L}/u.test(text) && /\d[\d /-]{4,}\d/.test(text))))
+  if (plain.some((text) => personalKind(text) !== undefined || (/\p{L}/u.test(text) && /\d[\d /-]{4,}\d/.test(text))))
     return true;
   if (namesPeople(plain.length, peopleIn(plain)) || overlapping(plain)) return true;
   const wordy = texts.filter((text) => wordsIn(text) > manyWords).length;

@@ -85,10 +85,10 @@ export type Guess =
       readonly missing: readonly string[];
     }
   | { readonly type: 'date'; readonly bounds: readonly [string, string]; readonly missing: readonly [] }
-  | { readonly type: 'out'; readonly is: LeftOut; readonly why: string };
+  | { readonly type: 'out'; readonly is: LeftOutReason; readonly why: string };
 
 /** Reasons for leaving a column out. */
-export type LeftOut =
+export type LeftOutReason =
   | 'empty'
   | 'id'
   | 'group'
@@ -103,7 +103,7 @@ export type LeftOut =
   | 'not asked for';
 
 /** Knowledge that overrides guesses. */
-export interface Known {
+export interface DraftKnowledge {
   /** Codes that mean "no answer" in every column; no others do. */
   readonly missing?: ReadonlySet<string>;
   /** Columns requested by name: a requested timing is a number, a requested non-unique key is an answer. */
@@ -120,11 +120,11 @@ export interface Known {
   readonly coordinates?: ReadonlySet<string>;
 }
 
-const mostNumericCodes = 12;
-const mostTextCodes = 60;
-const mostOptions = 40;
+const maxNumericCodes = 12;
+const maxTextCodes = 60;
+const maxOptions = 40;
 /** A policy has no more steps between bounds (columns.ts). */
-const mostSteps = 2 ** 31;
+const maxSteps = 2 ** 31;
 const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
 /** A name that ends or begins as names of identifiers do; `paid` does, too. */
 export const isIdLike = (name: string): boolean => idName.test(name) && !/(paid|said|avoid|covid|aid|android|valid)$/i.test(name);
@@ -132,14 +132,15 @@ const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050|pw|[hp]hrf|hrf)$|(^|
 /** Of whole numbers: a weight in kilograms is an answer. */
 const wholeWeightName = /wgt/i;
 const bodyName = /(^|[_.\s-])(body|birth|k(ilo)?gs?|lbs?|pounds?|k(ö|oe)rper|geburts)/i;
-const besideBody = /(^|[_.\s-])(height|bmi|waist|body|k(ö|oe)rper\w*|gr(ö|oe)(ß|ss)e|taille)([_.\s-]?(cm|m|in))?([_.\s-]|\d|$)/i;
+const bodyCompanion =
+  /(^|[_.\s-])(height|bmi|waist|body|k(ö|oe)rper\w*|gr(ö|oe)(ß|ss)e|taille)([_.\s-]?(cm|m|in))?([_.\s-]|\d|$)/i;
 
 /**
  * A body weight is an answer; a survey weight, which often has the same
  * name, is not. A survey that measures body weight also measures height.
  */
 export function bodiesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
-  const measured = columns.some(({ name, range }) => besideBody.test(name) && range !== undefined);
+  const measured = columns.some(({ name, range }) => bodyCompanion.test(name) && range !== undefined);
   const plain = /^(body[_.\s-]?)?(weight|gewicht)([_.\s-]?(kgs?|lbs?|\d))?$/i;
   const isBody = ({ name, range }: ColumnSummary) =>
     weightName.test(name) && (bodyName.test(name) || (measured && plain.test(name) && range !== undefined && range[0] >= 1));
@@ -150,7 +151,7 @@ export function bodiesIn(columns: readonly ColumnSummary[]): ReadonlySet<string>
 const noNumber = (code: string) => isMissingWord(code) || /^none$/i.test(code);
 const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
 
-const out = (is: LeftOut, why: string): Guess => ({ type: 'out', is, why });
+const out = (is: LeftOutReason, why: string): Guess => ({ type: 'out', is, why });
 
 /**
  * True if the data uses decimal commas: some column does, and none has points that cannot separate thousands,
@@ -164,9 +165,9 @@ export const hasDecimalCommas = (columns: readonly ColumnSummary[]): boolean =>
 /** True if some column has decimal commas, parsed or not. */
 export const hasCommas = (columns: readonly ColumnSummary[]): boolean =>
   columns.some((column) => (column.mark === ',' && column.fractions > 0) || isCommas(guess(column)));
-const isCommas = (told: Guess): boolean => told.type === 'out' && told.is === 'commas';
+const isCommas = (result: Guess): boolean => result.type === 'out' && result.is === 'commas';
 
-export function guess(column: ColumnSummary, known: Known = {}): Guess {
+export function guess(column: ColumnSummary, known: DraftKnowledge = {}): Guess {
   const { name, filled, distinct, numbers, codes } = column;
   if (filled === 0) return out('empty', 'empty');
   if (distinct <= 1) return out('empty', 'always the same');
@@ -176,16 +177,16 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   const numeric =
     numbers > 0 &&
     (numbers === filled ||
-      (codes ? codes.length - words === codes.filter((c) => saysNumber(c, column.mark)).length : numbers > 0.98 * filled));
-  if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
+      (codes ? codes.length - words === codes.filter((c) => isNumberText(c, column.mark)).length : numbers > 0.98 * filled));
+  if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > maxNumericCodes))
     return out('timing', 'a timing');
   if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
   const born = wanted ? undefined : known.born?.get(name);
   if (born !== undefined) return out('person', born);
-  if (!wanted && isPersonalName(name) && distinct - words > mostNumericCodes)
+  if (!wanted && isPersonalName(name) && distinct - words > maxNumericCodes)
     return out('person', 'says who or where somebody is');
   if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
-  if (column.dressed > 0 && column.dressed + numbers > 0.9 * filled && distinct > mostNumericCodes)
+  if (column.dressed > 0 && column.dressed + numbers > 0.9 * filled && distinct > maxNumericCodes)
     return out('dressed', 'numbers with signs between thousands, a currency or %: write 1234.5');
   const groups = wanted ? undefined : foundGroups(column);
   if (groups?.sure) return out('group', 'names a group of rows');
@@ -194,7 +195,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (groups && numeric && !isMeasure(column)) return out('group', 'may name a group of rows');
   const names = out('id', 'names a person or a row');
   if (idName.test(name) && distinct > filled / 2) return names;
-  if ((isIdName(name) || (isIdLike(name) && column.fractions === 0 && !isMeasure(column))) && distinct > mostTextCodes)
+  if ((isIdName(name) || (isIdLike(name) && column.fractions === 0 && !isMeasure(column))) && distinct > maxTextCodes)
     return names;
   // Whole numbers that never repeat count people, not anything about them.
   if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled && !moneyName.test(name))
@@ -210,16 +211,16 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     column.range![0] >= 0
   )
     return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };
-  const isMany = distinct - words > mostNumericCodes;
+  const isMany = distinct - words > maxNumericCodes;
   if (numeric && !wanted && isNumbering(column, isMany ? shortest : shortestOfFew))
     return out('person', 'numbers of one length, as postcodes, telephones and dates have');
   if (numeric && isMany) return hasHoles(column) ? guessCodes(column, known) : guessNumber(column, known);
-  if (column.commas > 0.9 * (filled - numbers) && distinct > mostNumericCodes)
+  if (column.commas > 0.9 * (filled - numbers) && distinct > maxNumericCodes)
     return out('commas', 'numbers with decimal commas, where others have points or stand between thousands');
   if (
     column.separator !== undefined &&
     column.options &&
-    column.options.length <= mostOptions &&
+    column.options.length <= maxOptions &&
     !isFreeText(column.optionTexts!) &&
     !isPeople(column.optionTexts!) &&
     !numeric &&
@@ -228,12 +229,12 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
     return { type: 'multi', separator: column.separator, missing: [], ...listed(column.options, column.optionTexts!) };
   if (column.dates > filled / 20) return guessDate(column, wanted);
   if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');
-  if (codes && codes.length <= mostTextCodes && (numeric || (distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))))
+  if (codes && codes.length <= maxTextCodes && (numeric || (distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))))
     return guessCategory(codes, known, column.mark, numeric ? undefined : column.texts);
   return out('free text', distinct > filled / 2 ? 'free text, or names a person or a row' : 'free text');
 }
 
-const saysNumber = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
+const isNumberText = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
 
 /** Codes that can be listed, without free text. */
 function listed(
@@ -245,8 +246,10 @@ function listed(
 }
 
 /** `1.234` in a file with decimal commas is most likely a thousand, and never to be read as one and a bit. */
-const isBetweenThousands = ({ mark, thousands, fractions, filled, numbers }: ColumnSummary, { commas }: Known): boolean =>
-  thousands > 0 && (mark === ',' ? 2 * thousands >= filled - numbers : commas === true && thousands >= fractions);
+const isBetweenThousands = (
+  { mark, thousands, fractions, filled, numbers }: ColumnSummary,
+  { commas }: DraftKnowledge,
+): boolean => thousands > 0 && (mark === ',' ? 2 * thousands >= filled - numbers : commas === true && thousands >= fractions);
 
 /**
  * True for identifiers (postcodes, telephones, accounts, 19840523): numbers of one length, or with leading zeros.
@@ -272,11 +275,11 @@ export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<st
   const within = ({ range }: ColumnSummary, most: number) => range![0] >= -most && range![1] <= most;
   const far = ({ range }: ColumnSummary) => Math.max(Math.abs(range![0]), Math.abs(range![1])) > 10;
   const isFine = (c: ColumnSummary) =>
-    c.range !== undefined && c.numbers === c.filled && c.precise > 0.8 * c.filled && c.distinct > mostNumericCodes && !weightName.test(c.name) && !measureName.test(c.name); // biome-ignore format: one line
+    c.range !== undefined && c.numbers === c.filled && c.precise > 0.8 * c.filled && c.distinct > maxNumericCodes && !weightName.test(c.name) && !measureName.test(c.name); // biome-ignore format: one line
   const named = columns.filter((c) => axisName.test(c.name) && isFine(c));
-  const beside = columns.flatMap((a, k) => (columns[k + 1] ? [[a, columns[k + 1]!] as const] : []));
+  const adjacent = columns.flatMap((a, k) => (columns[k + 1] ? [[a, columns[k + 1]!] as const] : []));
   const axes = named.flatMap((a, k) => named.slice(k + 1).map((b) => [a, b] as const));
-  for (const [a, b] of [...beside, ...axes]) {
+  for (const [a, b] of [...adjacent, ...axes]) {
     if (!isFine(a) || !isFine(b) || a.filled !== b.filled) continue;
     const globe = (within(a, 90) && within(b, 180)) || (within(a, 180) && within(b, 90));
     if (globe && (far(a) || far(b))) found.add(a.name).add(b.name);
@@ -294,13 +297,18 @@ const isMeasure = (column: ColumnSummary): boolean => measureName.test(column.na
 const isRound = ({ extremes }: ColumnSummary, unit: number): boolean =>
   extremes.filter((x) => !sentinel.test(String(x))).every((x) => x % unit === 0);
 
-function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark = '.', texts: Texts | undefined): Guess {
+function guessCategory(
+  codes: readonly string[],
+  known: DraftKnowledge,
+  mark: DecimalMark = '.',
+  texts: Texts | undefined,
+): Guess {
   const { values: spelled, unlisted } = texts ? listed(codes, texts) : { values: [...new Set(codes.map(codeText))] };
   const inOrder = orderBy(mark);
   // 77, 88 or 99 after answers that end at 7.
-  const top = Math.max(...spelled.filter((c) => saysNumber(c, mark) && !sentinel.test(c)).map((c) => numberFromText(c, mark)));
-  const apart = (c: string) => sentinel.test(c) && Number(c) > 2 * top + 20;
-  const isMissing = (c: string) => known.missing?.has(c) ?? (isMissingWord(c) || /^-\d{1,3}$/.test(c) || apart(c));
+  const top = Math.max(...spelled.filter((c) => isNumberText(c, mark) && !sentinel.test(c)).map((c) => numberFromText(c, mark)));
+  const isOutlier = (c: string) => sentinel.test(c) && Number(c) > 2 * top + 20;
+  const isMissing = (c: string) => known.missing?.has(c) ?? (isMissingWord(c) || /^-\d{1,3}$/.test(c) || isOutlier(c));
   const values = spelled.filter((c) => !isMissing(c));
   if (values.length === 0) return { type: 'category', values: inOrder(spelled), missing: [] };
   return {
@@ -319,35 +327,35 @@ const hasHoles = (column: ColumnSummary): boolean => {
   );
 };
 
-function guessCodes(column: ColumnSummary, known: Known): Guess {
-  const told = guessCategory(column.codes!, known, column.mark, undefined);
+function guessCodes(column: ColumnSummary, known: DraftKnowledge): Guess {
+  const result = guessCategory(column.codes!, known, column.mark, undefined);
   const number = guessNumber(column, known);
-  return told.type === 'category' && (number.type === 'integer' || number.type === 'number')
-    ? { ...told, orBounds: number.bounds }
-    : told;
+  return result.type === 'category' && (number.type === 'integer' || number.type === 'number')
+    ? { ...result, orBounds: number.bounds }
+    : result;
 }
 
 const orderBy = (mark: DecimalMark) => (codes: readonly string[]) =>
-  codes.every((code) => saysNumber(code, mark))
+  codes.every((code) => isNumberText(code, mark))
     ? [...codes].sort((a, b) => numberFromText(a, mark) - numberFromText(b, mark))
     : [...codes].sort((a, b) => (a < b ? -1 : 1));
 
 /** Codes for "no answer" are separated from the numbers: negative if the rest is not, or far above the rest. */
-function guessNumber(column: ColumnSummary, known: Known): Guess {
+function guessNumber(column: ColumnSummary, known: DraftKnowledge): Guess {
   const ends = column.codes?.map((code) => numberFromText(code, column.mark)).filter(Number.isFinite) ?? column.extremes;
   const plain = ends.filter((x) => !sentinel.test(String(x)));
   const top = Math.max(...plain);
   const negativeOnlyCodes = ends.every((x) => x >= 0 || sentinel.test(String(x))) && ends.filter((x) => x < 0).length <= 9;
-  const apart = (x: number) => sentinel.test(String(x)) && (x < 0 ? negativeOnlyCodes : x > 1.05 * top + 1 && x >= 66);
+  const isOutlier = (x: number) => sentinel.test(String(x)) && (x < 0 ? negativeOnlyCodes : x > 1.05 * top + 1 && x >= 66);
   const whole = column.fractions === 0;
-  const told = known.missing;
-  const missing = told ? ends.filter((x) => told.has(String(x))) : plain.length > 0 && whole ? ends.filter(apart) : [];
+  const result = known.missing;
+  const missing = result ? ends.filter((x) => result.has(String(x))) : plain.length > 0 && whole ? ends.filter(isOutlier) : [];
   const kept = ends.filter((x) => !missing.includes(x));
   const rest = kept.length > 0 ? kept : ends;
   const words = column.codes?.filter(noNumber) ?? [];
   const bounds = rounded([Math.min(...rest), Math.max(...rest)], whole);
   // Telephones, articles, accounts: no integer of a policy is that wide.
-  if (whole && bounds[1] - bounds[0] > mostSteps) return out('id', 'names a person or a thing');
+  if (whole && bounds[1] - bounds[0] > maxSteps) return out('id', 'names a person or a thing');
   return {
     type: whole ? 'integer' : 'number',
     bounds,

@@ -5,10 +5,10 @@ import type { ColumnSummary } from './guess.js';
 import type { FoundPanel } from './panel.js';
 
 /** Limits: number of keys, rows per member of a household, and rows per member of a declared group such as a class. */
-const [mostKeys, mostTogether, mostSaid] = [4, 8, 40];
+const [mostKeys, mostTogether, maxDeclared] = [4, 8, 40];
 
 /** Declared owner of the rows: a person or a group. */
-export interface SaidKeys {
+export interface DeclaredKeys {
   readonly unit?: string | undefined;
   readonly group?: string | undefined;
 }
@@ -17,24 +17,28 @@ export interface SaidKeys {
  * Columns that identify the owner of a row: a person, or a few people who live together.
  * People are counted, not rows: a household interviewed in five waves has five times the rows.
  */
-export function keysIn(columns: readonly ColumnSummary[], panels: readonly FoundPanel[], said: SaidKeys = {}): readonly string[] {
+export function keysIn(
+  columns: readonly ColumnSummary[],
+  panels: readonly FoundPanel[],
+  stated: DeclaredKeys = {},
+): readonly string[] {
   const named = (name: string | undefined) => columns.find((column) => column.name === name);
-  const person = named(said.unit ?? panels[0]?.unit);
+  const person = named(stated.unit ?? panels[0]?.unit);
   const rowsOfOne = person ? person.filled / Math.max(1, person.distinct) : 1;
   const areFew = (rowsEach: number, most: number) => rowsEach <= most * rowsOfOne;
-  const group = named(said.group);
+  const group = named(stated.group);
   const small = columns.flatMap((column) => foundGroups(column) ?? []).filter(({ rowsEach }) => areFew(rowsEach, mostTogether));
   const names = [
     person?.name,
     panels[0]?.unit,
-    ...(group && areFew(group.filled / Math.max(1, group.distinct), mostSaid) ? [group.name] : []),
+    ...(group && areFew(group.filled / Math.max(1, group.distinct), maxDeclared) ? [group.name] : []),
     ...small.sort((a, b) => Number(b.sure) - Number(a.sure)).map(({ name }) => name),
   ].filter((name) => name !== undefined);
   return [...new Set(names)].slice(0, mostKeys);
 }
 
 /** Number of different keys that share a text, counted up to where they are no longer few. */
-interface Held {
+interface KeyCounts {
   cells: number;
   readonly by: readonly Set<string>[];
 }
@@ -46,14 +50,14 @@ interface Held {
 export class OwnByKey {
   readonly #columns: readonly ColumnSummary[];
   readonly #keys: readonly ColumnSummary[];
-  readonly #held = new Map<string, Map<string, Held>>();
+  readonly #held = new Map<string, Map<string, KeyCounts>>();
 
   constructor(columns: readonly ColumnSummary[], keys: readonly string[]) {
     this.#columns = columns;
     this.#keys = keys.flatMap((key) => columns.find(({ name }) => name === key) ?? []);
     for (const { name, texts, optionTexts, codes = [], options = [] } of columns) {
       if (!((texts?.distinct ?? 0) + (optionTexts?.distinct ?? 0) > 0) || keys.includes(name)) continue;
-      const none = (): Held => ({ cells: 0, by: this.#keys.map(() => new Set()) });
+      const none = (): KeyCounts => ({ cells: 0, by: this.#keys.map(() => new Set()) });
       this.#held.set(name, new Map([...codes, ...options].map((code) => [codeText(code), none()])));
     }
   }
@@ -67,10 +71,10 @@ export class OwnByKey {
     const keys = this.#keys.map(({ name }) => cell(name));
     for (const { name, separator } of this.#columns) {
       const held = this.#held.get(name);
-      const said = held && cell(name);
-      if (!held || said === null || said === undefined) continue;
-      const parts = separator === undefined ? [] : String(said).split(separator);
-      for (const text of new Set([codeText(String(said)), ...parts.map((part) => codeText(part.trim()))])) {
+      const stated = held && cell(name);
+      if (!held || stated === null || stated === undefined) continue;
+      const parts = separator === undefined ? [] : String(stated).split(separator);
+      for (const text of new Set([codeText(String(stated)), ...parts.map((part) => codeText(part.trim()))])) {
         const found = held.get(text);
         if (!found) continue;
         found.cells++;
@@ -98,7 +102,7 @@ export class OwnByKey {
 
   #without<T extends { readonly own?: readonly string[]; readonly ownCells?: number }>(
     texts: T,
-    held: ReadonlyMap<string, Held>,
+    held: ReadonlyMap<string, KeyCounts>,
     listed: readonly string[],
   ): T {
     const before = new Set(texts.own);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { draftPolicy } from './draft.js';
+import { policyDraft } from './draft.js';
 import { readsLikeFreeText } from './free-text.js';
 import { guess, hasDecimalCommas } from './guess.js';
 import { keysIn, OwnByKey } from './own-by-key.js';
@@ -11,7 +11,7 @@ const column = (name: string, cell: (i: number) => Cell, mark: '.' | ',' = '.', 
   for (let i = 0; i < rows; i++) tally.see(cell(i));
   return tally.summary(name, 'text', rows);
 };
-const drafted = (...columns: ReturnType<typeof column>[]) => draftPolicy(columns, { source: 'a.csv' });
+const drafted = (...columns: ReturnType<typeof column>[]) => policyDraft(columns, { source: 'a.csv' });
 const shuffled = (i: number, n: number) => (i * 7919 + 13) % n;
 
 describe('answers of few people after "other, please specify"', () => {
@@ -122,7 +122,7 @@ describe('texts of few people, counted by the owners of the rows', () => {
     ];
     const own = new OwnByKey(columns, keysIn(columns, [{ unit: 'pid', maxRows: 10 }]));
     for (let i = 0; i < rows; i++) own.see((name) => (name === 'job' ? job(Math.floor(i / 10), i) : `${Math.floor(i / 10) + 1}`));
-    return draftPolicy(own.found, { source: 'a.csv' }).text;
+    return policyDraft(own.found, { source: 'a.csv' }).text;
   };
 
   it('a text that one person repeats in every wave is not listed', () => {
@@ -160,7 +160,7 @@ describe('texts of few people, counted by the owners of the rows', () => {
       const columns = ['pid', key!, 'wave', 'job'].map((name) => column(name, named(name), '.', rows));
       const own = new OwnByKey(columns, keysIn(columns, [{ unit: 'pid', maxRows: waves }], { group }));
       for (let i = 0; i < rows; i++) own.see((name) => named(name)(i));
-      const { text } = draftPolicy(own.found, { source: 'a.csv' });
+      const { text } = policyDraft(own.found, { source: 'a.csv' });
       expect(text).not.toContain('gambler');
       expect(text).toContain('job: {type: category, values: [clerk, cook, nurse, teacher]}');
     }
@@ -176,21 +176,21 @@ describe('texts of few people, counted by the owners of the rows', () => {
     const textBy = (group?: string) => {
       const own = new OwnByKey(columns, keysIn(columns, [], { group }));
       for (let i = 0; i < rows; i++) own.see((name) => cells[name]!(i));
-      return draftPolicy(own.found, { source: 'a.csv' }).text;
+      return policyDraft(own.found, { source: 'a.csv' }).text;
     };
     expect(textBy()).toContain('Weber');
     expect(textBy('class')).not.toContain('Weber');
   });
 
   it('a text of few among all rows is not listed, however few answered', () => {
-    const said = ['cutting', 'bullied', 'fine', 'fine', 'cutting', 'bullied', 'lonely', 'lonely'];
-    const told = guess(column('q3', (i) => (i % 80 === 0 ? said[(i / 80) % 8]! : null), '.', 1200));
-    expect(told).toMatchObject({ type: 'out', is: 'free text' });
+    const answers = ['cutting', 'bullied', 'fine', 'fine', 'cutting', 'bullied', 'lonely', 'lonely'];
+    const guessed = guess(column('q3', (i) => (i % 80 === 0 ? answers[(i / 80) % 8]! : null), '.', 1200));
+    expect(guessed).toMatchObject({ type: 'out', is: 'free text' });
   });
 
   it('a sentence that some wrote alike is not listed among answers of one word', () => {
     const clubs = ['Art', 'Chess', 'Football', 'None'];
-    const told = guess(column('club', (i) => (i % 150 === 0 ? 'my stepfather hits me' : clubs[i % 4]!), '.', 1200));
-    expect(told).toMatchObject({ type: 'category', values: clubs, unlisted: 1 });
+    const guessed = guess(column('club', (i) => (i % 150 === 0 ? 'my stepfather hits me' : clubs[i % 4]!), '.', 1200));
+    expect(guessed).toMatchObject({ type: 'category', values: clubs, unlisted: 1 });
   });
 });

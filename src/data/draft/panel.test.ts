@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type DraftOptions, draftPolicy } from './draft.js';
+import { type PolicyDraftOptions, policyDraft } from './draft.js';
 import { PanelTally } from './panel.js';
 import { ColumnTally } from './tally.js';
 
 type Cells = Readonly<Record<string, readonly (string | number | null)[]>>;
-function found(cells: Cells, said: Partial<DraftOptions> = {}) {
+function found(cells: Cells, options: Partial<PolicyDraftOptions> = {}) {
   const columns = Object.entries(cells).map(([name, list]) => {
     const tally = new ColumnTally();
     for (const cell of list) tally.see(cell);
@@ -13,7 +13,7 @@ function found(cells: Cells, said: Partial<DraftOptions> = {}) {
   const tally = new PanelTally(columns);
   const rows = Object.values(cells)[0]!.length;
   for (let i = 0; i < rows; i++) tally.see((name) => cells[name]![i]!);
-  return { panels: tally.found, ...draftPolicy(columns, { source: 'a.csv', panels: tally.found, ...said }) };
+  return { panels: tally.found, ...policyDraft(columns, { source: 'a.csv', panels: tally.found, ...options }) };
 }
 const list = <T>(n: number, cell: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => cell(i));
 const random = (i: number) => {

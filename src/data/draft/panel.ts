@@ -12,7 +12,7 @@ export interface FoundPanel {
 }
 
 const [mostUnits, mostOrders] = [12, 6];
-const mostSteps = 1000;
+const maxSteps = 1000;
 
 const repeats = ({ distinct, filled, rows }: ColumnSummary): boolean =>
   distinct >= 2 && distinct < 0.97 * filled && filled > 0.9 * rows;
@@ -51,7 +51,7 @@ const isCounted = (c: ColumnSummary): boolean =>
   c.range !== undefined &&
   c.numbers === c.filled &&
   c.fractions === 0 &&
-  c.distinct <= mostSteps &&
+  c.distinct <= maxSteps &&
   c.distinct === c.range[1] - c.range[0] + 1 &&
   isEven(c, 1.5);
 
@@ -93,7 +93,7 @@ class Meetings {
   }
 
   /** True if such pairs are rare, although many would be expected by chance. */
-  get areApart(): boolean {
+  get neverMeet(): boolean {
     const alike = [...this.#all.values()].reduce((sum, n) => sum + (n / this.#rows) ** 2, 0);
     const pairs = [...this.#times.values()].reduce((sum, steps) => sum + two([...steps.values()].reduce((a, b) => a + b, 0)), 0);
     const fewest = isTimeName(this.order.name) ? fewestPairs : fewestUnnamed;
@@ -140,7 +140,7 @@ export class PanelTally {
   /** Persons with several rows, the most certain first. */
   get found(): readonly FoundPanel[] {
     const inOrder = this.#units.flatMap(({ unit, meetings }) =>
-      meetings.filter(({ areApart }) => areApart).map(({ order }) => panelOf(unit, order)),
+      meetings.filter(({ neverMeet }) => neverMeet).map(({ order }) => panelOf(unit, order)),
     );
     const named = this.#columns
       .filter((c) => isNamed(c) && repeats(c) && isWhole(c) && c.distinct > (isPersonIdName(c.name) ? fewestPeople : fewestNamed))
@@ -155,5 +155,5 @@ const [fewestNamed, fewestPeople] = [60, 2];
 const panelOf = (unit: ColumnSummary, order?: ColumnSummary): FoundPanel => ({
   unit: unit.name,
   ...(order && { order: order.name }),
-  maxRows: order && order.distinct <= mostSteps ? order.distinct : Math.min(100, roundUp(unit.most)),
+  maxRows: order && order.distinct <= maxSteps ? order.distinct : Math.min(100, roundUp(unit.most)),
 });

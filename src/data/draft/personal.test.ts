@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { draftPolicy } from './draft.js';
+import { policyDraft } from './draft.js';
 import { readsLikeFreeText } from './free-text.js';
 import { foundGroups } from './groups.js';
 import { guess } from './guess.js';
-import { peopleIn, personalLook } from './personal.js';
+import { peopleIn, personalKind } from './personal.js';
 import { ColumnTally } from './tally.js';
 
 const summary = (name: string, cells: readonly (string | null)[]) => {
@@ -13,7 +13,7 @@ const summary = (name: string, cells: readonly (string | null)[]) => {
   return tally.summary(name, 'text', cells.length);
 };
 const drafted = (name: string, cells: readonly (string | null)[]) =>
-  draftPolicy([summary(name, cells)], { source: 'a.csv', dependence: 'none' });
+  policyDraft([summary(name, cells)], { source: 'a.csv', dependence: 'none' });
 
 /** Names chosen without looking into first-names.ts: a school class, a football team, a staff list in twenty languages. */
 const people =
@@ -60,7 +60,7 @@ describe('a column that identifies people or places', () => {
           const rows = texts.flatMap((text) => Array.from({ length: each }, () => text));
           const cells = rows.flatMap((text) => [text, ...Array.from({ length: blanks }, (_, k) => (k === 0 ? null : 'none'))]);
           const { text } = drafted(name, cells);
-          for (const said of texts) expect(text).not.toContain(said);
+          for (const entry of texts) expect(text).not.toContain(entry);
           expect(text).not.toMatch(new RegExp(`^ {2}${name}: \\{type: (integer|number)`, 'm'));
         },
       ),
@@ -90,10 +90,10 @@ describe('a column that identifies people or places', () => {
       column('v1', (i) => 47 + ((i * 7919) % 8000) / 1000.7),
       column('v2', (i) => 6 + ((i * 104729) % 9000) / 1000.3),
     ];
-    expect(draftPolicy([a, b], { source: 'a.csv' }).leftOut.map(({ name }) => name)).toEqual(['v1', 'v2']);
+    expect(policyDraft([a, b], { source: 'a.csv' }).leftOut.map(({ name }) => name)).toEqual(['v1', 'v2']);
     // Scores lie around zero.
     const [c, d] = [column('f1', (i) => Math.sin(i) * 2.7), column('f2', (i) => Math.cos(i) * 2.3)];
-    expect(draftPolicy([c, d], { source: 'a.csv' }).declared).toBe(2);
+    expect(policyDraft([c, d], { source: 'a.csv' }).declared).toBe(2);
   });
 });
 
@@ -109,8 +109,8 @@ describe('a word that few rows hold', () => {
   );
 
   it('a text that identifies a person is not listed, even if more rows hold it', () => {
-    for (const said of ['0171/3344556', 'anna@example.org', 'DE89 3704 0044 0532 0130 00', '12.03.1984', 'Hauptstraße 5'])
-      expect([said, drafted('q', column(said, 9)).text.includes(said)]).toEqual([said, false]);
+    for (const entry of ['0171/3344556', 'anna@example.org', 'DE89 3704 0044 0532 0130 00', '12.03.1984', 'Hauptstraße 5'])
+      expect([entry, drafted('q', column(entry, 9)).text.includes(entry)]).toEqual([entry, false]);
   });
 
   it('a rare word is listed if questionnaires offer it everywhere', () => {
@@ -143,14 +143,14 @@ describe('answers that resemble identifiers', () => {
       'vote',
       Array.from({ length: 900 }, (_, i) => ['Joe Biden', 'Donald Trump', 'nobody'][i % 3]!),
     );
-    expect(draftPolicy([vote], { source: 'a.csv' }).leftOut).toEqual([{ name: 'vote', why: 'names of people' }]);
-    expect(draftPolicy([vote], { source: 'a.csv', known: { wanted: new Set(['vote']) } }).declared).toBe(1);
+    expect(policyDraft([vote], { source: 'a.csv' }).leftOut).toEqual([{ name: 'vote', why: 'names of people' }]);
+    expect(policyDraft([vote], { source: 'a.csv', known: { wanted: new Set(['vote']) } }).declared).toBe(1);
   });
 
   it.each(['2024-01', '3.5', 'A1', 'B12', 'DE', 'very good', '1,5', '10 %', 'v2.1', 'Q3 2024'])(
     'the text "%s" identifies nobody',
     (text) => {
-      expect(personalLook(text)).toBeUndefined();
+      expect(personalKind(text)).toBeUndefined();
     },
   );
 });
@@ -160,7 +160,7 @@ describe('labels that were made from free text', () => {
   const book = (label: (i: number) => string) =>
     new Map([['q', { values, labels: new Map(values.map((code, i) => [code, label(i)] as const)), missing: [] }]]);
   const draft = (label: (i: number) => string, cell: (i: number) => string) =>
-    draftPolicy(
+    policyDraft(
       [
         summary(
           'q',
@@ -193,7 +193,7 @@ describe('a column that only its label describes', () => {
     return tally.summary(name, stored, 1000);
   };
   const drafted = (label: string, stored: 'text' | 'real', cell: (i: number) => string | number) =>
-    draftPolicy([summary('v2', stored, cell)], {
+    policyDraft([summary('v2', stored, cell)], {
       source: 'a.sav',
       codebook: new Map([['v2', { label, values: [], labels: new Map(), missing: [] }]]),
     }).text;
@@ -223,7 +223,7 @@ describe('places and names of people', () => {
   };
   it('coordinates are recognised in columns called x and y, wherever they are', () => {
     const near = (to: number, by: number) => (i: number) => (to + ((i * by) % 9973) / 30000).toFixed(5);
-    const { text } = draftPolicy(
+    const { text } = policyDraft(
       [summary('y', near(48, 37)), summary('speed', (i) => `${(i * 7) % 90}.5`), summary('x', near(11, 53))],
       { source: 'a.csv' },
     );
@@ -253,8 +253,8 @@ describe('repetition of keys and answers', () => {
 
   it('numbers in adjacent runs are a key, and numbers that use most of their range are not', () => {
     expect(whole((i) => 1000 + Math.floor(i / 2) * 37)).toMatchObject({ sure: true });
-    const apart = whole((i) => Math.floor((((i * 7) % 150) * 4) / 3));
-    expect(apart).toMatchObject({ sure: false });
+    const spaced = whole((i) => Math.floor((((i * 7) % 150) * 4) / 3));
+    expect(spaced).toMatchObject({ sure: false });
   });
 
   it('a column in which one cell in ten is a telephone number is left out', () => {

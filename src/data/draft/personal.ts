@@ -4,7 +4,7 @@ import { isFirstName } from './first-names.js';
  * Kind of text that identifies a person or a place: never listed as an answer,
  * however often it occurs (a panel repeats each person's in every wave).
  */
-export type Look = 'mail' | 'machine' | 'telephone' | 'number' | 'place' | 'date';
+export type PersonalKind = 'mail' | 'machine' | 'telephone' | 'number' | 'place' | 'date';
 
 const machine =
   /^(\d{1,3}\.){3}\d{1,3}$|^(?=.*[a-f\d]{2})[\da-f]{0,4}(:[\da-f]{0,4}){3,7}$|^(https?:\/\/|www\.)\S|^(Mozilla|Opera)\/\d|^(Android|iOS|iPhone|iPad|Windows|Mac ?OS X?|Macintosh|CrOS|Linux|Ubuntu)( (NT|Phone|OS))?( [\d.x_]+)*$/i;
@@ -57,16 +57,16 @@ const telephone = (text: string): boolean => {
 };
 
 /** Kind of a non-numeric text that identifies a person or a place; undefined for other texts. */
-export function personalLook(text: string): Look | undefined {
-  const said = text.trim();
-  if (machine.test(said)) return 'machine';
-  if (said.length < 4 || !/[\d@]/.test(said)) return undefined;
-  if (date.test(said)) return 'date';
-  if (mail.test(said)) return 'mail';
-  if (postcode.test(said) && !isRange(said)) return 'place';
-  if (coordinates.test(said) || street.test(said)) return 'place';
-  if (telephone(said)) return 'telephone';
-  return number.test(said) ? 'number' : undefined;
+export function personalKind(text: string): PersonalKind | undefined {
+  const trimmed = text.trim();
+  if (machine.test(trimmed)) return 'machine';
+  if (trimmed.length < 4 || !/[\d@]/.test(trimmed)) return undefined;
+  if (date.test(trimmed)) return 'date';
+  if (mail.test(trimmed)) return 'mail';
+  if (postcode.test(trimmed) && !isRange(trimmed)) return 'place';
+  if (coordinates.test(trimmed) || street.test(trimmed)) return 'place';
+  if (telephone(trimmed)) return 'telephone';
+  return number.test(trimmed) ? 'number' : undefined;
 }
 
 const wordsOf = (text: string): readonly string[] => text.split(/[\s,]+/u).filter((word) => word !== '');

@@ -1,27 +1,27 @@
-import type { Draft, DraftBudget, DraftDependence, DraftOptions, DraftProtect } from './draft.js';
+import type { DraftBudget, DraftDependence, DraftProtect, DraftResult, PolicyDraftOptions } from './draft.js';
 import type { FoundGroups } from './groups.js';
 import type { Guess } from './guess.js';
 import type { FoundPanel } from './panel.js';
 
-export const shape = (told: Exclude<Guess, { type: 'out' }>): string[] =>
-  told.type === 'category'
-    ? ['type: category', `values: ${list(told.values)}`]
-    : told.type === 'multi'
-      ? ['type: multi', `values: ${list(told.values)}`, `separator: ${JSON.stringify(told.separator)}`]
+export const guessFields = (guess: Exclude<Guess, { type: 'out' }>): string[] =>
+  guess.type === 'category'
+    ? ['type: category', `values: ${yamlList(guess.values)}`]
+    : guess.type === 'multi'
+      ? ['type: multi', `values: ${yamlList(guess.values)}`, `separator: ${JSON.stringify(guess.separator)}`]
       : [
-          `type: ${told.type}`,
-          `bounds: [${told.bounds.map((end) => (typeof end === 'string' ? end : plainNumber(end))).join(', ')}]`,
+          `type: ${guess.type}`,
+          `bounds: [${guess.bounds.map((end) => (typeof end === 'string' ? end : plainNumber(end))).join(', ')}]`,
         ];
 
 const plainNumber = (x: number): string => (Math.abs(x) >= 1e21 ? x.toExponential() : String(x));
-export const scalar = (text: string): string =>
+export const yamlScalar = (text: string): string =>
   /^[A-Za-z_][A-Za-z0-9_. /-]*$/.test(text) && !/[ .]$/.test(text)
     ? text
     : /^-?\d+(\.\d+)?$/.test(text)
       ? text
       : JSON.stringify(text);
-export const list = (codes: readonly string[]): string => `[${codes.map(scalar).join(', ')}]`;
-export const line = (name: string, parts: readonly string[]): string => `  ${scalar(name)}: {${parts.join(', ')}}`;
+export const yamlList = (codes: readonly string[]): string => `[${codes.map(yamlScalar).join(', ')}]`;
+export const yamlLine = (name: string, parts: readonly string[]): string => `  ${yamlScalar(name)}: {${parts.join(', ')}}`;
 
 export const unlistedLine = (n: number): string =>
   `  # ${n === 1 ? 'One value' : `${n} values`} that only a few rows hold, or that say who somebody is, ${n === 1 ? 'is not listed and counts as no answer' : 'are not listed and count as no answer'}:`;
@@ -43,19 +43,19 @@ const budgetText = (budget: DraftBudget): string =>
     : `belief: {prior: ${budget.belief.prior}, posterior: ${budget.belief.posterior}}`;
 
 /** The policy text with comments for its reader. */
-export function render(
-  options: DraftOptions,
+export function renderPolicy(
+  options: PolicyDraftOptions,
   refer: boolean,
   lines: readonly string[],
   unconfirmed: readonly string[],
-  leftOut: Draft['leftOut'],
+  leftOut: DraftResult['leftOut'],
   hints: Hints,
 ): string {
-  const parts = [`source: ${scalar(options.source)}`];
-  if (options.table !== undefined) parts.push(`table: ${scalar(options.table)}`);
-  if (options.encoding !== undefined) parts.push(`encoding: ${scalar(options.encoding)}`);
+  const parts = [`source: ${yamlScalar(options.source)}`];
+  if (options.table !== undefined) parts.push(`table: ${yamlScalar(options.table)}`);
+  if (options.encoding !== undefined) parts.push(`encoding: ${yamlScalar(options.encoding)}`);
   if (options.decimal) parts.push(`decimal: "${options.decimal}"`);
-  if (refer) parts.push(`codebook: ${scalar(options.codebookPath!)}`);
+  if (refer) parts.push(`codebook: ${yamlScalar(options.codebookPath!)}`);
   return [
     '# A draft by fugu init. Read it, change what is wrong, then run: fugu confirm, fugu check.',
     `data: {${parts.join(', ')}}`,
@@ -72,15 +72,15 @@ export function render(
       ? []
       : [
           '# The folder of the data cannot be written to, so spending is recorded here. Keep one ledger for these people.',
-          `ledger: ${scalar(options.ledger)}`,
+          `ledger: ${yamlScalar(options.ledger)}`,
           '',
         ]),
     ...(lines.length > 0 ? ['columns:', ...lines, ''] : []),
-    ...(options.beside ?? []),
+    ...(options.sideTables ?? []),
     ...(leftOut.length > 0
       ? [
           '# Left out (add a line above to ask about one):',
-          ...wrapComment(leftOut.map(({ name, why }) => `${scalar(name)} (${why})`)),
+          ...wrapComment(leftOut.map(({ name, why }) => `${yamlScalar(name)} (${why})`)),
           '',
         ]
       : []),
@@ -88,7 +88,7 @@ export function render(
       ? [
           '# Values and bounds of these columns were read from the data. Bounds and lists should be what is known beforehand, not what the data',
           '# happens to hold. Look at them, then run: fugu confirm. Nothing is released before.',
-          `unconfirmed: [${wrap(unconfirmed.map(scalar), '  ')}]`,
+          `unconfirmed: [${wrap(unconfirmed.map(yamlScalar), '  ')}]`,
           '',
         ]
       : []),
@@ -96,21 +96,23 @@ export function render(
 }
 
 const personLine = (unit: string, maxRows: number): string =>
-  `protect: {secret: person, unit: ${scalar(unit)}, maxRows: ${maxRows}}`;
+  `protect: {secret: person, unit: ${yamlScalar(unit)}, maxRows: ${maxRows}}`;
 
 function protectLines({ ids, panels, protect }: Hints): string[] {
-  const { secret, said, unit, maxRows, order } = protect;
+  const { secret, said: stated, unit, maxRows, order } = protect;
   const about =
     '# What one guess of an attacker is about: row (one row is one person), person (all rows of one unit), answer (one cell).';
   if (secret === 'person')
     return [
       about,
-      ...(said ? [] : [`# Several rows share one ${scalar(unit!)}: they are taken for one person's and protected together.`]),
-      ...(order === undefined ? [] : [`# ${scalar(order)} says when each was written down.`]),
+      ...(stated
+        ? []
+        : [`# Several rows share one ${yamlScalar(unit!)}: they are taken for one person's and protected together.`]),
+      ...(order === undefined ? [] : [`# ${yamlScalar(order)} says when each was written down.`]),
       '# maxRows: so many rows of one person count, the rest is left out. If each row is a secret of its own: protect: {secret: row},',
       order === undefined
-        ? `# and say below how rows of one ${scalar(unit!)} go together.`
-        : `# with dependence: [{kind: sequence, by: ${scalar(unit!)}, order: ${scalar(order)}, …}] (docs/guides/time.md).`,
+        ? `# and say below how rows of one ${yamlScalar(unit!)} go together.`
+        : `# with dependence: [{kind: sequence, by: ${yamlScalar(unit!)}, order: ${yamlScalar(order)}, …}] (docs/guides/time.md).`,
       personLine(unit!, maxRows!),
     ];
   const [panel] = panels;
@@ -119,7 +121,7 @@ function protectLines({ ids, panels, protect }: Hints): string[] {
     ...(panel === undefined
       ? ['# If one person can have several rows:']
       : [
-          `# Several rows share one ${scalar(panel.unit)}; said when this was drafted: each row is a secret of its own. Otherwise:`,
+          `# Several rows share one ${yamlScalar(panel.unit)}; said when this was drafted: each row is a secret of its own. Otherwise:`,
         ]),
     `# ${personLine(panel?.unit ?? ids[0] ?? anyColumn, panel?.maxRows ?? 5)}`,
     'protect: {secret: row}',
@@ -129,13 +131,13 @@ function protectLines({ ids, panels, protect }: Hints): string[] {
 /** In comments, where the data has no column to name. */
 const anyColumn = 'COLUMN';
 
-const groupLine = (by: string, oddsRatio: string): string => `{kind: groups, by: ${scalar(by)}, oddsRatio: ${oddsRatio}}`;
+const groupLine = (by: string, oddsRatio: string): string => `{kind: groups, by: ${yamlScalar(by)}, oddsRatio: ${oddsRatio}}`;
 
 /** As it stands behind `dependence:`. */
-export const dependenceText = (said: DraftDependence): string =>
-  typeof said === 'string' ? said : `[${groupLine(said.by, said.oddsRatio ?? 'inf')}]`;
+export const dependenceText = (stated: DraftDependence): string =>
+  typeof stated === 'string' ? stated : `[${groupLine(stated.by, stated.oddsRatio ?? 'inf')}]`;
 
-function dependenceLines({ dependence = 'undecided' }: DraftOptions, { groups }: Hints): string[] {
+function dependenceLines({ dependence = 'undecided' }: PolicyDraftOptions, { groups }: Hints): string[] {
   const alike =
     '# 1 means strangers, 81 that two of them agree nine times in ten, inf copies, which is safe whatever is asked. Measured: docs/reference-ties.md.';
   if (dependence === 'none') return ['# Said when this was drafted: no row says anything about another.', 'dependence: none'];
@@ -154,7 +156,7 @@ function dependenceLines({ dependence = 'undecided' }: DraftOptions, { groups }:
     '# dependence: none',
     ...groups.map(
       ({ name, sure, why, rowsEach }) =>
-        `# ${scalar(name)} ${sure ? 'looks' : 'may look'} like groups of about ${rowsEach} rows: ${why}.`,
+        `# ${yamlScalar(name)} ${sure ? 'looks' : 'may look'} like groups of about ${rowsEach} rows: ${why}.`,
     ),
     'dependence: undecided',
   ];

@@ -4,14 +4,14 @@ import { type DecimalMark, numberFromText } from '../../policy/number-text.js';
 import { ownWords, type Texts, wordsIn } from './free-text.js';
 import type { ColumnSummary } from './guess.js';
 import { isMissingWord } from './missing-word.js';
-import { peopleIn, personalLook } from './personal.js';
+import { peopleIn, personalKind } from './personal.js';
 import { repeatsOf, ValueSample } from './value-sample.js';
 
 /** Different values remembered per column; past this a column is not one of codes. */
-const mostKept = 5000;
+const maxKept = 5000;
 /** A column with more different values than this is not listed value by value. */
-const mostListed = 60;
-const mostEnds = 12;
+const maxListed = 60;
+const maxEnds = 12;
 const separators = [';', '|'] as const;
 /** A number as much of the world writes it, and the database does not read it. */
 const commaNumber = /^[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+$/;
@@ -69,7 +69,7 @@ export class ColumnTally {
     }
     const before = this.#kept.get(text);
     this.#kept.set(text, (before ?? 0) + 1);
-    if (before === undefined && this.#kept.size > mostKept) {
+    if (before === undefined && this.#kept.size > maxKept) {
       this.#sample = new ValueSample(this.#kept);
       this.#pour();
     }
@@ -104,7 +104,7 @@ export class ColumnTally {
       if (!commaThousands.test(text)) this.#plainCommas += times;
     }
     if (dressed.test(text)) this.#dressed += times;
-    const look = personalLook(text);
+    const look = personalKind(text);
     if (look === 'date') {
       this.#dates += times;
       this.#day(daysOf(text), times);
@@ -118,7 +118,7 @@ export class ColumnTally {
     for (const s of separators) {
       const options = this.#options.get(s) ?? new Map<string, number>();
       this.#options.set(s, options);
-      if (options.size > mostListed) continue;
+      if (options.size > maxListed) continue;
       for (const part of text.split(s).map((p) => p.trim())) if (part !== '') options.set(part, (options.get(part) ?? 0) + times);
     }
   }
@@ -132,11 +132,11 @@ export class ColumnTally {
   /** Keeps the outermost numbers, among which codes for "no answer" hide. */
   #stretch(x: number): void {
     const ends = this.#ends;
-    if (ends.length >= 2 * mostEnds && x > ends[mostEnds - 1]! && x < ends[mostEnds]!) return;
+    if (ends.length >= 2 * maxEnds && x > ends[maxEnds - 1]! && x < ends[maxEnds]!) return;
     if (ends.includes(x)) return;
     ends.push(x);
     ends.sort((a, b) => a - b);
-    if (ends.length > 2 * mostEnds) ends.splice(mostEnds, 1);
+    if (ends.length > 2 * maxEnds) ends.splice(maxEnds, 1);
   }
 
   summary(name: string, stored: ColumnSummary['stored'], rows: number): ColumnSummary {
@@ -169,7 +169,7 @@ export class ColumnTally {
       mark: this.#mark,
       // In the order of the codes, never of their frequency or of the rows.
       ...(kept &&
-        kept.size <= mostListed && {
+        kept.size <= maxListed && {
           codes: [...kept.keys()].sort(),
           spacing: spacingOf(kept, this.#mark),
           texts: textsOf(kept, this.#mark, rows),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookAt } from './data-file.js';
+import { fileState } from './data-file.js';
 
 describe('a file that is not read', () => {
   it.each([
@@ -10,10 +10,10 @@ describe('a file that is not read', () => {
     ['survey.por', /\.sav/],
     ['survey.pdf', /must end in/],
   ])('the file %s is refused with advice for conversion', async (file, hint) => {
-    await expect(lookAt(file)).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', hint: expect.stringMatching(hint) });
+    await expect(fileState(file)).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', hint: expect.stringMatching(hint) });
   });
 
   it('the fault names the ending of the file itself', async () => {
-    await expect(lookAt('survey.ods')).rejects.toMatchObject({ message: 'Files of this kind (.ods) are not read.' });
+    await expect(fileState('survey.ods')).rejects.toMatchObject({ message: 'Files of this kind (.ods) are not read.' });
   });
 });

@@ -49,7 +49,7 @@ function statOf(path: string): BigIntStats | undefined {
   }
 }
 
-export async function lookAt(path: string): Promise<FileState> {
+export async function fileState(path: string): Promise<FileState> {
   const kind = isStatFile(path) ? 'statfile' : kinds.find(([ending]) => ending.test(path))?.[1];
   const foreign = others.find(([ending]) => ending.test(path));
   if (foreign) throw missing(path, `Files of this kind (${extname(path)}) are not read.`, foreign[1]);
@@ -96,12 +96,12 @@ const digests = new Map<string, string>();
 const youngest = 2000;
 
 /** SHA-256 of the content; remembered while the file stays untouched. */
-export const contentDigest = (file: FileState): Promise<string> => digestOf(file, false);
+export const contentDigest = (file: FileState): Promise<string> => fileDigest(file, false);
 
 /** Digest of the unpacked content: packed twice, the same content has different bytes. */
-export const unpackedDigest = (file: FileState): Promise<string> => digestOf(file, isPacked(file.path));
+export const unpackedDigest = (file: FileState): Promise<string> => fileDigest(file, isPacked(file.path));
 
-async function digestOf(file: FileState, isUnpacked: boolean): Promise<string> {
+async function fileDigest(file: FileState, isUnpacked: boolean): Promise<string> {
   const name = `${isUnpacked ? 'unpacked ' : ''}${file.mark}`;
   const known = digests.get(name);
   if (known !== undefined) return known;
@@ -117,7 +117,7 @@ async function digestOf(file: FileState, isUnpacked: boolean): Promise<string> {
   } catch (error) {
     throw error instanceof Fault ? error : missing(file.path, 'The data file cannot be read.', 'Check its permissions.');
   }
-  if ((await lookAt(file.path)).mark !== file.mark) throw changedMeanwhile();
+  if ((await fileState(file.path)).mark !== file.mark) throw changedMeanwhile();
   const digest = hash.digest('hex');
   if (started - file.modified > youngest) digests.set(name, digest);
   return digest;

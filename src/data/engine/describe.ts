@@ -3,7 +3,7 @@ import type { ColumnSummary } from '../draft/guess.js';
 import { OwnByKey } from '../draft/own-by-key.js';
 import { type FoundPanel, PanelTally } from '../draft/panel.js';
 import { ColumnTally } from '../draft/tally.js';
-import type { Pinned } from './engine.js';
+import type { Snapshot } from './engine.js';
 import { quoteName } from './structure.js';
 
 /** Columns read by one statement: a wide table is read several times rather than slowly. */
@@ -14,7 +14,7 @@ const atOnce = 1000;
  * is allowed. Whatever of them enters a policy is marked unconfirmed until the steward has checked it.
  */
 export async function describeColumns(
-  engine: Pinned,
+  engine: Snapshot,
   progress: (done: number, total: number) => void = () => undefined,
   mark: DecimalMark = '.',
 ): Promise<readonly ColumnSummary[]> {
@@ -38,7 +38,7 @@ export async function describeColumns(
 }
 
 /** Persons with several rows, one for each point in time; only for `fugu init`, as above. */
-export async function describePanels(engine: Pinned, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
+export async function describePanels(engine: Snapshot, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
   const tally = new PanelTally(summaries);
   await showRows(engine, tally);
   return tally.found;
@@ -46,7 +46,7 @@ export async function describePanels(engine: Pinned, summaries: readonly ColumnS
 
 /** The columns again, with texts that only a few people wrote, counted per person; only for `fugu init`, as above. */
 export async function describeOwn(
-  engine: Pinned,
+  engine: Snapshot,
   summaries: readonly ColumnSummary[],
   keys: readonly string[],
 ): Promise<readonly ColumnSummary[]> {
@@ -59,7 +59,7 @@ interface RowTally {
   readonly columns: readonly string[];
   see(cell: (column: string) => unknown): void;
 }
-async function showRows(engine: Pinned, tally: RowTally): Promise<void> {
+async function showRows(engine: Snapshot, tally: RowTally): Promise<void> {
   const names = tally.columns;
   if (names.length === 0) return;
   const sql = `SELECT ${names.map(quoteName).join(', ')} FROM fugu_data`;

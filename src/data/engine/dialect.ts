@@ -52,7 +52,7 @@ export interface Dialect {
   /** Sum of the places of `rows` rows, if a special type needs fewer steps. Absent, or undefined for a grid, if it is no faster. */
   readonly addedPlaces?: (real: string, grid: PlaceGrid, rows: number) => AddedPlaces | undefined;
   /** Branch-free arithmetic for sums, where it costs less on blocks of rows than CASE expressions. */
-  readonly blocks?: Blocks;
+  readonly blocks?: BlockArithmetic;
   /** Quotient, rounded down, of a whole number of at least 0 and a divisor above 0. */
   quotient(whole: string, divisor: number): string;
   /** A double below 2^52, rounded to a whole number of 64 bits, halves away from zero. */
@@ -91,13 +91,13 @@ export interface AddedPlaces {
   readonly total: (place: string) => string;
 }
 
-export interface Blocks {
+export interface BlockArithmetic {
   /** A whole number held to these ends; the lower one for NULL. */
-  held(whole: string, low: number, high: number): string;
+  clamp(whole: string, low: number, high: number): string;
   /** The place that a double would have if its grid had no ends; NULL where 64 bits do not hold it, as for NaN and the infinities. */
-  endless(real: string, grid: PlaceGrid): string;
+  unboundedPlace(real: string, grid: PlaceGrid): string;
   /** Number of rows that satisfy the test. */
-  many(test: string): string;
+  countWhere(test: string): string;
 }
 
 /** Collects the values bound to a statement. */

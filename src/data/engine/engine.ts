@@ -74,7 +74,7 @@ export interface Engine {
    * Snapshot of the data as it is now, unchanged until `close`. It can be
    * queried for as long as a release may take (`EngineLimits.release`).
    */
-  pin(): Promise<Pinned>;
+  snapshot(): Promise<Snapshot>;
   /**
    * A view for one user: its `fugu_data` omits rows with one of these names in the column, also after
    * the data changed. Calling it again starts from all rows; closing it affects no other engine.
@@ -89,11 +89,11 @@ export interface Engine {
  * The data at one moment, by views: `fugu_data`; relation R as `fugu_relation_R` with names c0, c1, … (name.ts; no duplicates or
  * NULLs; a symmetric one both ways, no self-ties); side table T as `fugu_table_T`. Reading files that changed since is a fault.
  */
-export interface Pinned {
+export interface Snapshot {
   readonly dialect: Dialect;
   readonly source: EngineSource;
   /** The same snapshot with every row: this one, unless its engine came from `without`. Closed with it. */
-  readonly whole: Pinned;
+  readonly whole: Snapshot;
   /** As for its engine. */
   readonly room: number;
   /** Digest of the content: two snapshots with one id hold the same data. */
@@ -132,8 +132,8 @@ export interface HeldRows {
 }
 
 /** Runs the work on a snapshot of the data. */
-export async function pinned<T>(engine: Engine, work: (data: Pinned) => Promise<T>): Promise<T> {
-  const data = await engine.pin();
+export async function withSnapshot<T>(engine: Engine, work: (data: Snapshot) => Promise<T>): Promise<T> {
+  const data = await engine.snapshot();
   try {
     return await work(data);
   } finally {

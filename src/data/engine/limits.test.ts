@@ -23,12 +23,12 @@ describe('the time of a release', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const left = timeLeft({ deadline: 600, release: 1000 });
-      const told = [left()];
+      const readings = [left()];
       for (const passed of [300, 300, 300, 300]) {
         vi.advanceTimersByTime(passed);
-        told.push(left());
+        readings.push(left());
       }
-      expect(told).toEqual([600, 600, 400, 100, 0]);
+      expect(readings).toEqual([600, 600, 400, 100, 0]);
     } finally {
       vi.useRealTimers();
     }

@@ -24,7 +24,7 @@ export interface Tuples {
 }
 
 /** `spellsWhole`: test for a text that is digits, with at most zeros after a decimal point. */
-export function tuplesOf(
+export function relationTuples(
   dialect: Dialect,
   table: RelationTable,
   relation: RelationSource,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { shower } from './shown.js';
+import { viewInjector } from './shown.js';
 import { allRows } from './without.js';
 
 const columns = Array.from({ length: 10_000 }, (_, k) => ({ name: `q${k}`, expression: `trim("q${k}")` }));
-const show = shower({ from: 't', columns: [...columns, { name: 'odd "name"', expression: 'x' }] });
+const show = viewInjector({ from: 't', columns: [...columns, { name: 'odd "name"', expression: 'x' }] });
 const shown = (sql: string) => show({ sql, values: [] }).sql;
 
 describe('a statement', () => {

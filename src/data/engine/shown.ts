@@ -3,11 +3,11 @@ import { quoteName, tableView } from './structure.js';
 import { allRows } from './without.js';
 
 /** Contents of `fugu_data`: each column as an expression over the FROM clause. */
-export interface Shown {
+export interface SourceView {
   readonly from: string;
-  readonly columns: readonly ShownColumn[];
+  readonly columns: readonly SourceViewColumn[];
 }
-export interface ShownColumn {
+export interface SourceViewColumn {
   readonly name: string;
   readonly expression: string;
   /** Expensive: computed once per row, also by a database that would otherwise compute it at every reference. */
@@ -17,39 +17,39 @@ export interface ShownColumn {
 }
 
 /** The same cells under the same names, from where they are held. */
-export const heldIn = (table: string, { columns }: Shown): Shown => ({
+export const storedIn = (table: string, { columns }: SourceView): SourceView => ({
   from: table,
   columns: columns.map((c) => ({ name: c.name, expression: quoteName(c.name) })),
 });
 
-export const selectAll = ({ from, columns }: Shown): string => `SELECT ${listed(columns)} FROM ${from}`;
-const listed = (columns: readonly ShownColumn[]): string =>
+export const selectAll = ({ from, columns }: SourceView): string => `SELECT ${listed(columns)} FROM ${from}`;
+const listed = (columns: readonly SourceViewColumn[]): string =>
   columns.map((c) => `${c.expression} AS ${quoteName(c.name)}`).join(', ') || '1 AS fugu_nothing';
 
 /**
  * Injects the data into statements: only the columns that a statement names, or all for a star.
  * Relations become WITH clauses under the name of their view, side tables under their own.
  */
-export function shower(
-  shown: Shown,
+export function viewInjector(
+  shown: SourceView,
   relations: ReadonlyMap<string, readonly string[]> = new Map(),
-  tables: ReadonlyMap<string, Shown> = new Map(),
+  tables: ReadonlyMap<string, SourceView> = new Map(),
 ): (statement: Statement) => Statement {
   const dataFor = columnsFor(shown, 'fugu_data');
-  const beside = [...tables].map(([name, own]) => [tableView(name), columnsFor(own, tableView(name))] as const);
+  const tableViews = [...tables].map(([name, own]) => [tableView(name), columnsFor(own, tableView(name))] as const);
   return (statement) => {
     const { words, bare } = wordsIn(statement.sql);
     const data = bare.has(allRows) ? allRows : bare.has('fugu_data') ? 'fugu_data' : undefined;
     const views = [...relations].flatMap(([view, given]) => (bare.has(view) ? given : []));
-    if (data !== undefined) views.push(seen(data, dataFor(statement, words)));
-    for (const [view, rowsFor] of beside) if (bare.has(view)) views.push(seen(view, rowsFor(statement, words)));
+    if (data !== undefined) views.push(viewClause(data, dataFor(statement, words)));
+    for (const [view, rowsFor] of tableViews) if (bare.has(view)) views.push(viewClause(view, rowsFor(statement, words)));
     if (views.length === 0) return statement;
     const rest = /^WITH /.test(statement.sql) ? `, ${statement.sql.slice('WITH '.length)}` : ` ${statement.sql}`;
     return { ...statement, sql: `WITH ${views.join(', ')}${rest}` };
   };
 }
-function columnsFor(shown: Shown, view: string): (statement: Statement, words: ReadonlySet<string>) => string {
-  const byName = new Map<string, ShownColumn[]>();
+function columnsFor(shown: SourceView, view: string): (statement: Statement, words: ReadonlySet<string>) => string {
+  const byName = new Map<string, SourceViewColumn[]>();
   for (const column of shown.columns) {
     const key = column.name.toLowerCase();
     byName.set(key, [...(byName.get(key) ?? []), column]);
@@ -62,7 +62,7 @@ function columnsFor(shown: Shown, view: string): (statement: Statement, words: R
     return `${selectAll({ from, columns })}${columns.some((c) => c.costly) ? ' OFFSET 0' : ''}`;
   };
 }
-export const seen = (view: string, sql: string): string => `${view} AS NOT MATERIALIZED (${sql})`;
+export const viewClause = (view: string, sql: string): string => `${view} AS NOT MATERIALIZED (${sql})`;
 
 /** Names and bare words, in lower case; text between single quotes names nothing. Views are always bare: a column may have the name of one. */
 function wordsIn(sql: string): { readonly words: ReadonlySet<string>; readonly bare: ReadonlySet<string> } {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Places } from '../../policy/grid.js';
+import type { GridPlaces } from '../../policy/grid.js';
 import type { Relation } from '../../policy/policy.js';
 
 /** Description of the data for an engine, from a policy or from a caller without one. */
@@ -36,7 +36,7 @@ export interface CellReadings {
   readonly grids?: ReadonlyMap<string, PlaceGrid>;
 }
 
-export type PlaceGrid = Places;
+export type PlaceGrid = GridPlaces;
 
 /** Two grids with one text give every number the same place. */
 export const gridText = ({ from, top, rate, last, missing }: PlaceGrid): string => [from, top, rate, last, ...missing].join();
@@ -47,7 +47,7 @@ export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'colum
 }
 
 /** Content only: the same data under another name is the same snapshot. */
-export const digestOf = (source: EngineSource, contents: readonly string[]): string =>
+export const dataDigest = (source: EngineSource, contents: readonly string[]): string =>
   createHash('sha256')
     .update(
       JSON.stringify([

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
-import type { Cell, Chunk, Pinned, Statement } from './engine.js';
+import type { Cell, Chunk, Snapshot, Statement } from './engine.js';
 
 /**
  * Reads the ties that the attacker is declared to know. The only interface through which
  * values leave the engine without noise; they may determine noise scales and nothing else.
  */
-export async function* readBlocks(engine: Pinned, statement: Statement): AsyncGenerator<Chunk> {
+export async function* readBlocks(engine: Snapshot, statement: Statement): AsyncGenerator<Chunk> {
   for await (const chunk of engine.stream(statement)) yield chunk.open();
 }
 
 /** The same row by row, for what is small. */
-export async function* readStructure(engine: Pinned, statement: Statement): AsyncGenerator<readonly Cell[]> {
+export async function* readStructure(engine: Snapshot, statement: Statement): AsyncGenerator<readonly Cell[]> {
   for await (const { rows, columns } of readBlocks(engine, statement))
     for (let r = 0; r < rows; r++) yield columns.map((column) => column[r] ?? null);
 }
 
 /** Number of rows of structure to read. */
-export const countStructure = async (engine: Pinned, statement: Statement): Promise<number> =>
+export const countStructure = async (engine: Snapshot, statement: Statement): Promise<number> =>
   (await engine.count(statement)).open();
 
 /** View of a relation. A database may fold the case of names and truncate long ones: an ambiguous name is replaced by its digest. */

@@ -3,7 +3,7 @@ import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '../../base/errors.js';
-import { codeOf } from '../../base/files/unwritten.js';
+import { writeFaultCode } from '../../base/files/unwritten.js';
 
 /** The host is part of the name: a process number means nothing on another machine or in another container. */
 const prefix = () => `fugu-engine-${hostname().replace(/[^A-Za-z0-9]/g, '')}-`;
@@ -43,7 +43,7 @@ export async function makeTempFolder(parent = tmpdir()): Promise<string> {
     return folder;
   } catch (error) {
     throw new Fault(
-      codeOf(error),
+      writeFaultCode(error),
       'No private folder can be made for temporary data.',
       'Set TMPDIR to a folder that can be written to and has room.',
     );

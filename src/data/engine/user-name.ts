@@ -5,9 +5,9 @@ import { Fault } from '../../base/errors.js';
  * User name for a server: from the address, the environment, or the operating
  * system, which has no name for every user (as in many containers).
  */
-export function userName(said: string | undefined, variable: 'PGUSER' | 'TRINO_USER'): string {
-  const told = said ?? process.env[variable];
-  if (told !== undefined) return told;
+export function userName(given: string | undefined, variable: 'PGUSER' | 'TRINO_USER'): string {
+  const found = given ?? process.env[variable];
+  if (found !== undefined) return found;
   try {
     return userInfo().username;
   } catch {

@@ -1,5 +1,5 @@
 import { Fault } from '../../base/errors.js';
-import type { Cell, Chunk, Engine, Pinned, SourceColumn, Statement } from './engine.js';
+import type { Cell, Chunk, Engine, Snapshot, SourceColumn, Statement } from './engine.js';
 import type { Exact } from './exact.js';
 import { quoteName } from './structure.js';
 
@@ -7,16 +7,16 @@ import { quoteName } from './structure.js';
 export const allRows = 'fugu_all_rows';
 
 /** Test if a row stays, by its name `own`. Its values are bound after the `bound` others of a statement. */
-export type Staying = (own: string, bound: number) => { readonly test: string; readonly values: readonly string[] };
+export type KeepTest = (own: string, bound: number) => { readonly test: string; readonly values: readonly string[] };
 
 /** An engine without some rows of another: every statement reads its own `fugu_data`, and the database holds no trace of the list. */
 export class WithoutRows implements Engine {
   readonly whole: Engine;
   readonly #column: string;
-  readonly #staying: Staying;
+  readonly #staying: KeepTest;
   #closed = false;
 
-  constructor(whole: Engine, column: string, staying: Staying) {
+  constructor(whole: Engine, column: string, staying: KeepTest) {
     this.whole = whole;
     this.#column = column;
     this.#staying = staying;
@@ -31,9 +31,9 @@ export class WithoutRows implements Engine {
   get source() {
     return this.whole.source;
   }
-  async pin(): Promise<Pinned> {
+  async snapshot(): Promise<Snapshot> {
     if (this.#closed) throw new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
-    return new PinnedWithout(await this.whole.pin(), this.#column, this.#staying);
+    return new SnapshotWithout(await this.whole.snapshot(), this.#column, this.#staying);
   }
   without(column: string, names: readonly string[]): Promise<Engine> {
     return this.whole.without(column, names);
@@ -43,12 +43,12 @@ export class WithoutRows implements Engine {
   }
 }
 
-class PinnedWithout implements Pinned {
-  readonly whole: Pinned;
+class SnapshotWithout implements Snapshot {
+  readonly whole: Snapshot;
   readonly #column: string;
-  readonly #staying: Staying;
+  readonly #staying: KeepTest;
 
-  constructor(whole: Pinned, column: string, staying: Staying) {
+  constructor(whole: Snapshot, column: string, staying: KeepTest) {
     this.whole = whole;
     this.#column = column;
     this.#staying = staying;
@@ -101,7 +101,7 @@ class PinnedWithout implements Pinned {
     return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values: bound, ...(numbered && { numbered }) };
   }
   async #rest(values: Statement['values']): Promise<{ readonly rest: string; readonly values: Statement['values'] }> {
-    const column = columnNamed(await this.columns(), this.#column);
+    const column = sourceColumnNamed(await this.columns(), this.#column);
     const own = this.dialect.name(quoteName(column.name), column.type);
     const { test, values: more } = this.#staying(own, values.length);
     const rest = `SELECT * FROM ${allRows} WHERE ${test}`;
@@ -109,7 +109,7 @@ class PinnedWithout implements Pinned {
   }
 }
 
-export function columnNamed(columns: readonly SourceColumn[], own: string): SourceColumn {
+export function sourceColumnNamed(columns: readonly SourceColumn[], own: string): SourceColumn {
   const found = columns.find((c) => c.name === own);
   if (found) return found;
   throw new Fault('COLUMN_UNKNOWN', `The data has no column "${own}".`, 'Check protect.unit in the policy.');

@@ -1,19 +1,19 @@
 import type { StatCell } from './variable.js';
 
 /** DuckDB takes this many rows at once. */
-const mostRows = 2048;
-const mostCells = 1 << 20;
-const mostBytes = 32 << 20;
+const maxRowsAtOnce = 2048;
+const maxBlockCells = 1 << 20;
+const maxBlockBytes = 32 << 20;
 
 /** Rows to hold at a time, so that neither many columns nor long text make a block large. */
 export const rowsAtOnce = (columns: number, rowBytes: number): number =>
-  Math.max(1, Math.min(mostRows, Math.floor(mostCells / columns), Math.floor(mostBytes / Math.max(1, rowBytes))));
+  Math.max(1, Math.min(maxRowsAtOnce, Math.floor(maxBlockCells / columns), Math.floor(maxBlockBytes / Math.max(1, rowBytes))));
 
 /** `rows` rows from rows of equal length: each column has a reader of its cell in the bytes of a row. */
-export type ReadCell = (row: Buffer) => StatCell;
+export type StatCellReader = (row: Buffer) => StatCell;
 
 export function* rowBlocks(
-  readers: readonly ReadCell[],
+  readers: readonly StatCellReader[],
   rows: number,
   rowBytes: number,
   next: () => Buffer,

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs';
 import { Fault } from '../../base/errors.js';
-import { openNamed, whyNot } from '../../base/input/named-file.js';
+import { openNamed, unreadableText } from '../../base/input/named-file.js';
 import { malformed } from './malformed.js';
 
 /** A file, read at any place, never past its end. */
@@ -13,7 +13,8 @@ export class Bytes {
   constructor(path: string) {
     const { handle, size } = openNamed(
       path,
-      (why) => new Fault('DATA_NOT_FOUND', `The survey file ${whyNot[why]}.`, 'Check its path.', { place: { file: path } }),
+      (why) =>
+        new Fault('DATA_NOT_FOUND', `The survey file ${unreadableText[why]}.`, 'Check its path.', { place: { file: path } }),
     );
     this.path = path;
     this.size = size;

@@ -1,21 +1,21 @@
 import { Fault } from '../../base/errors.js';
 import { within } from '../../base/input/limits.js';
-import { readNamedText, whyNot } from '../../base/input/named-file.js';
+import { readNamedText, unreadableText } from '../../base/input/named-file.js';
 import { malformed } from './malformed.js';
-import type { Variable } from './variable.js';
+import type { StatVariable } from './variable.js';
 import { XmlBroken, XmlReader } from './xml.js';
 
 /** Elements that hold text; markup inside them belongs to that text. */
 const holders: ReadonlySet<string> = new Set(['labl', 'qstnLit', 'catValu']);
 
 /** Variables of a DDI 2 codebook: names, question texts, code labels. The codebook holds no data. */
-export function readDdi(file: string): readonly Variable[] {
+export function readDdi(file: string): readonly StatVariable[] {
   const text = readNamedText(
     file,
     'codebookBytes',
-    (why) => new Fault('DATA_NOT_FOUND', `The codebook ${whyNot[why]}.`, 'Check its path.', { place: { file } }),
+    (why) => new Fault('DATA_NOT_FOUND', `The codebook ${unreadableText[why]}.`, 'Check its path.', { place: { file } }),
   );
-  const variables: Variable[] = [];
+  const variables: StatVariable[] = [];
   let draft: Draft | undefined;
   let category: { value: string; label: string; missing: boolean } | undefined;
   const path: string[] = [];
@@ -41,13 +41,14 @@ export function readDdi(file: string): readonly Variable[] {
         path.pop();
         return;
       }
-      const told = words.replace(/\s+/g, ' ').trim();
+      const content = words.replace(/\s+/g, ' ').trim();
       if (draft) {
-        if (name === 'labl' && inside() === 'var') draft.label ??= told;
-        else if (name === 'qstnLit') draft.question = draft.question === undefined ? told : `${draft.question} ${told}`;
-        else if (name === 'qstn' && inside() === 'var' && draft.question === undefined && told !== '') draft.question = told;
-        else if (category && name === 'catValu') category.value = told;
-        else if (category && name === 'labl' && inside() === 'catgry') category.label ||= told;
+        if (name === 'labl' && inside() === 'var') draft.label ??= content;
+        else if (name === 'qstnLit') draft.question = draft.question === undefined ? content : `${draft.question} ${content}`;
+        else if (name === 'qstn' && inside() === 'var' && draft.question === undefined && content !== '')
+          draft.question = content;
+        else if (category && name === 'catValu') category.value = content;
+        else if (category && name === 'labl' && inside() === 'catgry') category.label ||= content;
         else if (category && name === 'catgry') {
           if (category.value !== '') draft.labels.set(category.value, category.label);
           if (category.missing && category.value !== '') draft.missing.push(category.value);
@@ -78,7 +79,7 @@ export function readDdi(file: string): readonly Variable[] {
 
 interface Draft {
   name: string;
-  kind: Variable['kind'];
+  kind: StatVariable['kind'];
   label?: string;
   question?: string;
   labels: Map<string, string>;
@@ -86,4 +87,4 @@ interface Draft {
   weight?: boolean;
 }
 
-const variableOf = (draft: Draft): Variable => ({ ...draft, missing: [...new Set(draft.missing)] });
+const variableOf = (draft: Draft): StatVariable => ({ ...draft, missing: [...new Set(draft.missing)] });

@@ -9,14 +9,14 @@ export const statOrigin = seconds(1960, 1, 1);
 const two = (x: number): string => String(x).padStart(2, '0');
 
 /** Date of a time in seconds since 1970; null outside the four-digit calendar. */
-export function dateText(moment: number): string | null {
+export function isoDate(moment: number): string | null {
   const whole = new Date(Math.floor(moment / day) * day * 1000);
   const year = whole.getUTCFullYear();
   return year >= 1 && year <= 9999 ? whole.toISOString().slice(0, 10) : null;
 }
 
 /** Seconds of a day, or of longer: hours do not end at 24. */
-export function timeText(moment: number): string | null {
+export function isoTime(moment: number): string | null {
   if (!(Math.abs(moment) < 2 ** 43)) return null;
   const micro = Math.round(Math.abs(moment) * 1e6);
   const whole = Math.floor(micro / 1e6);
@@ -26,9 +26,9 @@ export function timeText(moment: number): string | null {
   return `${sign}${two(Math.floor(whole / 3600))}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}${fraction}`;
 }
 
-export function datetimeText(moment: number): string | null {
+export function isoDateTime(moment: number): string | null {
   const micro = Math.round((moment - Math.floor(moment / day) * day) * 1e6);
   const carried = micro >= day * 1e6 ? Math.floor(moment / day + 1) * day : moment;
-  const date = dateText(carried);
-  return date === null ? null : `${date}T${timeText(micro >= day * 1e6 ? 0 : micro / 1e6)}`;
+  const date = isoDate(carried);
+  return date === null ? null : `${date}T${isoTime(micro >= day * 1e6 ? 0 : micro / 1e6)}`;
 }

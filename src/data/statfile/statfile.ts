@@ -4,11 +4,11 @@ import { Bytes } from './bytes.js';
 import { openDta } from './dta/dta.js';
 import { malformed } from './malformed.js';
 import { openSav } from './sav/sav.js';
-import type { StatFile, Variable } from './variable.js';
+import type { StatFile, StatVariable } from './variable.js';
 import { openXlsx, type Unread, unreadIn } from './xlsx/xlsx.js';
 import { openXpt } from './xpt.js';
 
-export type { StatBlock, StatCell, Variable } from './variable.js';
+export type { StatBlock, StatCell, StatVariable } from './variable.js';
 
 export interface StatFileOptions {
   /** Sheet of a workbook; the first by default. */
@@ -28,7 +28,7 @@ const formats: readonly [ending: RegExp, open: Open, dictionary: boolean][] = [
 export const isStatFile = (path: string): boolean => formats.some(([ending]) => ending.test(path));
 
 /** True if the format has a dictionary with labels and missing codes. */
-export const hasDictionary = (path: string): boolean => formats.some(([ending, , told]) => told && ending.test(path));
+export const hasDictionary = (path: string): boolean => formats.some(([ending, , described]) => described && ending.test(path));
 
 /** True if the format may hold several tables. */
 export const hasTables = (path: string): boolean => /\.xlsx$/i.test(path);
@@ -70,7 +70,7 @@ export async function openStatFile(path: string, options: StatFileOptions = {}):
   }
 }
 
-function checkNames(variables: readonly Variable[], file: string): void {
+function checkNames(variables: readonly StatVariable[], file: string): void {
   within('columns', variables.length, { file }, 'The survey file');
   if (variables.length === 0) throw malformed(file, 'The survey file has no variables.');
   const seen = new Set<string>();

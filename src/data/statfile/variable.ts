@@ -1,5 +1,5 @@
 /** One column of a survey file, as its own dictionary describes it. */
-export interface Variable {
+export interface StatVariable {
   readonly name: string;
   readonly label?: string;
   /** Full question text, where the file stores it in addition to the label. */
@@ -26,7 +26,7 @@ export type StatCell = string | number | null;
 export type StatBlock = readonly (readonly StatCell[])[];
 
 export interface StatFile {
-  readonly variables: readonly Variable[];
+  readonly variables: readonly StatVariable[];
   readonly rows: number;
   readonly label?: string;
   /** Every row, at most 2,048 at a time. NULL is what the program that wrote the file calls system-missing. */
@@ -37,12 +37,12 @@ export interface StatFile {
 /** The one spelling of a number that is a code: as JavaScript, and so the engine, shows it. */
 export const codeOfNumber = (x: number): string => String(x === 0 ? 0 : x);
 
-const mostSpelled = 1000;
+const maxSpelled = 1000;
 
 /** Missing codes of a range: its whole numbers if they are few, otherwise the range itself. */
 export function spellRange({ low, high }: MissingRange): { missing: readonly string[]; ranges: readonly MissingRange[] } {
   const [first, last] = [Math.ceil(low), Math.floor(high)];
-  if (!(last - first < mostSpelled) || Math.abs(first) > 2 ** 53 || Math.abs(last) > 2 ** 53)
+  if (!(last - first < maxSpelled) || Math.abs(first) > 2 ** 53 || Math.abs(last) > 2 ** 53)
     return { missing: [], ranges: [{ low, high }] };
   return { missing: Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => codeOfNumber(first + i)), ranges: [] };
 }

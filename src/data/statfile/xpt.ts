@@ -1,10 +1,10 @@
 import { within } from '../../base/input/limits.js';
-import { type ReadCell, rowBlocks } from './block.js';
+import { rowBlocks, type StatCellReader } from './block.js';
 import { type Bytes, Cursor } from './bytes.js';
 import { type Decode, fieldText, windows } from './decode.js';
 import { malformed } from './malformed.js';
-import { dateText, datetimeText, statOrigin, timeText } from './moment.js';
-import type { StatCell, StatFile, Variable } from './variable.js';
+import { isoDate, isoDateTime, isoTime, statOrigin } from './moment.js';
+import type { StatCell, StatFile, StatVariable } from './variable.js';
 
 const line = 80;
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -71,7 +71,7 @@ export function openXpt(bytes: Bytes): Omit<StatFile, 'close'> {
   const dataAt = cursor.position;
   const rows = countRows(bytes, dataAt, rowBytes);
   const variables = columns.map(
-    ({ name, label, text, format }): Variable => ({
+    ({ name, label, text, format }): StatVariable => ({
       name,
       kind: text ? 'text' : kindOf(format),
       labels: new Map(),
@@ -145,21 +145,21 @@ function countRows(bytes: Bytes, dataAt: number, rowBytes: number): number {
   return rows;
 }
 
-function kindOf(format: string): Variable['kind'] {
+function kindOf(format: string): StatVariable['kind'] {
   const name = format.toUpperCase().replace(/[\d.]+$/, '');
   if (/^(DATE|(MMDD|DDMM)YY[BCDNPS]?|YYMMDD[BDNPS]?|WEEKDAT[EX]|E8601DA|B8601DA)$/.test(name)) return 'date';
   if (/^(DATETIME|E8601DT|B8601DT|DATEAMPM)$/.test(name)) return 'datetime';
   return /^(TIME|HHMM|TIMEAMPM|E8601TM)$/.test(name) ? 'time' : 'number';
 }
 
-const shows: Readonly<Record<Exclude<Variable['kind'], 'text'>, (x: number) => StatCell>> = {
+const shows: Readonly<Record<Exclude<StatVariable['kind'], 'text'>, (x: number) => StatCell>> = {
   number: (x) => x,
-  date: (x) => dateText(statOrigin + Math.trunc(x) * 86_400),
-  time: timeText,
-  datetime: (x) => datetimeText(statOrigin + x),
+  date: (x) => isoDate(statOrigin + Math.trunc(x) * 86_400),
+  time: isoTime,
+  datetime: (x) => isoDateTime(statOrigin + x),
 };
 
-function readerOf({ at, width, text }: Column, kind: Variable['kind']): ReadCell {
+function readerOf({ at, width, text }: Column, kind: StatVariable['kind']): StatCellReader {
   if (text) return (row) => fieldText(row.subarray(at, at + width), guessed);
   const show = shows[kind as keyof typeof shows];
   return (row) => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { toText } from '../../base/exact/rational.js';
-import type { Known } from '../../policy/known/known.js';
-import type { Budget, Column, Dependence, Protect, Relation, Table } from '../../policy/policy.js';
-import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
+import type { KnownTotals } from '../../policy/known/known.js';
+import type { Budget, Column, Dependence, LinkedTable, Protect, Relation } from '../../policy/policy.js';
+import { modelFile, type TieKinds, tieKindOf, tieKinds } from '../ties/kinds.js';
 
 /** Declarations of a policy, before its digest is known. */
 export interface Terms {
@@ -14,8 +14,8 @@ export interface Terms {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Real tables of the relations whose tuples are the secrets, by name. */
   readonly edges: ReadonlyMap<string, string>;
-  readonly known?: Known;
-  readonly tables?: ReadonlyMap<string, Table>;
+  readonly known?: KnownTotals;
+  readonly tables?: ReadonlyMap<string, LinkedTable>;
 }
 
 /**
@@ -39,7 +39,7 @@ const longest = 160;
 const inHead = new Set(['secret', 'adversary', 'epsilon', 'delta']);
 
 /** With that head, every part of the terms is a line: two digests differ only where some line does. */
-function linesOf({ protect, dependence, ...rest }: TermsTold): readonly string[] {
+function linesOf({ protect, dependence, ...rest }: TermsSummary): readonly string[] {
   const ties = Array.isArray(dependence)
     ? dependence.length === 0
       ? ['none']
@@ -52,7 +52,7 @@ function linesOf({ protect, dependence, ...rest }: TermsTold): readonly string[]
     ...ties.map((tie) => `dependence ${tie}`),
   ].map((line) => (line.length <= longest ? line : `${line.slice(0, longest)}… #${hash(line).slice(0, 8)}`));
 }
-type TermsTold = Readonly<Record<string, unknown>> & { readonly dependence: unknown; readonly protect: object };
+type TermsSummary = Readonly<Record<string, unknown>> & { readonly dependence: unknown; readonly protect: object };
 
 /** The kind first. */
 const tieText = ({ kind, ...rest }: Dependence): string => `{kind: ${kind}, ${plainly(rest).slice(1)}`;
@@ -75,7 +75,7 @@ function termsIn(
   const ties = dependence.map((d) => {
     const model = modelFile(d, kinds);
     if (model) return { ...d, [model.key]: createHash('sha256').update(contents.get(model.file)!).digest('hex') };
-    const named = kindOf(d, kinds).relation?.(d).name;
+    const named = tieKindOf(d, kinds).relation?.(d).name;
     const relation = named === undefined ? undefined : relations.get(named);
     return relation ? { ...d, relation: { name: relation.name, columns: relation.columns, symmetric: relation.symmetric } } : d;
   });
@@ -95,11 +95,11 @@ function termsIn(
       const { columns: own, symmetric } = relations.get(name)!;
       return { name, table, columns: own, symmetric };
     });
-  const { pairs, ...whose } = protect;
+  const { pairs, ...protection } = protect;
   return {
     protect: {
-      ...whose,
-      ...(pairs && { pairs: [pairs.digest, ...pairs.told.map((t) => `${t.columns.join(' and ')} ${t.text}`)] }),
+      ...protection,
+      ...(pairs && { pairs: [pairs.digest, ...pairs.declarations.map((t) => `${t.columns.join(' and ')} ${t.text}`)] }),
     },
     epsilon: toText(budget.epsilon),
     delta: toText(budget.delta),
@@ -114,7 +114,7 @@ function termsIn(
     // Corrected published numbers do not change the terms: the protection depends on which
     // totals are known. Without published numbers the totals of the data itself are public.
     ...(known && {
-      known: [known.digest, ...known.told.map((text, k) => (known.totals[k]!.values ? `${text}, as published` : text))],
+      known: [known.digest, ...known.descriptions.map((text, k) => (known.totals[k]!.values ? `${text}, as published` : text))],
     }),
   };
 }

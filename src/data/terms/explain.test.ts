@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const told = async (rest: string, protect = '{secret: row}', budget = '{epsilon: 1}') =>
+const explained = async (rest: string, protect = '{secret: row}', budget = '{epsilon: 1}') =>
   explain(
     await parsePolicy(
       `data: {source: survey.csv}
@@ -24,7 +24,7 @@ ${rest}`,
       join(folder, 'policy.yaml'),
     ),
   );
-const about = (lines: Awaited<ReturnType<typeof told>>, topic: string) =>
+const about = (lines: Awaited<ReturnType<typeof explained>>, topic: string) =>
   lines
     .filter((l) => l.topic === topic)
     .map((l) => l.text)
@@ -32,31 +32,31 @@ const about = (lines: Awaited<ReturnType<typeof told>>, topic: string) =>
 
 describe('the explanation of a policy', () => {
   it('the explanation states the assumption of independent records, and that other dependence is not protected', async () => {
-    const lines = await told('dependence: none');
+    const lines = await explained('dependence: none');
     expect(about(lines, 'assumption')).toMatch(/no record says anything about another/);
     expect(about(lines, 'not protected')).toMatch(/any dependence/);
     expect(about(lines, 'not protected')).toMatch(/form: declared public/);
   });
 
   it('the explanation states the budget as a belief: ten percent can become 23 at epsilon one', async () => {
-    const lines = await told('dependence: none');
+    const lines = await explained('dependence: none');
     expect(about(lines, 'belief')).toMatch(/10 % .* 3\.92 % to 23\.2 %/);
     expect(about(lines, 'belief')).not.toMatch(/except/);
   });
 
   it('the explanation describes changes of odds in words if no number expresses them', async () => {
     for (const protect of ['{secret: row}', '{secret: row, neighbours: add-remove}']) {
-      const lines = await told('dependence: none', protect, '{epsilon: 1000}');
+      const lines = await explained('dependence: none', protect, '{epsilon: 1000}');
       expect(about(lines, 'budget')).toMatch(/may change so far that anything is certain \(e\^[12]?000 times\)/);
       expect(JSON.stringify(lines)).not.toMatch(/Infinity|NaN/);
     }
-    expect(about(await told('dependence: none', '{secret: row}', '{epsilon: 20}'), 'budget')).toMatch(
+    expect(about(await explained('dependence: none', '{secret: row}', '{epsilon: 20}'), 'budget')).toMatch(
       /change at most 4\.9e\+8 times/,
     );
   });
 
   it('the explanation repeats the exception of delta in every sentence of the budget', async () => {
-    const lines = await told(
+    const lines = await explained(
       'dependence: none',
       '{secret: row}',
       '{belief: {prior: 0.1, posterior: 0.3, about: a rare disease}, delta: 1e-6}',
@@ -68,24 +68,24 @@ describe('the explanation of a policy', () => {
   });
 
   it('the explanation names the privacy unit for each secret', async () => {
-    expect(about(await told('dependence: none', '{secret: person, unit: id, maxRows: 5}'), 'protected')).toMatch(
+    expect(about(await explained('dependence: none', '{secret: person, unit: id, maxRows: 5}'), 'protected')).toMatch(
       /same id. At most 5 rows/,
     );
-    expect(about(await told('dependence: none', '{secret: answer}'), 'protected')).toMatch(/one answer/);
-    expect(about(await told('dependence: none', '{secret: edge}'), 'protected')).toMatch(/one pair .*friend/);
+    expect(about(await explained('dependence: none', '{secret: answer}'), 'protected')).toMatch(/one answer/);
+    expect(about(await explained('dependence: none', '{secret: edge}'), 'protected')).toMatch(/one pair .*friend/);
     const step = 'dependence: [{kind: sequence, by: id, order: week, state: party, transition: model.json}]';
-    expect(about(await told(step, '{secret: step}'), 'protected')).toMatch(/the party of one id at one week/);
+    expect(about(await explained(step, '{secret: step}'), 'protected')).toMatch(/the party of one id at one week/);
   });
 
   it('the explanation distinguishes the informed adversary from the uninformed one', async () => {
-    expect(about(await told('dependence: none'), 'from')).toMatch(/may even know the exact values/);
-    expect(about(await told('dependence: none', '{secret: row, adversary: uninformed}'), 'from')).toMatch(
+    expect(about(await explained('dependence: none'), 'from')).toMatch(/may even know the exact values/);
+    expect(about(await explained('dependence: none', '{secret: row, adversary: uninformed}'), 'from')).toMatch(
       /but not the values of other records/,
     );
   });
 
   it('the explanation has one line for every kind of dependence, with its strength in words', async () => {
-    const lines = await told(`dependence:
+    const lines = await explained(`dependence:
   - {kind: groups, by: [house, street], column: party, oddsRatio: 81, maxSize: 6}
   - {kind: ties, relation: friend, reach: direct, maxTies: 50}
   - {kind: columns, network: model.json}

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { toNumber } from '../../base/exact/rational.js';
-import { asReadSentence, roundingText } from '../../policy/as-read.js';
+import { readingSentence, roundingText } from '../../policy/as-read.js';
 import { oddsMove, posteriorRange } from '../../policy/belief.js';
 import { levelLabel } from '../../policy/domain.js';
-import { atMost, figure, percent } from '../../policy/figures.js';
+import { figureText, percentFigure, upperFigure } from '../../policy/figures.js';
 import { knownWords } from '../../policy/known/words.js';
-import { addsRemoves, betweenValues, neighboursOf } from '../../policy/neighbours.js';
+import { betweenValues, isAddRemove, neighboursOf } from '../../policy/neighbours.js';
 import { pairWords } from '../../policy/pairs/words.js';
-import type { Cluster, Column, Policy, Relation, SecretKind, Table } from '../../policy/policy.js';
+import type { Column, LinkedTable, MergedColumns, Policy, Relation, SecretKind } from '../../policy/policy.js';
 import { ownTables } from '../../policy/tables.js';
-import { kindOf, type TieKinds, tieKinds } from '../ties/kinds.js';
+import { type TieKinds, tieKindOf, tieKinds } from '../ties/kinds.js';
 import { slicingsOf } from '../ties/slicings.js';
 
 /** One plain sentence about one option of a policy. */
@@ -88,37 +88,37 @@ function designWords({ effect, clusters, population, strata, weights }: NonNulla
     ...(strata ? [`sampled apart by ${strata.column}, whose sizes are declared`] : []),
     ...(weights
       ? [
-          `weights ${weights.column} have the mean ${figure(weights.mean)} and make variances ${figure(weights.effect)} times as large`,
+          `weights ${weights.column} have the mean ${figureText(weights.mean)} and make variances ${figureText(weights.effect)} times as large`,
         ]
       : []),
   ];
-  return `percentages come with sampling error, too: a share varies ${effect === 1 ? 'as much' : `${figure(effect)} times as much`} as in a simple random sample of as many people, and those who did not answer are like those who did${more.length > 0 ? `; ${more.join('; ')}` : ''}. All of it is declared, not looked up.`;
+  return `percentages come with sampling error, too: a share varies ${effect === 1 ? 'as much' : `${figureText(effect)} times as much`} as in a simple random sample of as many people, and those who did not answer are like those who did${more.length > 0 ? `; ${more.join('; ')}` : ''}. All of it is declared, not looked up.`;
 }
 
 const aboutPools = (columns: Policy['columns']): Explanation[] => {
   const pooled = [...columns.values()].flatMap((c) =>
     c.type === 'category' ? (c.pools ?? []).map((pool) => ({ c, pool })) : [],
   );
-  const told = pooled.slice(0, 3).map(({ c, pool }) => `${c.name} (${levelLabel(pool)})`);
+  const texts = pooled.slice(0, 3).map(({ c, pool }) => `${c.name} (${levelLabel(pool)})`);
   const more = pooled.length > 3 ? ` and ${pooled.length - 3} more` : '';
   return pooled.length === 0
     ? []
     : [
         {
           topic: 'data',
-          text: `rare answers are counted as one: ${told.join(', ')}${more}. Which are rare is declared, not looked up.`,
+          text: `rare answers are counted as one: ${texts.join(', ')}${more}. Which are rare is declared, not looked up.`,
         },
       ];
 };
 
-const aboutMerge = ({ columns, support }: Cluster): Explanation => ({
+const aboutMerge = ({ columns, support }: MergedColumns): Explanation => ({
   topic: 'data',
   text: `the columns ${columns.join(', ')} go together: the policy lists ${plural(support.length, 'combination')} of their answers. A survey counts them in one joint table when that needs less noise; a row with any other combination then counts as missing in each of them.`,
 });
 
-const alsoIn = (tables: readonly Table[]): string =>
+const alsoIn = (tables: readonly LinkedTable[]): string =>
   tables.length === 0 ? '' : `, in the data and in ${listed(tables.map((t) => t.name))} together`;
-const aboutTable = ({ name, unit, maxRows, period, columns, public: open }: Table): Explanation => ({
+const aboutTable = ({ name, unit, maxRows, period, columns, public: open }: LinkedTable): Explanation => ({
   topic: 'data',
   text: `table ${name}; ${plural(columns.size, 'column')} may be asked about. ${
     open
@@ -142,7 +142,7 @@ const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> =
     `everything said by all rows with the same ${protect.unit}${alsoIn(ownTables(policy))}. At most ${plural(protect.maxRows, 'row')} of a person ${protect.maxRows === 1 ? 'is' : 'are'} used; ${protect.pairs ? 'whoever has more is left out, because which of them to use would hang on what they say' : 'further ones are left out'}.`,
   answer: () => 'one answer: a single cell of one row. Several answers of the same person taken together are protected less.',
   step: ({ dependence, protect: { window = 1 } }, kinds) => {
-    const [step] = dependence.flatMap((d) => kindOf(d, kinds).step?.(d) ?? []);
+    const [step] = dependence.flatMap((d) => tieKindOf(d, kinds).step?.(d) ?? []);
     return window > 1
       ? `${window} steps in a row of a sequence, taken together; one of them is ${step}.`
       : `one step of a sequence: ${step}.`;
@@ -156,19 +156,19 @@ const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> =
 
 /** Exceptions to "everything in one row is protected": the declared pairs of values. */
 const aboutPairs = (policy: Policy): Explanation[] => {
-  const told = pairWords(policy).notTold;
-  return told.length === 0
+  const texts = pairWords(policy).notTold;
+  return texts.length === 0
     ? []
     : [
         { topic: 'protected', text: 'of that, the pairs of values below: an attacker may not tell one from the other.' },
-        ...told.map((text): Explanation => ({ topic: 'protected', text: `may not tell: ${text}.` })),
+        ...texts.map((text): Explanation => ({ topic: 'protected', text: `may not tell: ${text}.` })),
       ];
 };
 
 /** Reading of numbers that decides which data sets are neighbours. */
 const aboutNumbers = (policy: Policy, kinds: TieKinds): Explanation[] => {
   const agreed = slicingsOf(policy, kinds).map(({ column }) => column.name);
-  const text = asReadSentence(policy, agreed);
+  const text = readingSentence(policy, agreed);
   return text === undefined ? [] : [{ topic: 'protected', text }];
 };
 
@@ -201,14 +201,14 @@ const assumptions = ({ dependence, undecided, protect, known }: Policy, kinds: T
         ]
       : dependence.map((d) => ({
           topic: 'assumption',
-          text: kindOf(d, kinds).explain(d, protect.secret),
+          text: tieKindOf(d, kinds).explain(d, protect.secret),
         }));
 
 /** Priors for which the meaning of the budget is explained. */
 const suspected = [0.01, 0.1, 0.5];
 
 function aboutBudget({ budget, protect }: Policy): Explanation[] {
-  const apart = addsRemoves({ protect });
+  const addRemove = isAddRemove({ protect });
   const epsilon = toNumber(betweenValues(neighboursOf({ protect }), budget.epsilon));
   const delta = toNumber(budget.delta);
   // (epsilon, delta) alone does not bound how often a belief moves further: release/accountant/belief-delta.ts. A belief budget is kept literally.
@@ -216,22 +216,22 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
     delta === 0
       ? ''
       : budget.belief || budget.beliefs?.length
-        ? `, except with probability ${figure(delta)}`
-        : `, except with a small probability that every plan states (delta ${figure(delta)})`;
+        ? `, except with probability ${figureText(delta)}`
+        : `, except with a small probability that every plan states (delta ${figureText(delta)})`;
   const frequency = (p: number) => (p < 0.1 ? `${Math.round(p * 1000)} in 1000` : `${Math.round(p * 100)} in 100`);
   const line = (prior: number): Explanation => {
     const [low, high] = posteriorRange(prior, epsilon);
     return {
       topic: 'belief',
-      text: `${protect.pairs ? 'between two values that are a pair, one' : 'somebody'} believed with ${percent(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percent(low, Math.floor)} to ${percent(high, Math.ceil)} after all releases${slip}.`,
+      text: `${protect.pairs ? 'between two values that are a pair, one' : 'somebody'} believed with ${percentFigure(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percentFigure(low, Math.floor)} to ${percentFigure(high, Math.ceil)} after all releases${slip}.`,
     };
   };
   return [
     {
       topic: 'budget',
-      text: apart
-        ? `over all releases together, the odds of a record being in the data ${oddsMove(epsilon / 2, atMost)} (epsilon ${figure(epsilon / 2)}), those of anything about a record that is in it ${oddsMove(epsilon, atMost)}. How many records there are is protected, too.`
-        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} ${oddsMove(epsilon, atMost)} (epsilon ${figure(epsilon)})${slip}.`,
+      text: addRemove
+        ? `over all releases together, the odds of a record being in the data ${oddsMove(epsilon / 2, upperFigure)} (epsilon ${figureText(epsilon / 2)}), those of anything about a record that is in it ${oddsMove(epsilon, upperFigure)}. How many records there are is protected, too.`
+        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} ${oddsMove(epsilon, upperFigure)} (epsilon ${figureText(epsilon)})${slip}.`,
     },
     ...(budget.per
       ? [
@@ -244,9 +244,9 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
     ...(budget.beliefs ?? []).map(
       ({ prior, posterior, floor, about }): Explanation => ({
         topic: 'belief',
-        text: `you asked that ${about ?? 'anything'} believed with ${percent(toNumber(prior))} is believed with ${[
-          posterior && `at most ${percent(toNumber(posterior))}`,
-          floor && `at least ${percent(toNumber(floor))}`,
+        text: `you asked that ${about ?? 'anything'} believed with ${percentFigure(toNumber(prior))} is believed with ${[
+          posterior && `at most ${percentFigure(toNumber(posterior))}`,
+          floor && `at least ${percentFigure(toNumber(floor))}`,
         ]
           .filter(Boolean)
           .join(' and ')} after all releases${slip}.`,
@@ -261,20 +261,20 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
 
 function aboutOthers({ others }: Policy['budget']): Explanation[] {
   if (!others) return [];
-  const told = Object.entries(others).map(([noise, cost]) => `${noise} ${figure(toNumber(cost))}`);
+  const texts = Object.entries(others).map(([noise, cost]) => `${noise} ${figureText(toNumber(cost))}`);
   return [
     {
       topic: 'budget',
-      text: `of this, ${told.join(' and ')} per record is set aside for other publishers who do not say what they tell about these people. If they tell more, more can be learned than promised here.`,
+      text: `of this, ${texts.join(' and ')} per record is set aside for other publishers who do not say what they tell about these people. If they tell more, more can be learned than promised here.`,
     },
   ];
 }
 
 function aboutQuotas({ analysts }: Policy['budget']): Explanation[] {
   if (!analysts) return [];
-  const named = [...analysts.named].map(([name, quota]) => `${name} at most ${figure(toNumber(quota))}`);
+  const named = [...analysts.named].map(([name, quota]) => `${name} at most ${figureText(toNumber(quota))}`);
   const each = analysts.each
-    ? [`${named.length > 0 ? 'everybody else' : 'each analyst'} at most ${figure(toNumber(analysts.each))}`]
+    ? [`${named.length > 0 ? 'everybody else' : 'each analyst'} at most ${figureText(toNumber(analysts.each))}`]
     : [];
   return [
     {
@@ -295,7 +295,7 @@ function notProtected(policy: Policy): Explanation[] {
   const open = [...policy.columns.values()].filter((c) => c.public).map((c) => c.name);
   const lines = [
     'what holds for people in general, and so for each of them (that smokers fall ill is learned from others, too).',
-    `${addsRemoves(policy) ? '' : 'how many rows there are, '}which columns exist, and what this policy says.`,
+    `${isAddRemove(policy) ? '' : 'how many rows there are, '}which columns exist, and what this policy says.`,
     policy.dependence.length === 0
       ? 'any dependence between records.'
       : 'any dependence that is not declared above, and strengths beyond the declared ones.',

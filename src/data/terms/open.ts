@@ -1,12 +1,12 @@
 import { Fault } from '../../base/errors.js';
 import { type DatabaseScheme, databaseOf } from '../../policy/address.js';
-import type { Policy, Table } from '../../policy/policy.js';
+import type { LinkedTable, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { openDuckdb } from '../engine/duckdb/duckdb.js';
-import { type Engine, type EngineLimits, pinned } from '../engine/engine.js';
+import { type Engine, type EngineLimits, withSnapshot } from '../engine/engine.js';
 import { defaultLimits, sharedWithTies } from '../engine/limits.js';
 import type { EngineSource } from '../engine/source.js';
-import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
+import { type TieKinds, tieKindColumns, tieKindOf, tieKinds } from '../ties/kinds.js';
 import { joiningColumns, sourceOf } from './source.js';
 
 /** Opens the data of a policy and checks that every column it names exists; or opens a bare source. */
@@ -17,15 +17,15 @@ export async function openEngine(
 ): Promise<Engine> {
   const policy = 'protect' in what ? what : undefined;
   const source = policy ? sourceOf(policy, kinds) : { relations: [], codes: new Set<string>(), ...(what as { source: string }) };
-  const said = limits.memory === undefined ? {} : { room: limits.memory };
-  const allowed = { ...defaultLimits(), ...said, ...limits };
+  const tieLimit = limits.memory === undefined ? {} : { room: limits.memory };
+  const allowed = { ...defaultLimits(), ...tieLimit, ...limits };
   const opened = policy && tiesRecords(policy, kinds) ? sharedWithTies(allowed) : allowed;
   const database = databaseOf(source.source);
   const open = database === undefined ? openDuckdb : await databases[database]();
   const engine = await open(source, opened);
   if (!policy) return engine;
   try {
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       checkColumns(
         policy,
         (await data.columns()).map((c) => c.name),
@@ -54,7 +54,7 @@ const databases: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
 };
 
 const tiesRecords = ({ protect, dependence }: Policy, kinds: TieKinds): boolean =>
-  protect.secret !== 'edge' && dependence.some((d) => kindOf(d, kinds).records !== undefined);
+  protect.secret !== 'edge' && dependence.some((d) => tieKindOf(d, kinds).records !== undefined);
 
 /** Every column of the data a policy names, with the entry that names it. */
 function* named(policy: Policy, kinds: TieKinds): Iterable<readonly [column: string, entry: string, role: string]> {
@@ -62,10 +62,10 @@ function* named(policy: Policy, kinds: TieKinds): Iterable<readonly [column: str
   for (const name of policy.data.links ?? []) yield [name, 'data.links', 'joining'];
   for (const name of policy.columns.keys()) yield [name, `columns.${name}`, 'declared'];
   for (const [i, d] of policy.dependence.entries())
-    for (const { column, key, role } of tieColumns(d, kinds)) yield [column, `dependence.${i}.${key}`, role];
+    for (const { column, key, role } of tieKindColumns(d, kinds)) yield [column, `dependence.${i}.${key}`, role];
 }
 
-function* namedIn(table: Table): ReturnType<typeof named> {
+function* namedIn(table: LinkedTable): ReturnType<typeof named> {
   for (const name of joiningColumns(table)) yield [name, `tables.${table.name}`, 'joining'];
   for (const name of table.columns.keys()) yield [name, `tables.${table.name}.columns`, 'declared'];
 }

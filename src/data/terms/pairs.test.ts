@@ -36,8 +36,8 @@ describe('pairs in a policy', () => {
   it('pairs are numbers within a distance, and no answer with any of them', async () => {
     const age = await column('age', '{age: {within: 5}}');
     expect([isPair(age, 0, 5), isPair(age, 0, 6), isPair(age, 0, -1), distance(age, 0, 17)]).toEqual([true, false, true, 2]);
-    const apart = await column('age', '{age: {within: 5, missing: apart}}');
-    expect([isPair(apart, 0, -1), distance(apart, 0, 17)]).toEqual([false, 4]);
+    const separated = await column('age', '{age: {within: 5, missing: apart}}');
+    expect([isPair(separated, 0, -1), distance(separated, 0, 17)]).toEqual([false, 4]);
   });
 
   it('pairs round outward if numbers lie between steps', async () => {

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { isZero } from '../../base/exact/rational.js';
-import { readNamed, readNamedText, whyNot } from '../../base/input/named-file.js';
-import { addressFrom, isCluster, isDatabase, readCluster, schemeOf } from '../../policy/address.js';
+import { readNamed, readNamedText, unreadableText } from '../../base/input/named-file.js';
+import { addressFrom, isCluster, isDatabase, readCluster, urlScheme } from '../../policy/address.js';
 import { declareBudget } from '../../policy/budget.js';
 import type { Codebook } from '../../policy/codebook.js';
 import { declareColumns } from '../../policy/columns.js';
@@ -21,7 +21,7 @@ import { readCodebook } from '../codebook/codebook.js';
 import { declareMerge } from '../codebook/merge.js';
 import { isCsv } from '../engine/data-file.js';
 import { isUtf8Name } from '../statfile/decode.js';
-import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
+import { modelFile, type TieKinds, tieKindOf, tieKinds } from '../ties/kinds.js';
 import { type Digested, digestTerms } from './digest.js';
 import { refuseReserved } from './reserved.js';
 import { type PolicyFile, policyShape } from './shape.js';
@@ -34,7 +34,7 @@ export async function readPolicy(file: string, kinds: TieKinds = tieKinds): Prom
     path,
     'policyBytes',
     (why) =>
-      new Fault('POLICY_SYNTAX', `The policy file ${whyNot[why]}.`, 'Check its path; `fugu init DATA` drafts a policy.', {
+      new Fault('POLICY_SYNTAX', `The policy file ${unreadableText[why]}.`, 'Check its path; `fugu init DATA` drafts a policy.', {
         place: { file },
       }),
   );
@@ -58,13 +58,13 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   refuseReserved([...columns.keys(), ...relations.keys()], file);
   const undecided = entry.dependence === 'undecided';
   const declared = typeof entry.dependence === 'string' ? [] : entry.dependence;
-  const dependence = declared.map((told, i) =>
-    kindOf(told, kinds).declare(told, ['dependence', i], { directory, columns, relations, yaml }),
+  const dependence = declared.map((stated, i) =>
+    tieKindOf(stated, kinds).declare(stated, ['dependence', i], { directory, columns, relations, yaml }),
   );
-  const whose = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
+  const protection = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
   const declaring = { directory, columns, yaml, ...(data.encoding !== undefined && { encoding: data.encoding }) };
-  const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, whose, declaring);
-  const protect: Protect = { ...whose, ...(pairs && { pairs }) };
+  const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, protection, declaring);
+  const protect: Protect = { ...protection, ...(pairs && { pairs }) };
   const known = entry.known && declareKnown(entry.known, { protect, dependence }, declaring);
   const tables = declareTables(entry.tables ?? {}, { directory, data, protect, known: known !== undefined, yaml });
   for (const { columns: own } of tables.values()) refuseReserved(own.keys(), file);
@@ -102,7 +102,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const files = secretFiles({ data, protect, relations, ...several });
   const edges = declareEdges({ data, protect, relations }, yaml);
   const ledger = declareLedger(entry.ledger, files, directory, yaml);
-  const told = { protect, budget, dependence, undecided, columns, relations, ...(known && { known }), ...several };
+  const stated = { protect, budget, dependence, undecided, columns, relations, ...(known && { known }), ...several };
   const policy: Policy = {
     file,
     directory,
@@ -121,9 +121,9 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     ...(known && { known }),
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    ...termsOf(digestTerms({ ...told, edges }, contents, kinds)),
+    ...termsOf(digestTerms({ ...stated, edges }, contents, kinds)),
     ...(edges.size > 0 && {
-      movableDigest: digestTerms({ ...told, edges: seenFrom(ledger, edges, data) }, contents, kinds).digest,
+      movableDigest: digestTerms({ ...stated, edges: seenFrom(ledger, edges, data) }, contents, kinds).digest,
     }),
     places: yaml.places(),
   };
@@ -159,7 +159,7 @@ function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlF
 }
 
 function declareAddress({ source, table }: PolicyFile['data'], directory: string, yaml: YamlFile): string | undefined {
-  const scheme = schemeOf(source);
+  const scheme = urlScheme(source);
   if (scheme === undefined) return undefined;
   const wrong = (message: string, hint: string) => invalid(yaml, ['data', 'source'], message, hint);
   if (!isDatabase(source))
@@ -198,7 +198,7 @@ function declareLedger(entry: string | undefined, files: readonly string[], dire
       'Name one ledger for all of them, such as ledger: ledger.db.',
     );
   }
-  if (schemeOf(entry) === undefined) return canonicalPath(fromFolder(entry, directory));
+  if (urlScheme(entry) === undefined) return canonicalPath(fromFolder(entry, directory));
   const wrong = (message: string, hint: string) => invalid(yaml, ['ledger'], message, hint);
   if (!isDatabase(entry))
     throw wrong(
@@ -274,7 +274,7 @@ function isOneTable(a: string, b: string, database: string): boolean {
 
 /** True if a declared tie orders steps. */
 const orderedSteps = (dependence: readonly Dependence[], kinds: TieKinds): boolean =>
-  dependence.some((d) => kindOf(d, kinds).step !== undefined);
+  dependence.some((d) => tieKindOf(d, kinds).step !== undefined);
 
 function declareProtect(
   entry: PolicyFile['protect'],
@@ -362,7 +362,12 @@ function readModels(dependence: readonly Dependence[], kinds: TieKinds, yaml: Ya
     const model = modelFile(declared, kinds);
     if (!model) continue;
     const bytes = readNamed(model.file, 'modelBytes', (why) =>
-      invalid(yaml, ['dependence', i, model.key], `The ${model.key} file ${whyNot[why]}.`, 'Its path is relative to the policy.'),
+      invalid(
+        yaml,
+        ['dependence', i, model.key],
+        `The ${model.key} file ${unreadableText[why]}.`,
+        'Its path is relative to the policy.',
+      ),
     );
     contents.set(model.file, bytes);
   }

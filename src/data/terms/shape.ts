@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { knownShape } from '../../policy/known/shape.js';
 import { pairsShape } from '../../policy/pairs/shape.js';
 import {
-  atMost,
   budgetShape,
   columnShape,
   designShape,
   flag,
+  keyCount,
+  limitedTo,
   linksShape,
   mergeShape,
   section,
-  sizeOf,
   tableShape,
-  whole,
+  wholeShape,
   word,
 } from '../../policy/schema.js';
 import { decoderOf } from '../statfile/decode.js';
@@ -63,8 +63,8 @@ const shapeWith = (kinds: TieKinds) =>
             error: 'The secret must be row, person, answer, step or edge.',
           }),
           unit: word('unit').optional().describe('The column that names whom a row belongs to.'),
-          maxRows: whole('maxRows', 1).optional(),
-          window: whole('window', 1).optional().describe('With secret: step, how many steps in a row are one secret.'),
+          maxRows: wholeShape('maxRows', 1).optional(),
+          window: wholeShape('window', 1).optional().describe('With secret: step, how many steps in a row are one secret.'),
           adversary: z.enum(['informed', 'uninformed'], { error: 'The adversary must be informed or uninformed.' }).optional(),
           neighbours: z
             .enum(['replace', 'add-remove'], { error: 'Neighbours must be replace or add-remove.' })
@@ -82,7 +82,7 @@ const shapeWith = (kinds: TieKinds) =>
       design: designShape.optional().describe('How the sample was drawn: shares then come with sampling error, too.'),
       columns: z
         .record(z.string(), columnShape, { error: 'Write one line per column: age: {type: integer, bounds: [17, 90]}.' })
-        .superRefine(atMost('columns', sizeOf))
+        .superRefine(limitedTo('columns', keyCount))
         .optional(),
       merge: z
         .array(mergeShape, { error: 'Write a list: - {columns: [a, b], support: [[1, 2], [2, ""]]}.' })
@@ -95,7 +95,7 @@ const shapeWith = (kinds: TieKinds) =>
             {
               table: word('table'),
               columns: z.array(word('column')).min(1),
-              domain: whole('domain', 1),
+              domain: wholeShape('domain', 1),
               symmetric: flag('symmetric').optional(),
               private: flag('private').optional(),
             },
@@ -103,17 +103,17 @@ const shapeWith = (kinds: TieKinds) =>
           ),
           { error: 'Write one line per relation: friend: {table: friends.csv, columns: [a, b], domain: 200000}.' },
         )
-        .superRefine(atMost('relations', sizeOf))
+        .superRefine(limitedTo('relations', keyCount))
         .optional(),
       tables: z
         .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), tableShape, {
           error: 'Write one line per table: visits: {source: visits.csv, unit: person, maxRows: 20, columns: {…}}.',
         })
-        .superRefine(atMost('tables', sizeOf))
+        .superRefine(limitedTo('tables', keyCount))
         .optional()
         .describe('Tables beside the data: rows of the same persons, or public ones. The data says who there is.'),
       dependence: z
-        .union([z.enum(['none', 'undecided']), z.array(dependenceShape(kinds)).min(1).superRefine(atMost('dependences'))], {
+        .union([z.enum(['none', 'undecided']), z.array(dependenceShape(kinds)).min(1).superRefine(limitedTo('dependences'))], {
           error:
             'What is known about dependence between records must be written: silence is not an assumption.\nWrite dependence: none if records are independent, or a list such as - {kind: groups, by: household_id}.',
         })

@@ -1,23 +1,23 @@
 import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
-import { type Grid, gridOf } from '../../policy/grid.js';
-import type { Column, NumberColumn, Policy, Table, WeightColumn } from '../../policy/policy.js';
+import { gridOf, type NumberGrid } from '../../policy/grid.js';
+import type { Column, LinkedTable, NumberColumn, Policy, WeightColumn } from '../../policy/policy.js';
 import type { CellReadings, EngineSource, RelationSource } from '../engine/source.js';
-import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
+import { type TieKinds, tieKindColumns, tieKindOf, tieKinds } from '../ties/kinds.js';
 
 /** Columns that name the owner of a row or define ties: their text itself is used, declared or not. */
 const namesOf = ({ data, protect, dependence }: Policy, kinds: TieKinds): ReadonlySet<string> =>
   new Set([
     ...(protect.unit === undefined ? [] : [protect.unit]),
     ...(data.links ?? []),
-    ...dependence.flatMap((d) => tieColumns(d, kinds).map(({ column }) => column)),
+    ...dependence.flatMap((d) => tieKindColumns(d, kinds).map(({ column }) => column)),
   ]);
 
 export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSource {
   const odds = new Map(
     policy.dependence.flatMap((d): [string, string][] => {
-      const said = kindOf(d, kinds).relation?.(d);
-      return said?.odds === undefined ? [] : [[said.name, said.odds]];
+      const relation = tieKindOf(d, kinds).relation?.(d);
+      return relation?.odds === undefined ? [] : [[relation.name, relation.odds]];
     }),
   );
   return {
@@ -44,14 +44,14 @@ export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSour
 }
 
 /** Columns that name the owner of a row or join it to others. */
-export const joiningColumns = ({ unit, key = [], links }: Pick<Table, 'unit' | 'key' | 'links'>): ReadonlySet<string> =>
+export const joiningColumns = ({ unit, key = [], links }: Pick<LinkedTable, 'unit' | 'key' | 'links'>): ReadonlySet<string> =>
   new Set([...(unit === undefined ? [] : [unit]), ...key, ...links]);
 
 /** Codes of the categories of the data, or of a side table, from which only these codes are read. */
 export type Domains = ReadonlyMap<string, readonly string[]>;
 export const domainsOfData = (policy: Policy, kinds: TieKinds = tieKinds): Domains =>
   domainsOf(policy.columns, namesOf(policy, kinds));
-export const domainsOfTable = (table: Table): Domains => domainsOf(table.columns, joiningColumns(table));
+export const domainsOfTable = (table: LinkedTable): Domains => domainsOf(table.columns, joiningColumns(table));
 const domainsOf = (columns: ReadonlyMap<string, Column>, names: ReadonlySet<string>): Domains =>
   new Map([...columns.values()].flatMap((c) => (c.type === 'category' && !names.has(c.name) ? [[c.name, codesOf(c)]] : [])));
 
@@ -84,7 +84,7 @@ export function refuseDatedNames(policy: Policy, kinds: TieKinds): void {
 }
 
 /** An unusable grid is refused when the column is queried. */
-function usableGrid(column: NumberColumn | WeightColumn): readonly Grid[] {
+function usableGrid(column: NumberColumn | WeightColumn): readonly NumberGrid[] {
   try {
     return [gridOf(column)];
   } catch (error) {
@@ -97,7 +97,7 @@ function usableGrid(column: NumberColumn | WeightColumn): readonly Grid[] {
  * True if data opened as this source serves a policy: its relations have the same
  * tuples, and of no column that it uses was text dropped that the policy needs.
  */
-export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = tieKinds): boolean {
+export function servesPolicy(opened: EngineSource, policy: Policy, kinds: TieKinds = tieKinds): boolean {
   const wanted = sourceOf(policy, kinds);
   const relations = new Map(opened.relations.map((r) => [r.name, r]));
   const tuples = ({ table, columns, symmetric }: RelationSource) => JSON.stringify([table, columns, symmetric]);

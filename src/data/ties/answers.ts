@@ -13,7 +13,7 @@ import {
   resolutionWords,
 } from '../../privacy/dependence/model/resolution.js';
 import { answersTo, type RecordClass } from '../../privacy/mechanism/record-class.js';
-import { kindOf, type TieKinds, tieKinds } from './kinds.js';
+import { type TieKinds, tieKindOf, tieKinds } from './kinds.js';
 
 /** One declared model of the answers of a person. */
 export interface AnswersModel {
@@ -31,7 +31,7 @@ export function answersAmplifier(list: readonly Dependence[], policy: Policy, ki
   const names = [...policy.columns.values()].filter((c) => !c.public).map((c) => c.name);
   const classes = new Set<RecordClass>(names.map(answersTo));
   const indexOf = (name: string) => (names.includes(name) ? names.indexOf(name) : undefined);
-  const models = list.map((d) => kindOf(d, kinds).answers!(d, policy, names.length, indexOf));
+  const models = list.map((d) => tieKindOf(d, kinds).answers!(d, policy, names.length, indexOf));
   coverEveryColumn(names, new Set(models.flatMap((m) => m.names)));
   const refuse = (message: string, hint: string): Fault =>
     new Fault('MODEL_INVALID', message, hint, { place: { file: policy.file } });
@@ -57,7 +57,7 @@ export function answersAmplifier(list: readonly Dependence[], policy: Policy, ki
     ...(resolution && { conditions: [wholeLevels(resolution)] }),
     graph: combine(models.map((m) => m.graph)),
     ...(alone && { model: networkModel(alone) }),
-    how: 'Dependence calculus over the declared ties between columns.',
+    method: 'Dependence calculus over the declared ties between columns.',
   });
 }
 

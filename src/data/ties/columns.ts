@@ -20,10 +20,10 @@ export interface ColumnsDependence {
 const shape = section({ kind: z.literal('columns'), network: word('network') }, 'Write {kind: columns, network: wave1.json}.');
 
 /** The answers of one person follow a declared network, or tables of two columns each (spread.ts). It declares nothing between records. */
-export const columns: TieKind<ColumnsDependence, z.output<typeof shape>> = {
+export const columnsTie: TieKind<ColumnsDependence, z.output<typeof shape>> = {
   kind: 'columns',
   shape,
-  declare: (told, _path, { directory }) => ({ kind: 'columns', network: resolve(directory, told.network) }),
+  declare: (entry, _path, { directory }) => ({ kind: 'columns', network: resolve(directory, entry.network) }),
   file: 'network',
   explain: (d) => `the answers in one row depend on one another as the network ${basename(d.network)} says, and in no other way.`,
   words: () => 'Answers of one person follow the declared network; when the whole row is the secret it does not matter.',
@@ -33,7 +33,7 @@ export const columns: TieKind<ColumnsDependence, z.output<typeof shape>> = {
     const graph = modelGraph(networkModel(network), d.network, count, indexOf);
     return { graph, names: network.variables.map((v) => v.name), levels, network, words: [networkOrigin(network)] };
   },
-  apart: (d) => {
+  separateRoute: (d) => {
     const spread = spreadIn(d.network);
     return spread && ((policy) => declaredPairwise(spread, policy));
   },
@@ -57,4 +57,4 @@ function networkOrigin({ origin }: Network): string {
 
 /** `kind: columns` may name a pairwise file instead of a network; undefined when it does not. */
 export const declaredSpread = (d: Dependence): DeclaredSpread | undefined =>
-  d.kind === columns.kind ? spreadIn((d as ColumnsDependence).network) : undefined;
+  d.kind === columnsTie.kind ? spreadIn((d as ColumnsDependence).network) : undefined;

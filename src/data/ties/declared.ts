@@ -3,11 +3,11 @@ import type { Dependence, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { untied } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
-import { type RecordClass, tuplesOf } from '../../privacy/mechanism/record-class.js';
-import type { Pinned } from '../engine/engine.js';
+import { type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
+import type { Snapshot } from '../engine/engine.js';
 import { answersAmplifier } from './answers.js';
-import { kindOf, type TieKinds, tieKinds } from './kinds.js';
-import { type RecordTies, recordTies, type Told } from './record-ties.js';
+import { type TieKinds, tieKindOf, tieKinds } from './kinds.js';
+import { type ProgressListener, type RecordTies, recordTies } from './record-ties.js';
 import { type TiedTuples, tupleAmplifier } from './tuples.js';
 
 export interface Declared extends RecordTies {
@@ -18,9 +18,9 @@ export interface Declared extends RecordTies {
 /** Every proven way from the declared ties to leakage (declared.proof.md); calibration uses whichever gives the least noise. */
 export async function declaredAmplifiers(
   policy: Policy,
-  engine: Pinned,
+  engine: Snapshot,
   kinds: TieKinds = tieKinds,
-  progress?: Told,
+  progress?: ProgressListener,
 ): Promise<Declared> {
   const { secret } = policy.protect;
   if (secret === 'edge')
@@ -35,10 +35,14 @@ export async function declaredAmplifiers(
       ],
       readsData: false,
     };
-  const told = policy.dependence.map((d) => ({ d, kind: kindOf(d, kinds), apart: kindOf(d, kinds).apart?.(d) }));
-  const rest = told.filter(({ apart }) => apart === undefined);
+  const ties = policy.dependence.map((d) => ({
+    d,
+    kind: tieKindOf(d, kinds),
+    separateRoute: tieKindOf(d, kinds).separateRoute?.(d),
+  }));
+  const rest = ties.filter(({ separateRoute }) => separateRoute === undefined);
   // When answers are the secret, the records of a model that can be about answers are columns.
-  const isInside = ({ kind }: (typeof told)[number]) => secret === 'answer' && kind.answers !== undefined;
+  const isInside = ({ kind }: (typeof ties)[number]) => secret === 'answer' && kind.answers !== undefined;
   const inside = rest.filter(isInside);
   const between = rest.filter((t) => !isInside(t));
   const records = await recordTies(
@@ -61,13 +65,13 @@ export async function declaredAmplifiers(
           ),
         ]
       : []),
-    ...told.flatMap(({ apart }) => (apart ? [apart(policy)] : [])),
+    ...ties.flatMap(({ separateRoute }) => (separateRoute ? [separateRoute(policy)] : [])),
   ];
   return { amplifiers: [...records.amplifiers, ...answers], readsData: false };
 }
 
 function tiedTuples(d: Dependence, policy: Policy, kinds: TieKinds): TiedTuples {
-  const { tuples } = kindOf(d, kinds);
+  const { tuples } = tieKindOf(d, kinds);
   if (!tuples)
     throw new Fault(
       'POLICY_INVALID',
@@ -78,7 +82,7 @@ function tiedTuples(d: Dependence, policy: Policy, kinds: TieKinds): TiedTuples 
 }
 
 function relationAmplifier(policy: Policy): Amplifier {
-  const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesOf(r.name)));
+  const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesIn(r.name)));
   return graphAmplifier({
     name: 'independent',
     graph: untied(1),
@@ -86,6 +90,6 @@ function relationAmplifier(policy: Policy): Amplifier {
     adversary: 'informed',
     reach: 'any',
     assumptions: ['Tuples of the relations are independent of one another; a tie that is not declared is not protected.'],
-    how: 'Tuples are declared independent: leakage is the base cost.',
+    method: 'Tuples are declared independent: leakage is the base cost.',
   });
 }

@@ -19,10 +19,10 @@ export interface FactorsDependence {
 const shape = section({ kind: z.literal('factors'), model: word('model') }, 'Write {kind: factors, model: model.json}.');
 
 /** A model file of any factors, between records or between the answers of one person. */
-export const factors: TieKind<FactorsDependence, z.output<typeof shape>> = {
+export const factorsTie: TieKind<FactorsDependence, z.output<typeof shape>> = {
   kind: 'factors',
   shape,
-  declare: (told, _path, { directory }) => ({ kind: 'factors', model: resolve(directory, told.model) }),
+  declare: (entry, _path, { directory }) => ({ kind: 'factors', model: resolve(directory, entry.model) }),
   file: 'model',
   explain: (d) => `records depend on one another as the model ${basename(d.model)} says, and in no other way.`,
   words: () => 'Records follow a distribution on the declared model graph whose odds ratios stay below the declared ones.',

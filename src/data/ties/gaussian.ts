@@ -23,10 +23,10 @@ const assumption =
   'Numbers follow a Gaussian law with the declared precision matrix, restricted to the bounds in its file: no number lies outside these, not even one that releases pull to the bounds of its column, and none is missing.';
 
 /** Bounded numbers under a declared precision matrix, one of each record or several of one person. */
-export const gaussian: TieKind<GaussianDependence, z.output<typeof shape>> = {
+export const gaussianTie: TieKind<GaussianDependence, z.output<typeof shape>> = {
   kind: 'gaussian',
   shape,
-  declare: (told, _path, { directory }) => ({ kind: 'gaussian', precision: resolve(directory, told.precision) }),
+  declare: (entry, _path, { directory }) => ({ kind: 'gaussian', precision: resolve(directory, entry.precision) }),
   file: 'precision',
   explain: (d) =>
     `values depend on one another as the precision matrix ${basename(d.precision)} says, and none lies outside the bounds given there.`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
-import { leakage } from '../../privacy/dependence/leakage.js';
+import { leakageBounds } from '../../privacy/dependence/leakage.js';
 import { type GroupsDependence, groupsGraph } from './groups.js';
 import type { RecordTable } from './records.js';
 
@@ -38,8 +38,8 @@ describe('a person whose rows name several homes', () => {
       [[0, 5], [1, 5], [2, 5], [0, 6], [3, 6], [4, 6]].map((members) => ({ members, logOdds: d })), // biome-ignore format: one line
       2,
     );
-    const exact = leakage(types, 0.3, 'informed').perRecord;
-    const bound = leakage(groupsGraph(homes(), two), 0.3, 'informed').perRecord;
+    const exact = leakageBounds(types, 0.3, 'informed').perRecord;
+    const bound = leakageBounds(groupsGraph(homes(), two), 0.3, 'informed').perRecord;
     bound.forEach((leak, person) => {
       expect(leak).toBeGreaterThanOrEqual(exact[person]!);
     });
@@ -48,8 +48,8 @@ describe('a person whose rows name several homes', () => {
   it('people with one home, and pairwise ties, are unaffected', () => {
     const one = table([[0, 'a'], [1, 'a'], [2, 'b'], [2, 'b']], 3); // biome-ignore format: one line
     const star = fromFactors(3, [0, 1].map((u) => ({ members: [u, 3], logOdds: d })), 1); // biome-ignore format: one line
-    expect(leakage(groupsGraph(homes(), one), 0.3, 'informed').worst.leakage).toBeCloseTo(
-      leakage(star, 0.3, 'informed').worst.leakage,
+    expect(leakageBounds(groupsGraph(homes(), one), 0.3, 'informed').worst.leakage).toBeCloseTo(
+      leakageBounds(star, 0.3, 'informed').worst.leakage,
       9,
     );
     expect(Math.max(...groupsGraph(homes({ hidden: false }), two).logOdds)).toBeCloseTo(d, 12);

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { mulUp } from '../../base/exact/outward.js';
 import { invalid } from '../../policy/problems.js';
-import { flag, section, whole, word } from '../../policy/schema.js';
+import { flag, section, wholeShape, word } from '../../policy/schema.js';
 import { combine, type FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
 import { fromGroups, noGroup } from '../../privacy/dependence/graph/group-graph.js';
-import { after, boundless, combinedBytes, type Room } from '../../privacy/dependence/graph/room.js';
+import { combinedBytes, type MemoryLimit, memoryAfter, unlimitedMemory } from '../../privacy/dependence/graph/room.js';
 import type { TieKind } from './kind.js';
 import { noName } from './name-list.js';
 import type { RecordTable } from './records.js';
@@ -38,24 +38,24 @@ const shape = section(
       },
     ),
     hidden: flag('hidden').optional(),
-    maxSize: whole('maxSize', 1).optional(),
-    maxUsed: whole('maxUsed', 1).optional(),
+    maxSize: wholeShape('maxSize', 1).optional(),
+    maxUsed: wholeShape('maxUsed', 1).optional(),
     ...strengthKeys,
   },
   'Write {kind: groups, by: household_id}.',
 );
 
 /** Households, wards, classes. */
-export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
+export const groupsTie: TieKind<GroupsDependence, z.output<typeof shape>> = {
   kind: 'groups',
   shape,
-  declare: (told, path, context) => {
-    const all = typeof told.by === 'object' && !Array.isArray(told.by);
-    const by: readonly string[] = typeof told.by === 'string' ? [told.by] : Array.isArray(told.by) ? told.by : told.by.all;
+  declare: (entry, path, context) => {
+    const all = typeof entry.by === 'object' && !Array.isArray(entry.by);
+    const by: readonly string[] = typeof entry.by === 'string' ? [entry.by] : Array.isArray(entry.by) ? entry.by : entry.by.all;
     const repeated = by.find((name, i) => by.indexOf(name) !== i);
     if (repeated !== undefined)
       throw invalid(context.yaml, [...path, 'by'], `The group column "${repeated}" is listed twice.`, 'List each column once.');
-    if (told.maxUsed !== undefined && told.maxSize !== undefined)
+    if (entry.maxUsed !== undefined && entry.maxSize !== undefined)
       throw invalid(
         context.yaml,
         [...path, 'maxUsed'],
@@ -66,12 +66,12 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
       kind: 'groups',
       by,
       ...(all && { all: true }),
-      ...tiedColumn(told, path, context),
-      ...pulled(told, path, context),
-      oddsRatio: ratio(told.oddsRatio),
-      hidden: told.hidden ?? false,
-      ...(told.maxSize !== undefined && { maxSize: told.maxSize }),
-      ...(told.maxUsed !== undefined && { maxUsed: told.maxUsed }),
+      ...tiedColumn(entry, path, context),
+      ...pulled(entry, path, context),
+      oddsRatio: ratio(entry.oddsRatio),
+      hidden: entry.hidden ?? false,
+      ...(entry.maxSize !== undefined && { maxSize: entry.maxSize }),
+      ...(entry.maxUsed !== undefined && { maxUsed: entry.maxUsed }),
     };
   },
   columns: (d) => d.by.map((column) => ({ column, key: 'by', role: 'group', read: 'name' })),
@@ -117,21 +117,25 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
 export const groupsBy = (dependence: readonly { readonly kind: string }[], column: string): GroupsDependence | undefined =>
   dependence.find((d): d is GroupsDependence => {
     const own = d as GroupsDependence;
-    return d.kind === groups.kind && own.by.includes(column) && !own.all;
+    return d.kind === groupsTie.kind && own.by.includes(column) && !own.all;
   });
 
-export function groupsGraph(dependence: GroupsDependence, records: RecordTable, room: Room = boundless): FactorGraph {
+export function groupsGraph(
+  dependence: GroupsDependence,
+  records: RecordTable,
+  room: MemoryLimit = unlimitedMemory,
+): FactorGraph {
   if (dependence.maxSize !== undefined) return boundedGroups(dependence, records, dependence.maxSize);
-  const beside: Room = { need: (bytes) => room.need(records.bytes + bytes) };
+  const withRecords: MemoryLimit = { require: (bytes) => room.require(records.bytes + bytes) };
   const graphs: FactorGraph[] = [];
   for (const names of groupings(dependence)) {
     const { group, each } = groupOf(records, names);
     // Joined groups have one hidden type, the list of their types; a member of several is tied to as many of them.
     const odds = strength(dependence.oddsRatio);
     const own = dependence.hidden && odds > 0 ? mulUp(each, odds) : odds;
-    graphs.push(fromGroups(group, own, tieOf(dependence), after(graphs, beside)));
+    graphs.push(fromGroups(group, own, tieOf(dependence), memoryAfter(graphs, withRecords)));
   }
-  if (graphs.length > 1) after(graphs, beside).need(combinedBytes(graphs));
+  if (graphs.length > 1) memoryAfter(graphs, withRecords).require(combinedBytes(graphs));
   return combine(graphs);
 }
 

@@ -3,8 +3,8 @@ import type { Column, Dependence, Policy, Relation, SecretKind } from '../../pol
 import type { Path, YamlFile } from '../../policy/yaml-file.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import type { FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
-import type { Room } from '../../privacy/dependence/graph/room.js';
-import type { Pinned } from '../engine/engine.js';
+import type { MemoryLimit } from '../../privacy/dependence/graph/room.js';
+import type { Snapshot } from '../engine/engine.js';
 import type { AnswersModel } from './answers.js';
 import type { RecordTable } from './records.js';
 import type { TupleTies } from './tuples.js';
@@ -14,11 +14,11 @@ import type { GroupLimit } from './used-records.js';
  * One kind of declared dependence: one file and one line in kinds.ts; no other code knows kinds by name.
  * `D` is the declaration, `Entry` its form in a policy. An omitted member does not apply to the kind.
  */
-export interface TieKind<D extends Dependence = Dependence, Told = unknown> {
+export interface TieKind<D extends Dependence = Dependence, Entry = unknown> {
   readonly kind: D['kind'];
   /** Schema of the policy entry. */
   readonly shape: z.ZodObject;
-  declare(told: Told, path: Path, context: Declaring): D;
+  declare(entry: Entry, path: Path, context: TieContext): D;
   /** The key of the model file it rests on. */
   readonly file?: string;
   /** Relation that lists the ties, and the column of its table with their odds ratios. */
@@ -40,10 +40,10 @@ export interface TieKind<D extends Dependence = Dependence, Told = unknown> {
   /** Ties between the tuples of a relation. */
   readonly tuples?: BetweenTuples<D>;
   /** A separate bound for declarations that are no graph, such as another kind of file. */
-  apart?(d: D): ((policy: Policy) => Amplifier) | undefined;
+  separateRoute?(d: D): ((policy: Policy) => Amplifier) | undefined;
 }
 
-export interface Declaring {
+export interface TieContext {
   readonly directory: string;
   readonly columns: ReadonlyMap<string, Column>;
   readonly relations: ReadonlyMap<string, Relation>;
@@ -62,7 +62,7 @@ export interface TieColumn {
 export interface BetweenRecords<D> {
   /** If no other tie is declared: a bound that needs no records, if the data allows it. */
   chain?(d: D, given: Alone): Promise<OneChain | undefined>;
-  graph(d: D, source: Source): FactorGraph | Promise<FactorGraph>;
+  graph(d: D, source: GraphSource): FactorGraph | Promise<FactorGraph>;
   /** Ties reach no further than their ends: holds against an uninformed attacker only. */
   reach?(d: D): 'any' | 'direct';
   /** Column of two values through which all its ties are positive, if that is declared or observed. */
@@ -70,7 +70,7 @@ export interface BetweenRecords<D> {
   /** Largest number of used records tied to a used one; others are left out. */
   limit?(d: D): number | undefined;
   /** Largest number of used members per group; others are left out. */
-  groupLimits?(d: D, source: Source): readonly GroupLimit[];
+  groupLimits?(d: D, source: GraphSource): readonly GroupLimit[];
   /** Reason for which it cannot be combined with other ties: its graph stands for unobserved records. */
   alone?(d: D): { readonly message: string; readonly hint: string } | undefined;
   /** Ties as they are in the data at hand, for an attack on it. */
@@ -85,17 +85,17 @@ export interface OneChain {
 
 export interface Alone {
   readonly policy: Policy;
-  readonly engine: Pinned;
+  readonly engine: Snapshot;
   /** Assumptions made so far. */
   readonly assumptions: readonly string[];
 }
 
 /** Inputs for the factor graph of the records. */
-export interface Source {
+export interface GraphSource {
   readonly policy: Policy;
   readonly records: RecordTable;
-  readonly engine: Pinned;
-  readonly room?: Room;
+  readonly engine: Snapshot;
+  readonly room?: MemoryLimit;
 }
 
 export interface BetweenTuples<D> {

@@ -60,12 +60,12 @@ describe('a list of names', () => {
   });
 
   it('the list holds more than one segment, and reports its size before it grows', () => {
-    const said: number[] = [];
-    const list = new NameList((bytes) => said.push(bytes));
+    const numbered: number[] = [];
+    const list = new NameList((bytes) => numbered.push(bytes));
     const long = 'x'.repeat(100);
     for (let k = 0; k < 60_000; k++) list.add(`${long}${k}`);
     expect(list.bytes).toBeGreaterThan(60_000 * 105);
-    expect(Math.max(...said)).toBeGreaterThanOrEqual(list.bytes);
+    expect(Math.max(...numbered)).toBeGreaterThanOrEqual(list.bytes);
     for (const k of [0, 1, 39_999, 40_000, 59_999]) expect(list.text(list.find(`${long}${k}`)!)).toBe(`${long}${k}`);
   });
 

@@ -1,5 +1,5 @@
-import type { Room } from '../../privacy/dependence/graph/room.js';
-import { type NameColumn, numberAt, Spelling } from './spelling.js';
+import type { MemoryLimit } from '../../privacy/dependence/graph/room.js';
+import { type NameColumn, nameNumberAt, Spelling } from './spelling.js';
 import { compareBytes, TextNames } from './text-names.js';
 
 /** Marks a cell without a name. */
@@ -17,7 +17,7 @@ const fewPlaces = 2 ** 16;
  */
 export class NameList {
   readonly #texts: TextNames;
-  readonly #grown: Room['need'];
+  readonly #grown: MemoryLimit['require'];
   readonly #spelling = new Spelling();
   /** Numbers below it are in the table, each with the number of its name plus one. */
   readonly #below: number;
@@ -31,7 +31,7 @@ export class NameList {
   #ofText = new Uint32Array(0);
 
   /** `grown` receives the number of bytes that the list is about to hold; `rows` is the number of names to read. */
-  constructor(grown: Room['need'] = () => undefined, rows = 0) {
+  constructor(grown: MemoryLimit['require'] = () => undefined, rows = 0) {
     this.#grown = grown;
     this.#below = Math.min(text, Math.max(fewPlaces, placesPerRow * rows));
     this.#texts = new TextNames((bytes) => grown(bytes + this.#tableBytes));
@@ -68,7 +68,7 @@ export class NameList {
   addAll(names: NameColumn, rows: number, into: Uint32Array, at: number): void {
     const { texts } = names;
     for (let row = 0; row < rows; row++) {
-      const number = texts ? numberAt(texts, row) : -1;
+      const number = texts ? nameNumberAt(texts, row) : -1;
       into[at + row] = number >= 0 && number < this.#below ? this.#addNumber(number) : this.addAt(names, row);
     }
   }
@@ -77,7 +77,7 @@ export class NameList {
     const { texts } = names;
     const table = this.#table;
     for (let row = 0; row < rows; row++) {
-      const number = texts ? numberAt(texts, row) : -1;
+      const number = texts ? nameNumberAt(texts, row) : -1;
       into[row] = number >= 0 && number < table.length ? table[number]! - 1 : (this.findAt(names, row) ?? noName);
     }
   }

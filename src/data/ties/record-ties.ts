@@ -2,19 +2,19 @@ import { Fault } from '../../base/errors.js';
 import type { Adversary, Dependence, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { combine, type FactorGraph, untied } from '../../privacy/dependence/graph/factor-graph.js';
-import { after, combinedBytes, graphBytes, refuseBeyondHeap, roomOf } from '../../privacy/dependence/graph/room.js';
+import { combinedBytes, graphBytes, memoryAfter, memoryLimit, refuseBeyondHeap } from '../../privacy/dependence/graph/room.js';
 import { type GraphRoute, graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
 import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
-import type { Pinned } from '../engine/engine.js';
+import type { Snapshot } from '../engine/engine.js';
 import type { BetweenRecords } from './kind.js';
-import { kindOf, type TieKinds, tieColumns, tieKinds } from './kinds.js';
+import { type TieKinds, tieKindColumns, tieKindOf, tieKinds } from './kinds.js';
 import { type RecordColumns, type RecordTable, readRecords } from './records.js';
 import { slicingsOf } from './slicings.js';
 import { type GroupLimit, markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
 
 /** Receives the completed fraction of the work. */
-export type Told = (done: number) => void;
-const untold: Told = () => undefined;
+export type ProgressListener = (done: number) => void;
+const noProgress: ProgressListener = () => undefined;
 
 export interface RecordTies {
   readonly amplifiers: readonly Amplifier[];
@@ -23,42 +23,42 @@ export interface RecordTies {
 }
 
 /** A declared dependence with the part of its kind that ties whole records (rows, persons, steps). */
-interface Tied {
+interface TiedDependence {
   readonly d: Dependence;
   readonly ties: BetweenRecords<Dependence>;
 }
 
 export function structureColumns(list: readonly Dependence[], kinds: TieKinds = tieKinds): RecordColumns {
-  const columns = list.flatMap((d) => tieColumns(d, kinds));
+  const columns = list.flatMap((d) => tieKindColumns(d, kinds));
   const of = (read: 'name' | 'cell') => columns.filter((c) => c.read === read).map((c) => c.column);
   return { names: of('name'), cells: of('cell') };
 }
 
 export async function recordTies(
   policy: Policy,
-  engine: Pinned,
+  engine: Snapshot,
   list: readonly Dependence[],
   kinds: TieKinds = tieKinds,
-  told: Told = untold,
+  progress: ProgressListener = noProgress,
 ): Promise<RecordTies> {
-  const tied = list.flatMap((d): Tied[] => {
-    const ties = kindOf(d, kinds).records;
+  const tied = list.flatMap((d): TiedDependence[] => {
+    const ties = tieKindOf(d, kinds).records;
     return ties ? [{ d, ties }] : [];
   });
   const shared = {
     scope: (record: RecordClass) => record === everyRecord,
-    assumptions: [independence(policy, tied.length > 0), ...list.map((d) => kindOf(d, kinds).words(d))],
+    assumptions: [independence(policy, tied.length > 0), ...list.map((d) => tieKindOf(d, kinds).words(d))],
   };
   if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };
   const reach = reachOf(tied, policy.protect.adversary);
-  refuseBesideOthers(tied);
+  refuseCombined(tied);
   const { secret, window = 1 } = policy.protect;
   const [only] = tied;
   const alone = { policy, engine, assumptions: shared.assumptions };
   const chain = tied.length === 1 && secret !== 'person' ? await only!.ties.chain?.(only!.d, alone) : undefined;
   if (chain?.whole) return { amplifiers: [chain.amplifier] };
   if (window > 1) throw noWindow();
-  const room = roomOf(engine.room);
+  const room = memoryLimit(engine.room);
   const hidden = tied.every(({ d, ties }) => ties.alone?.(d) !== undefined);
   const least = (count: number) => (hidden ? 0 : graphBytes(count, 0));
   // Unobserved records have no values.
@@ -69,14 +69,14 @@ export async function recordTies(
   );
   const numbers = slicings.map(({ column, read }) => ({ column: column.name, read }));
   const records = await readRecords(policy, engine, { ...structure, numbers }, room, least);
-  told(0.4);
-  room.need(records.bytes + least(records.count));
+  progress(0.4);
+  room.require(records.bytes + least(records.count));
   const graphs: FactorGraph[] = [];
   for (const { d, ties } of tied) {
-    graphs.push(await ties.graph(d, { policy, records, engine, room: after(graphs, room) }));
-    told(0.4 + (0.4 * graphs.length) / tied.length);
+    graphs.push(await ties.graph(d, { policy, records, engine, room: memoryAfter(graphs, room) }));
+    progress(0.4 + (0.4 * graphs.length) / tied.length);
   }
-  if (graphs.length > 1) after(graphs, room).need(records.bytes + combinedBytes(graphs));
+  if (graphs.length > 1) memoryAfter(graphs, room).require(records.bytes + combinedBytes(graphs));
   const everyone: GraphRoute = {
     ...shared,
     name: 'ties',
@@ -87,7 +87,7 @@ export async function recordTies(
     ...(slicings.length > 0 && {
       values: new Map(slicings.map(({ slicing, column }) => [slicing, ofRecords(records, records.numbersIn(column.name))])),
     }),
-    how: 'Dependence calculus over the declared ties.',
+    method: 'Dependence calculus over the declared ties.',
   };
   const mostTies = tied.map(({ d, ties }) => ties.limit?.(d));
   const limited = mostTies.filter((most) => most !== undefined).length;
@@ -132,7 +132,7 @@ function leaveOut(everyone: GraphRoute, used: Uint8Array, limits: Limits, { prot
     conditions: [{ mark: markOf(unused), need: { kind: 'rows' } }],
     leftOut: { used: records.count - unused.length, unused: unused.length },
     assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
-    how: 'Dependence calculus over the declared ties, with the effects of the used records.',
+    method: 'Dependence calculus over the declared ties, with the effects of the used records.',
   };
   return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: protect.unit!, names: unused } };
 }
@@ -168,11 +168,11 @@ const independentRecords = (shared: Pick<GraphRoute, 'scope' | 'assumptions'>): 
     graph: untied(1),
     adversary: 'informed',
     reach: 'any',
-    how: 'Records are declared independent: leakage is the base cost.',
+    method: 'Records are declared independent: leakage is the base cost.',
   });
 
 /** `reach: direct` is an assumption about an uninformed attacker, and must hold for all ties at once. */
-function reachOf(list: readonly Tied[], adversary: Adversary): 'any' | 'direct' {
+function reachOf(list: readonly TiedDependence[], adversary: Adversary): 'any' | 'direct' {
   const direct = list.filter(({ d, ties }) => ties.reach?.(d) === 'direct');
   if (direct.length === 0) return 'any';
   if (adversary !== 'uninformed')
@@ -191,7 +191,7 @@ function reachOf(list: readonly Tied[], adversary: Adversary): 'any' | 'direct' 
 }
 
 /** All ties are positive only if they act through one column with one value per record. */
-function pullOf(list: readonly Tied[], { protect }: Policy): { pull?: 'alike' } {
+function pullOf(list: readonly TiedDependence[], { protect }: Policy): { pull?: 'alike' } {
   if (protect.secret === 'person' && protect.maxRows > 1) return {};
   const through = new Set(list.map(({ d, ties }) => ties.pull?.(d)));
   return through.size === 1 && !through.has(undefined) ? { pull: 'alike' } : {};
@@ -205,7 +205,7 @@ const noWindow = (): Fault =>
     'Declare the order column, such as week: {type: integer, bounds: [0, 51]}, or leave window out.',
   );
 
-function refuseBesideOthers(list: readonly Tied[]): void {
+function refuseCombined(list: readonly TiedDependence[]): void {
   const why = list.length > 1 ? list.map(({ d, ties }) => ties.alone?.(d)).find((reason) => reason !== undefined) : undefined;
   if (why) throw new Fault('POLICY_INVALID', why.message, why.hint);
 }

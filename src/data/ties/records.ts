@@ -1,8 +1,8 @@
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { countingSort } from '../../privacy/dependence/graph/factor-graph.js';
-import { boundless, type Room, refuseBeyondHeap } from '../../privacy/dependence/graph/room.js';
-import type { Cell, Pinned, Statement } from '../engine/engine.js';
+import { type MemoryLimit, refuseBeyondHeap, unlimitedMemory } from '../../privacy/dependence/graph/room.js';
+import type { Cell, Snapshot, Statement } from '../engine/engine.js';
 import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
 import { NameList, noName } from './name-list.js';
 import { NameColumn } from './spelling.js';
@@ -49,9 +49,9 @@ export interface RecordColumns {
 /** `least`: bytes needed for this many records in addition, whatever their ties. */
 export async function readRecords(
   policy: Policy,
-  engine: Pinned,
+  engine: Snapshot,
   columns: RecordColumns,
-  room: Room = boundless,
+  room: MemoryLimit = unlimitedMemory,
   least: (records: number) => number = () => 0,
 ): Promise<RecordTable> {
   const { secret, unit } = policy.protect;
@@ -63,12 +63,12 @@ export async function readRecords(
   // Numbers of names in the table's order and in ours, owners of rows, and memory for sorting.
   const own = rows * (8 * named.length + 20 * numbered.length + 28);
   // Reported before anything is read, if possible.
-  room.need(own + least(secret === 'person' ? 0 : rows));
+  room.require(own + least(secret === 'person' ? 0 : rows));
   if (shown.length > 0) refuseBeyondHeap(80 * shown.length * rows);
   const lists: NameList[] = [];
   const held = () => lists.reduce((sum, list) => sum + list.bytes, own);
   for (const _ of named) {
-    const list: NameList = new NameList((bytes) => room.need(held() - list.bytes + bytes), rows);
+    const list: NameList = new NameList((bytes) => room.require(held() - list.bytes + bytes), rows);
     lists.push(list);
   }
   const names = named.map(() => new Uint32Array(rows));
@@ -156,7 +156,7 @@ export async function readRecords(
  */
 async function statementFor(
   policy: Policy,
-  engine: Pinned,
+  engine: Snapshot,
   named: readonly string[],
   cells: readonly string[],
 ): Promise<Statement> {

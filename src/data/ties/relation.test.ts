@@ -3,10 +3,10 @@ import { now } from '../../../test/now.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
 import { logUp } from '../../base/exact/outward.js';
 import { compare, fromNumber, nextUp, parseRational } from '../../base/exact/rational.js';
-import { boundless } from '../../privacy/dependence/graph/room.js';
-import { deskOf } from '../../release/session/session.js';
+import { unlimitedMemory } from '../../privacy/dependence/graph/room.js';
+import { releaseContextOf } from '../../release/session/session.js';
 import { readRecords } from './records.js';
-import { relation, type TiesDependence } from './relation.js';
+import { relationTie, type TiesDependence } from './relation.js';
 
 let shop: Workshop;
 afterEach(() => shop.remove());
@@ -22,13 +22,13 @@ it('the odds ratio of a tie is never read as less than its text, though no doubl
   shop.write('friends.csv', `a,b,how\n${written.map((odds, k) => `p${k},p${k + 1},${odds}`).join('\n')}\n`);
   const session = await shop.session();
   const { policy } = session;
-  const engine = await now(deskOf(session).engine.whole);
+  const engine = await now(releaseContextOf(session).engine.whole);
   const records = await readRecords(policy, engine, { names: [] });
-  const graph = await relation.records!.graph(policy.dependence[0] as TiesDependence, {
+  const graph = await relationTie.records!.graph(policy.dependence[0] as TiesDependence, {
     policy,
     records,
     engine,
-    room: boundless,
+    room: unlimitedMemory,
   });
   written.forEach((text, k) => {
     const [a, b] = [`p${k}`, `p${k + 1}`].map((name) => records.named(name)!);

@@ -3,12 +3,12 @@ import { Fault } from '../../base/errors.js';
 import { nextUp } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
 import { invalid } from '../../policy/problems.js';
-import { section, whole, word } from '../../policy/schema.js';
+import { section, wholeShape, word } from '../../policy/schema.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { type FactorGraph, fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
-import { boundless, graphBytes, type Room } from '../../privacy/dependence/graph/room.js';
+import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/room.js';
 import { directAssumption } from '../../privacy/dependence/uninformed/direct.js';
-import type { Pinned } from '../engine/engine.js';
+import type { Snapshot } from '../engine/engine.js';
 import { countStructure, readBlocks, relationView } from '../engine/structure.js';
 import type { TieKind } from './kind.js';
 import { noName } from './name-list.js';
@@ -36,25 +36,25 @@ const shape = section(
     relation: word('relation'),
     oddsColumn: word('oddsColumn').optional(),
     reach: z.enum(['any', 'direct'], { error: 'reach must be any or direct.' }).optional(),
-    maxTies: whole('maxTies', 0).optional(),
+    maxTies: wholeShape('maxTies', 0).optional(),
     ...strengthKeys,
   },
   'Write {kind: ties, relation: friend}.',
 );
 
 /** Friends, kin, contacts: records tied by a relation; with secret `edge`, tuples of it that depend on one another. */
-export const relation: TieKind<TiesDependence, z.output<typeof shape>> = {
+export const relationTie: TieKind<TiesDependence, z.output<typeof shape>> = {
   kind: 'ties',
   shape,
-  declare: (told, path, context) => {
-    const named = context.relations.get(told.relation);
+  declare: (entry, path, context) => {
+    const named = context.relations.get(entry.relation);
     if (!named)
       throw invalid(
         context.yaml,
         [...path, 'relation'],
-        `The relation "${told.relation}" is not declared.`,
+        `The relation "${entry.relation}" is not declared.`,
         context.relations.size > 0
-          ? didYouMean(told.relation, [...context.relations.keys()], 'Declared relations')
+          ? didYouMean(entry.relation, [...context.relations.keys()], 'Declared relations')
           : 'Declare it under relations: with its table and columns.',
       );
     if (named.columns.length !== 2)
@@ -66,13 +66,13 @@ export const relation: TieKind<TiesDependence, z.output<typeof shape>> = {
       );
     return {
       kind: 'ties',
-      relation: told.relation,
-      ...tiedColumn(told, path, context),
-      ...pulled(told, path, context),
-      oddsRatio: ratio(told.oddsRatio),
-      ...(told.oddsColumn !== undefined && { oddsColumn: told.oddsColumn }),
-      reach: told.reach ?? 'any',
-      ...(told.maxTies !== undefined && { maxTies: told.maxTies }),
+      relation: entry.relation,
+      ...tiedColumn(entry, path, context),
+      ...pulled(entry, path, context),
+      oddsRatio: ratio(entry.oddsRatio),
+      ...(entry.oddsColumn !== undefined && { oddsColumn: entry.oddsColumn }),
+      reach: entry.reach ?? 'any',
+      ...(entry.maxTies !== undefined && { maxTies: entry.maxTies }),
     };
   },
   relation: (d) => ({ name: d.relation, ...(d.oddsColumn !== undefined && { odds: d.oddsColumn }) }),
@@ -101,7 +101,7 @@ const leavingOut = (most: number) =>
   `Records are left out of every answer, by a rule that looks at the ties only, until no record that is used is tied to more than ${most} others that are.`;
 
 /** Number of ties of a relation, as the table lists them. */
-export const countTies = (engine: Pinned, relation: string): Promise<number> =>
+export const countTies = (engine: Snapshot, relation: string): Promise<number> =>
   countStructure(engine, { sql: `SELECT c0 FROM ${relationView(relation)}`, values: [] });
 
 /** Ties from an edge table: friends, kin, contacts. Both ends must be names in the unit column. */
@@ -109,8 +109,8 @@ async function tiesGraph(
   dependence: TiesDependence,
   policy: Policy,
   records: RecordTable,
-  engine: Pinned,
-  room: Room = boundless,
+  engine: Snapshot,
+  room: MemoryLimit = unlimitedMemory,
 ): Promise<FactorGraph> {
   if (policy.protect.unit === undefined)
     throw new Fault(
@@ -124,7 +124,7 @@ async function tiesGraph(
   const once = policy.relations.get(dependence.relation)?.symmetric ? ' WHERE c0 < c1' : '';
   const statement = { sql: `SELECT c0, c1${extra} FROM ${view}${once}`, values: [] };
   const most = await countStructure(engine, statement);
-  room.need(records.bytes + 24 * most + graphBytes(records.count, 2 * most));
+  room.require(records.bytes + 24 * most + graphBytes(records.count, 2 * most));
   const left = new Uint32Array(most);
   const right = new Uint32Array(most);
   const odds = dependence.oddsColumn === undefined ? strength(dependence.oddsRatio) : new Float64Array(most);

@@ -5,14 +5,14 @@ import { add, compare, floor, fromNumber, multiply, one, subtract, toNumber } fr
 import type { Adversary, Column, Policy } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
 import { chainAmplifier } from '../../privacy/dependence/chain/chain-amplifier.js';
-import { informedLaw, uninformedLaw } from '../../privacy/dependence/chain/chain-law.js';
-import type { ChainLaw } from '../../privacy/dependence/chain/chain-leakage.js';
-import { type Stationary, stationaryOf } from '../../privacy/dependence/chain/stationary.js';
+import { informedTransitions, uninformedTransitions } from '../../privacy/dependence/chain/chain-law.js';
+import type { ChainTransitions } from '../../privacy/dependence/chain/chain-leakage.js';
+import { type StationaryDistribution, stationaryDistribution } from '../../privacy/dependence/chain/stationary.js';
 import { countingSort, type FactorGraph, fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
-import { boundless, graphBytes, type Room } from '../../privacy/dependence/graph/room.js';
+import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/room.js';
 import { logOddsRatio } from '../../privacy/dependence/model/odds.js';
 import type { Dialect } from '../engine/dialect.js';
-import type { Cell, Pinned, SourceColumn } from '../engine/engine.js';
+import type { Cell, Snapshot, SourceColumn } from '../engine/engine.js';
 import { countStructure, quoteName, readStructure } from '../engine/structure.js';
 import type { Alone, OneChain, TieKind } from './kind.js';
 import { noName } from './name-list.js';
@@ -47,13 +47,13 @@ const shape = section(
 );
 
 /** Steps of one person, or of one thing, one after another. */
-export const sequence: TieKind<SequenceDependence, z.output<typeof shape>> = {
+export const sequenceTie: TieKind<SequenceDependence, z.output<typeof shape>> = {
   kind: 'sequence',
   shape,
-  declare: (told, path, context) => {
-    tiedColumn({ column: told.state }, path, context);
-    const { start, ...rest } = told;
-    return { ...rest, transition: resolve(context.directory, told.transition), ...(start && { start }) };
+  declare: (entry, path, context) => {
+    tiedColumn({ column: entry.state }, path, context);
+    const { start, ...rest } = entry;
+    return { ...rest, transition: resolve(context.directory, entry.transition), ...(start && { start }) };
   },
   file: 'transition',
   columns: (d) => [
@@ -83,12 +83,12 @@ function sequenceGraph(
   dependence: SequenceDependence,
   policy: Policy,
   records: RecordTable,
-  room: Room = boundless,
+  room: MemoryLimit = unlimitedMemory,
 ): FactorGraph {
   const logOdds = logOddsOf(transitionsOf(dependence, policy));
   const when = records.cellsOf(dependence.order);
   const owners = records.namesIn(dependence.by);
-  room.need(records.bytes + 16 * owners.length + graphBytes(records.count, 2 * owners.length));
+  room.require(records.bytes + 16 * owners.length + graphBytes(records.count, 2 * owners.length));
   const left = new Uint32Array(owners.length);
   const right = new Uint32Array(owners.length);
   let size = 0;
@@ -136,12 +136,12 @@ async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: A
     first: by.first,
     last: by.last,
     order: by.slicing,
-    laws: lawsOf(d, transitions, policy.protect.adversary),
+    transitions: chainDistributions(d, transitions, policy.protect.adversary),
     logOdds: logOddsOf(transitions),
     gaps,
     window: policy.protect.window ?? 1,
     assumptions: [...assumptions, ...(gaps ? [skipping(d)] : [])],
-    how: 'Dependence calculus along the declared chain, by what was spent on each step.',
+    method: 'Dependence calculus along the declared chain, by what was spent on each step.',
     alone: whole,
   });
   return { amplifier, whole };
@@ -151,16 +151,19 @@ const skipping = (d: SequenceDependence): string =>
   `Some "${d.by}" skips steps of "${d.order}": steps that follow one another in the data are taken for neighbours, whichever are skipped.`;
 
 /** Transfer of odds through steps: for an informed adversary by the odds ratios, for others by the tables. */
-function lawsOf(d: SequenceDependence, transitions: Transitions, adversary: Adversary): readonly ChainLaw[] {
-  if (adversary === 'informed') return [informedLaw(transitions.forward, transitions.backward)];
+function chainDistributions(d: SequenceDependence, transitions: Transitions, adversary: Adversary): readonly ChainTransitions[] {
+  if (adversary === 'informed') return [informedTransitions(transitions.forward, transitions.backward)];
   return transitions.forward.map((m, k) => {
     const backward = transitions.backward?.[k];
-    return uninformedLaw(m, backward ? { backward } : d.start === 'stationary' ? { stationary: foreverOf(m, d) } : 'free');
+    return uninformedTransitions(
+      m,
+      backward ? { backward } : d.start === 'stationary' ? { stationary: chainStationary(m, d) } : 'free',
+    );
   });
 }
 
-function foreverOf(m: Transition, d: SequenceDependence): Stationary {
-  const stationary = stationaryOf(m);
+function chainStationary(m: Transition, d: SequenceDependence): StationaryDistribution {
+  const stationary = stationaryDistribution(m);
   if (stationary) return stationary;
   throw new Fault(
     'MODEL_INVALID',
@@ -177,7 +180,7 @@ function wholeNumber(dialect: Dialect, cell: string, type: SourceColumn['type'])
 }
 
 /** Number of steps that share owner and time with another, lie outside the declared steps, or are missing between two of an owner. */
-async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColumn, engine: Pinned) {
+async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColumn, engine: Snapshot) {
   const types = new Map((await engine.columns()).map((c) => [c.name, c.type]));
   for (const column of [owner, order]) if (!types.has(column)) throw missingColumn(column);
   const name = engine.dialect.name(quoteName(owner), types.get(owner)!);

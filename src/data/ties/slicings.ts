@@ -1,6 +1,6 @@
 import type { Policy } from '../../policy/policy.js';
 import { type Slicing, slicingTogether } from '../../privacy/mechanism/record-class.js';
-import { kindOf, type TieKinds, tieKinds } from './kinds.js';
+import { type TieKinds, tieKindOf, tieKinds } from './kinds.js';
 import { type SlicingColumn, slicingsBefore, slicingsBy } from './slicing-column.js';
 
 /**
@@ -11,7 +11,7 @@ export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly
   const known = found.get(policy);
   if (known) return known;
   const { secret } = policy.protect;
-  const orders = new Set(policy.dependence.flatMap((d) => kindOf(d, kinds).order?.(d) ?? []));
+  const orders = new Set(policy.dependence.flatMap((d) => tieKindOf(d, kinds).order?.(d) ?? []));
   // Known totals tie records of all values: a release about one week reveals something about others (policy/known/known.proof.md).
   const made =
     policy.known === undefined && (secret === 'row' || secret === 'step')

@@ -82,7 +82,7 @@ export class Spelling {
   }
 }
 /** The same for the name in a cell as it is stored; -1 where there is none. */
-export function numberAt({ words, valid }: StoredTexts, row: number): number {
+export function nameNumberAt({ words, valid }: StoredTexts, row: number): number {
   if (!littleEndian || (valid && ((valid[row >>> 5]! >>> (row & 31)) & 1) === 0)) return -1;
   return numberIn(words[4 * row]!, words[4 * row + 1]!, words[4 * row + 2]!, words[4 * row + 3]!);
 }

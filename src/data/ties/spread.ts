@@ -3,7 +3,7 @@ import type { Column, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { readDeclared } from '../../privacy/dependence/model/file.js';
 import { type Resolution, resolutionOf } from '../../privacy/dependence/model/resolution.js';
-import { columnLevels, everyValue } from '../../privacy/dependence/model/told-levels.js';
+import { columnLevels, singleValueLevels } from '../../privacy/dependence/model/told-levels.js';
 import { pairwiseAmplifier } from '../../privacy/dependence/pairwise/amplifier.js';
 import { type DeclaredSpread, readSpread } from '../../privacy/dependence/pairwise/spread-file.js';
 
@@ -55,7 +55,9 @@ function resolutionOfSpread(
       `The pairwise file was learned with other public columns: they differ in "${unknown.name}".`,
       'Learn it again with the columns public that everybody knows of a person.',
     );
-  const levelsOf = known.map(columnNamed).flatMap((c) => (c.type === 'category' ? [columnLevels(c, everyValue(c), refuse)] : []));
+  const levelsOf = known
+    .map(columnNamed)
+    .flatMap((c) => (c.type === 'category' ? [columnLevels(c, singleValueLevels(c), refuse)] : []));
   const secret = spread.names.map((name, c) => columnLevels(columnNamed(name), levels[c]!, refuse));
   const found = resolutionOf([...secret, ...levelsOf], refuse);
   if (found.digest !== resolution)

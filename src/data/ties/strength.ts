@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { logUp } from '../../base/exact/outward.js';
 import { compare, one, type Rational, subtract, toNumberUp } from '../../base/exact/rational.js';
-import { figure, percent } from '../../policy/figures.js';
+import { figureText, percentFigure } from '../../policy/figures.js';
 import type { Column } from '../../policy/policy.js';
 import { invalid } from '../../policy/problems.js';
 import { oddsRatio, word } from '../../policy/schema.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { Path } from '../../policy/yaml-file.js';
-import type { Declaring } from './kind.js';
+import type { TieContext } from './kind.js';
 
 /** Policy keys shared by kinds with an odds ratio: strength, and the column of the tie. */
 export const strengthKeys = {
@@ -26,7 +26,7 @@ export const strength = (oddsRatio: number): number =>
 export function tiedColumn(
   entry: { column?: string | undefined },
   path: Path,
-  { columns, yaml }: Declaring,
+  { columns, yaml }: TieContext,
 ): { column?: string } {
   if (entry.column === undefined) return {};
   if (!columns.has(entry.column))
@@ -41,18 +41,18 @@ export function tiedColumn(
 
 /** Checks `pull: alike`: it needs a column of two values, through which the ties act. */
 export function pulled(
-  told: { readonly pull?: 'alike' | undefined; readonly column?: string | undefined },
+  entry: { readonly pull?: 'alike' | undefined; readonly column?: string | undefined },
   path: Path,
-  { columns, yaml }: Declaring,
+  { columns, yaml }: TieContext,
 ): { pull?: 'alike' } {
-  if (told.pull === undefined) return {};
-  const column = told.column === undefined ? undefined : columns.get(told.column);
-  if (column !== undefined && hasTwoValues(column)) return { pull: told.pull };
+  if (entry.pull === undefined) return {};
+  const column = entry.column === undefined ? undefined : columns.get(entry.column);
+  if (column !== undefined && hasTwoValues(column)) return { pull: entry.pull };
   throw invalid(
     yaml,
     [...path, 'pull'],
     'pull: alike speaks about one column with two values.',
-    told.column === undefined
+    entry.column === undefined
       ? 'Add column: with its name.'
       : 'Leave pull out, or tie a column with exactly two declared values.',
   );
@@ -77,7 +77,7 @@ export function strengthWords(oddsRatio: number): string {
   if (oddsRatio === Number.POSITIVE_INFINITY) return 'without limit: they may be copies of each other';
   if (oddsRatio === 1) return 'by nothing (odds ratio 1: strangers)';
   const agree = Math.sqrt(oddsRatio) / (1 + Math.sqrt(oddsRatio));
-  return `by at most ${figure(oddsRatio)} times in the odds (two yes-or-no answers so tied agree up to ${percent(agree)} of the time)`;
+  return `by at most ${figureText(oddsRatio)} times in the odds (two yes-or-no answers so tied agree up to ${percentFigure(agree)} of the time)`;
 }
 
 export const onColumn = (column: string | undefined) =>

@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import { countingSort } from '../../privacy/dependence/graph/factor-graph.js';
-import type { Room } from '../../privacy/dependence/graph/room.js';
+import type { MemoryLimit } from '../../privacy/dependence/graph/room.js';
 import { type Spelling, shortName } from './spelling.js';
 
 /** Bytes of long names are kept in segments, so that growing copies nothing. */
@@ -17,7 +17,7 @@ const none = 0xffffffff;
 export class TextNames {
   readonly #segments: Uint8Array[] = [];
   #filled = segmentSize;
-  readonly #grown: Room['need'];
+  readonly #grown: MemoryLimit['require'];
   /** Four words for each: its length, then its bytes where it is short, or where they begin. */
   #words = new Uint32Array(4 * 1024);
   #bytes = new Uint8Array(this.#words.buffer);
@@ -26,7 +26,7 @@ export class TextNames {
   #longest = 0;
 
   /** `grown` receives the number of bytes that the texts are about to take. */
-  constructor(grown: Room['need']) {
+  constructor(grown: MemoryLimit['require']) {
     this.#grown = grown;
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
-import { informed } from '../../privacy/dependence/informed/informed.js';
+import { informedBound } from '../../privacy/dependence/informed/informed.js';
 import { tupleLeakage } from './tuples.js';
 
 const ring = (n: number) => {
@@ -14,7 +14,7 @@ describe('tied tuples', () => {
     for (const odds of [1.5, 2, 4]) {
       const logOdds = Math.log(odds);
       const graph = fromPairs(n, from, to, new Float64Array(n).fill(logOdds));
-      const leaks = informed(graph, new Float64Array(n).fill(0.3)).leaks;
+      const leaks = informedBound(graph, new Float64Array(n).fill(0.3)).leaks;
       const bound = tupleLeakage(0.3, { logOdds, ties: 2, reach: 'any' });
       expect(bound).toBeGreaterThanOrEqual(Math.max(...leaks) * (1 - 1e-9));
       expect(bound).toBeLessThan(Math.max(...leaks) * 1.05);

@@ -3,12 +3,12 @@ import { addUp, logUp, mulUp } from '../../base/exact/outward.js';
 import { one, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
-import { type Base, baseOf, commonBase } from '../../privacy/dependence/base.js';
+import { type BaseCost, baseCostOf, commonBaseCost } from '../../privacy/dependence/base.js';
 import { push } from '../../privacy/dependence/graph/push.js';
 import { largestBelow } from '../../privacy/dependence/largest-below.js';
 import { directAssumption } from '../../privacy/dependence/uninformed/direct.js';
-import type { Scope } from '../../privacy/mechanism/effect.js';
-import { type RecordClass, tuplesOf } from '../../privacy/mechanism/record-class.js';
+import type { ClassScope } from '../../privacy/mechanism/effect.js';
+import { type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
 import type { TiesDependence } from './relation.js';
 
 /**
@@ -54,23 +54,27 @@ export function tupleAmplifier(policy: Policy, list: readonly TiedTuples[]): Amp
       `The ties of "${repeated}" are declared twice.`,
       'Declare them once, with the larger odds ratio and the sum of maxTies.',
     );
-  const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesOf(r.name)));
+  const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesIn(r.name)));
   // Tuples of different relations are independent: the leakage of each relation depends only on the cost of its own tuples.
-  const worst = (base: Base, times = 1, change = (t: TupleTies): TupleTies => t): number => {
-    const spentBy = (record: RecordClass) => mulUp(times, toNumberUp(baseOf(base, record)));
+  const worst = (base: BaseCost, times = 1, change = (t: TupleTies): TupleTies => t): number => {
+    const spentBy = (record: RecordClass) => mulUp(times, toNumberUp(baseCostOf(base, record)));
     return Math.max(
       ...[...relations].map(spentBy),
-      ...declared.map((t, k) => tupleLeakage(spentBy(tuplesOf(names[k]!)), change(t))),
+      ...declared.map((t, k) => tupleLeakage(spentBy(tuplesIn(names[k]!)), change(t))),
     );
   };
-  const scope: Scope = (record) => relations.has(record);
+  const scope: ClassScope = (record) => relations.has(record);
   return {
     name: 'tied tuples',
     scope,
     leakage: (base) => worst(base),
     largestBase: (epsilon, parts) => {
       const limit = toNumberDown(epsilon);
-      return largestBelow((times) => worst(parts ?? one, times), limit, limit / toNumberDown(commonBase(parts ?? one, scope)));
+      return largestBelow(
+        (times) => worst(parts ?? one, times),
+        limit,
+        limit / toNumberDown(commonBaseCost(parts ?? one, scope)),
+      );
     },
     gaussian: [],
     conditions: [],
@@ -87,7 +91,7 @@ export function tupleAmplifier(policy: Policy, list: readonly TiedTuples[]): Amp
       ...list.map(({ words }) => words),
       'Tuples of different relations are independent; a tie that is not declared is not protected.',
     ],
-    how: 'Dependence calculus on tuples with a public bound on their ties.',
+    method: 'Dependence calculus on tuples with a public bound on their ties.',
   };
 }
 

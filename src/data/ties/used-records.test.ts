@@ -42,9 +42,9 @@ describe('used records', () => {
           spare: other.spare,
         };
         const used = usedRecords(records, [first, second], (r) => `p${r}`, 'town');
-        for (const { graph, most: limit, spare: room } of [first, second])
+        for (const { graph, most: limit, spare: slack } of [first, second])
           usedNeighbours(graph, used).forEach((count, u) => {
-            expect(count).toBeLessThanOrEqual(used[u] ? limit : limit + room);
+            expect(count).toBeLessThanOrEqual(used[u] ? limit : limit + slack);
           });
       }),
     );
@@ -154,7 +154,7 @@ describe('releases over used records only', () => {
           adversary: 'informed',
           reach: 'any',
           assumptions: [],
-          how: '',
+          method: '',
         });
         const base = toNumber(amplifier.largestBase(parseRational(epsilon)));
         const { loss } = audit(prepareAudit(model, `sum:${[...used].join(',')}`), 1 / base, 'informed');

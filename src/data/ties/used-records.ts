@@ -64,15 +64,15 @@ export function usedRecords(
   const taken = limits.map(() => new Uint32Array(records));
   const admitted = new Uint8Array(records);
   for (const { record } of waiting) {
-    const room =
+    const admissible =
       inside.every(({ group, most, taken: members }) => group[record] === noGroup || (members.get(group[record]!) ?? 0) < most) &&
       limits.every(
         ({ graph, most, spare }, k) =>
           taken[k]![record]! <= most &&
           neighbours(graph, record).every((w) => taken[k]![w]! < (admitted[w] ? most : most + spare)),
       );
-    used[record] = admitted[record] = room ? 1 : 0;
-    if (!room) continue;
+    used[record] = admitted[record] = admissible ? 1 : 0;
+    if (!admissible) continue;
     take(record);
     limits.forEach(({ graph }, k) => {
       for (const w of neighbours(graph, record)) taken[k]![w]!++;

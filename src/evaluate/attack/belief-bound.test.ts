@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { fromNumber, parseRational, toNumber } from '../../base/exact/rational.js';
 import { modelGraph } from '../../data/ties/factors.js';
-import { informed } from '../../privacy/dependence/informed/informed.js';
+import { informedBound } from '../../privacy/dependence/informed/informed.js';
 import { enumerate } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
 import { beliefBudget } from '../../release/accountant/belief.js';
-import { posteriorOnModel } from './posterior.js';
+import { modelPosterior } from './posterior.js';
 
 /** Repeatable and fast: the cases must be many, not secret. */
 let seed = 7;
@@ -37,7 +37,7 @@ function baseFor(model: Model, epsilon: number): number {
   let [low, high] = [0, epsilon];
   for (let step = 0; step < 40; step++) {
     const middle = (low + high) / 2;
-    if (Math.max(...informed(graph, new Float64Array(n).fill(middle)).leaks) <= epsilon) low = middle;
+    if (Math.max(...informedBound(graph, new Float64Array(n).fill(middle)).leaks) <= epsilon) low = middle;
     else high = middle;
   }
   return low;
@@ -87,7 +87,7 @@ describe('a belief budget, spent through the calculus', () => {
     };
     const { epsilon, posterior } = beliefBudget(parseRational('0.21'), parseRational('0.5'));
     const ask = (scale: number) =>
-      posteriorOnModel(twins, { about: 'a', query: 'sum', answer: [9], noise: { kind: 'laplace', scale } }).withTies[1]!;
+      modelPosterior(twins, { about: 'a', query: 'sum', answer: [9], noise: { kind: 'laplace', scale } }).withTies[1]!;
     expect(ask(1 / toNumber(epsilon)).prior).toBeLessThan(0.21);
     expect(ask(1 / toNumber(epsilon)).posterior).toBeGreaterThan(toNumber(posterior) + 0.2);
     expect(ask(1 / baseFor(twins, toNumber(epsilon))).posterior).toBeLessThanOrEqual(toNumber(posterior));
@@ -103,7 +103,7 @@ describe('a belief budget, spent through the calculus', () => {
       factors: [{ records: [0, 1], table: Float64Array.of(0.8, 0, 0, 0.2) }],
     };
     const { epsilon } = beliefBudget(parseRational('0.2'), parseRational('0.5'));
-    const { withTies } = posteriorOnModel(copies, {
+    const { withTies } = modelPosterior(copies, {
       about: 'a',
       query: 'sum',
       answer: [5],

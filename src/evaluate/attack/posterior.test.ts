@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readVectors } from '../../../test/vectors.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
-import { posteriorOnModel, posteriorTable } from './posterior.js';
+import { modelPosterior, posteriorTable } from './posterior.js';
 
 const mean = (known: readonly number[]) => (x: number | string) => [
   [...known, Number(x)].reduce((s, v) => s + v, 0) / (known.length + 1),
@@ -78,7 +78,7 @@ describe('the posterior of one unknown value', () => {
 
 describe('the posterior on a dependence model', () => {
   it('the posterior shows what ties reveal beyond independent records', () => {
-    const { withTies, withoutTies, gain } = posteriorOnModel(twins, {
+    const { withTies, withoutTies, gain } = modelPosterior(twins, {
       about: 'ann',
       query: 'sum',
       answer: [2],
@@ -89,23 +89,23 @@ describe('the posterior on a dependence model', () => {
     const up = 0.9 + 0.1 * Math.exp(-1);
     const down = 0.9 * Math.exp(-2) + 0.1 * Math.exp(-1);
     expect(withTies[1]!.posterior).toBeCloseTo(up / (up + down), 12);
-    const apart = [0.5 + 0.5 * Math.exp(-1), 0.5 * Math.exp(-2) + 0.5 * Math.exp(-1)] as const;
-    expect(withoutTies[1]!.posterior).toBeCloseTo(apart[0] / (apart[0] + apart[1]), 12);
+    const separate = [0.5 + 0.5 * Math.exp(-1), 0.5 * Math.exp(-2) + 0.5 * Math.exp(-1)] as const;
+    expect(withoutTies[1]!.posterior).toBeCloseTo(separate[0] / (separate[0] + separate[1]), 12);
     expect(gain.withTies).toBeGreaterThan(1);
     expect(gain.withoutTies).toBeLessThanOrEqual(1 + 1e-12);
   });
 
   it("the posterior conditions on the attacker's knowledge", () => {
-    const told = posteriorOnModel(twins, {
+    const released = modelPosterior(twins, {
       about: 'ann',
       query: 'sum',
       answer: [1],
       noise: { kind: 'laplace', scale: 1 },
       known: { bob: 1 },
     });
-    expect(told.withTies[1]!.prior).toBeCloseTo(0.9, 12);
-    expect(told.withoutTies[1]!.prior).toBeCloseTo(0.5, 12);
-    expect(told.withTies[1]!.posterior).toBeCloseTo((0.9 * Math.exp(-1)) / (0.9 * Math.exp(-1) + 0.1), 12);
+    expect(released.withTies[1]!.prior).toBeCloseTo(0.9, 12);
+    expect(released.withoutTies[1]!.prior).toBeCloseTo(0.5, 12);
+    expect(released.withTies[1]!.posterior).toBeCloseTo((0.9 * Math.exp(-1)) / (0.9 * Math.exp(-1) + 0.1), 12);
   });
 
   it('records and values that do not exist are refused', () => {
@@ -117,8 +117,6 @@ describe('the posterior on a dependence model', () => {
       { known: { ann: 1 } },
       { query: 'median' },
     ])
-      expect(() => posteriorOnModel(twins, { ...base, ...wrong })).toThrowError(
-        expect.objectContaining({ code: 'QUERY_INVALID' }),
-      );
+      expect(() => modelPosterior(twins, { ...base, ...wrong })).toThrowError(expect.objectContaining({ code: 'QUERY_INVALID' }));
   });
 });

@@ -1,12 +1,12 @@
 import { Fault } from '../../base/errors.js';
-import { enumerate, type Joint } from '../../privacy/dependence/model/joint.js';
+import { enumerate, type JointDistribution } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
-import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
-import { widthOf } from '../../privacy/mechanism/law-width.js';
-import { answersOf, type ReadTable, readWorkload } from '../audit/workload.js';
+import type { AdditiveDistribution } from '../../privacy/mechanism/law.js';
+import { noiseScale } from '../../privacy/mechanism/law-width.js';
+import { type ReadTable, readRecordQuery, stateAnswers } from '../audit/workload.js';
 
 /** The noise an attacker knows was added, independently to every number of the answer. Constants cancel, so the discrete laws give the same beliefs. */
-type Known = AdditiveLaw<number>;
+type KnownNoise = AdditiveDistribution<number>;
 
 /** One value the attacker considers, and what the answer makes of it. */
 export interface PosteriorRow {
@@ -21,19 +21,19 @@ export interface PosteriorRow {
 }
 
 /** One unknown value among a universe, everything else known to the attacker. */
-export interface Suspicion {
+export interface PosteriorQuestion {
   readonly universe: readonly (number | string)[];
   /** Uniform when absent. */
   readonly prior?: readonly number[];
   readonly answerIf: (value: number | string) => readonly number[];
   readonly answer: readonly number[];
-  readonly noise: Known;
+  readonly noise: KnownNoise;
 }
 
 const invalid = (message: string, hint: string) => new Fault('QUERY_INVALID', message, hint);
 
 /** Bayes' rule, value by value. */
-export function posteriorTable({ universe, prior, answerIf, answer, noise }: Suspicion): readonly PosteriorRow[] {
+export function posteriorTable({ universe, prior, answerIf, answer, noise }: PosteriorQuestion): readonly PosteriorRow[] {
   if (universe.length < 2)
     throw invalid('A guess needs at least two possible values.', 'List every value the attacker considers.');
   const before = checkedPrior(prior ?? universe.map(() => 1 / universe.length), universe.length);
@@ -56,8 +56,8 @@ function checkedPrior(prior: readonly number[], length: number): readonly number
   return prior;
 }
 
-function logDensity(noise: Known, answer: readonly number[]): (expected: readonly number[]) => number {
-  const spread = widthOf(noise);
+function logDensity(noise: KnownNoise, answer: readonly number[]): (expected: readonly number[]) => number {
+  const spread = noiseScale(noise);
   if (!(spread > 0 && Number.isFinite(spread)))
     throw invalid('The noise scale is not a positive number.', 'Take it from the plan or the receipt of the release.');
   if (answer.length === 0 || !answer.every(Number.isFinite))
@@ -86,16 +86,16 @@ function normalise(logs: readonly number[]): number[] {
   return weights.map((w) => w / total);
 }
 
-export interface ModelSuspicion {
+export interface ModelPosteriorQuestion {
   readonly about: string;
   readonly query: string;
   readonly answer: readonly number[];
-  readonly noise: Known;
+  readonly noise: KnownNoise;
   /** Exact values the attacker knows, by record. */
   readonly known?: Readonly<Record<string, number>>;
   readonly readTable?: ReadTable;
 }
-export interface Belief {
+export interface ValueBelief {
   readonly value: number;
   readonly prior: number;
   readonly posterior: number;
@@ -103,14 +103,14 @@ export interface Belief {
 /** Posterior about one record: of an attacker who knows the ties, and of one who assumes independent records with the same marginals. */
 export interface ModelPosterior {
   readonly about: string;
-  readonly withTies: readonly Belief[];
-  readonly withoutTies: readonly Belief[];
+  readonly withTies: readonly ValueBelief[];
+  readonly withoutTies: readonly ValueBelief[];
   /** Largest change of log-odds between two values that the answer caused. */
   readonly gain: { readonly withTies: number; readonly withoutTies: number };
   readonly assumptions: readonly string[];
 }
 
-export function posteriorOnModel(model: Model, suspicion: ModelSuspicion): ModelPosterior {
+export function modelPosterior(model: Model, suspicion: ModelPosteriorQuestion): ModelPosterior {
   const joint = enumerate(model);
   const target = recordNamed(joint, suspicion.about);
   const fixed = Object.entries(suspicion.known ?? {}).map(([id, value]) => {
@@ -124,7 +124,7 @@ export function posteriorOnModel(model: Model, suspicion: ModelSuspicion): Model
     if (record === target) throw invalid('The record in question is itself listed as known.', 'Leave it out of the known ones.');
     return [record, at] as const;
   });
-  const answers = answersOf(joint, readWorkload(suspicion.query, joint, suspicion.readTable));
+  const answers = stateAnswers(joint, readRecordQuery(suspicion.query, joint, suspicion.readTable));
   const density = logDensity(suspicion.noise, suspicion.answer);
   const likelihood = (state: number) => density([...answers.points.subarray(state * answers.width, (state + 1) * answers.width)]);
   const withTies = believe(joint, joint.probabilities, target, fixed, likelihood);
@@ -138,29 +138,29 @@ export function posteriorOnModel(model: Model, suspicion: ModelSuspicion): Model
   };
 }
 
-function recordNamed(joint: Joint, id: string): number {
+function recordNamed(joint: JointDistribution, id: string): number {
   const record = joint.ids.indexOf(id);
   if (record < 0) throw invalid(`The model has no record "${id}".`, `Its records are ${joint.ids.slice(0, 20).join(', ')}.`);
   return record;
 }
 
-const at = (joint: Joint, state: number, record: number): number =>
+const at = (joint: JointDistribution, state: number, record: number): number =>
   Math.floor(state / joint.strides[record]!) % joint.sizes[record]!;
 
 /** The product of the marginals. */
-function strangers(joint: Joint): Float64Array {
+function strangers(joint: JointDistribution): Float64Array {
   const marginals = joint.sizes.map((size) => new Float64Array(size));
   for (const [state, p] of joint.probabilities.entries()) for (const [j, m] of marginals.entries()) m[at(joint, state, j)]! += p;
   return joint.probabilities.map((_, state) => marginals.reduce((p, m, j) => p * m[at(joint, state, j)]!, 1));
 }
 
 function believe(
-  joint: Joint,
+  joint: JointDistribution,
   probabilities: Float64Array,
   target: number,
   fixed: readonly (readonly [number, number])[],
   likelihood: (state: number) => number,
-): Belief[] {
+): ValueBelief[] {
   const size = joint.sizes[target]!;
   const possible: { value: number; p: number; logs: number }[] = [];
   for (const [state, p] of probabilities.entries())
@@ -178,7 +178,7 @@ function believe(
   return beliefs;
 }
 
-function gainOf(beliefs: readonly Belief[]): number {
+function gainOf(beliefs: readonly ValueBelief[]): number {
   const moved = beliefs.filter((b) => b.prior > 0).map((b) => Math.log(b.posterior / b.prior));
   return Math.max(...moved) - Math.min(...moved);
 }

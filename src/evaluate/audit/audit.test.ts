@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { leakage } from '../../privacy/dependence/leakage.js';
+import { leakageBounds } from '../../privacy/dependence/leakage.js';
 import { enumerate } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
 import { readModel } from '../../privacy/dependence/model/model-file.js';
-import { compareMechanisms } from '../papers/compare/comparison.js';
+import { compareOnModel } from '../papers/compare/comparison.js';
 import { compareSums } from '../papers/compare/sums.js';
 import { audit, calibrate, prepareAudit } from './audit.js';
 import { type Adversary, exactLoss } from './exact-loss.js';
-import { answersOf, readWorkload, type Workload } from './workload.js';
+import { type RecordQuery, readRecordQuery, stateAnswers } from './workload.js';
 
 const example = (name: string) => {
   const file = new URL(`../../../examples/models/${name}.json`, import.meta.url);
@@ -58,7 +58,7 @@ describe('fugu audit', () => {
 
 describe('fugu compare', () => {
   const by = (name: string, query: string, epsilon: number) =>
-    new Map(compareMechanisms(example(name), query, epsilon).mechanisms.map((m) => [m.name, m]));
+    new Map(compareOnModel(example(name), query, epsilon).mechanisms.map((m) => [m.name, m]));
 
   it('on the xor model the comparison shows which published mechanisms break, and by how much', () => {
     for (const [epsilon, loss] of [
@@ -110,7 +110,7 @@ describe('fugu compare on chains too long to enumerate', () => {
       [1 - stay, stay],
     ].map((row) => row.map((p) => Number(p.toFixed(10))));
     const model = readModel(JSON.stringify({ chain: { length: 100, transition, initial: 'stationary' } }), 'chain.json');
-    return new Map(compareMechanisms(model, 'sum', epsilon).mechanisms.map((m) => [m.name, m]));
+    return new Map(compareOnModel(model, 'sum', epsilon).mechanisms.map((m) => [m.name, m]));
   };
 
   it('the calculus beats the Markov quilt three to six times at epsilon up to one, with the scales of the design', () => {
@@ -144,7 +144,7 @@ describe('fugu compare on chains too long to enumerate', () => {
       }),
       'chain.json',
     );
-    const small = new Map(compareMechanisms(model, 'sum', 1).mechanisms.map((m) => [m.name, m]));
+    const small = new Map(compareOnModel(model, 'sum', 1).mechanisms.map((m) => [m.name, m]));
     for (const m of compareSums(model, 'sum', 1)!.mechanisms) {
       const other = small.get(m.name);
       if (!other) continue;
@@ -167,7 +167,7 @@ describe('fugu compare on chains too long to enumerate', () => {
       }),
       'chain.json',
     );
-    expect(() => compareMechanisms(model, 'identity', 1)).toThrow(
+    expect(() => compareOnModel(model, 'identity', 1)).toThrow(
       expect.objectContaining({ code: 'MODEL_TOO_LARGE', details: { size: 2 ** 50, limit: 2 ** 20 } }),
     );
   });
@@ -206,7 +206,7 @@ describe('mechanisms on random models', () => {
   it('every certified mechanism keeps its promise', () => {
     fc.assert(
       fc.property(models, queries, fc.constantFrom(0.1, 1, 6), (model, query, epsilon) => {
-        for (const m of compareMechanisms(model, query, epsilon).mechanisms)
+        for (const m of compareOnModel(model, query, epsilon).mechanisms)
           if (m.certified) expect(m.ratio, m.name).toBeLessThanOrEqual(1 + 1e-7);
       }),
       { numRuns: 60 },
@@ -216,7 +216,7 @@ describe('mechanisms on random models', () => {
   it('the exact scale is least, and the calculus stays below group noise', () => {
     fc.assert(
       fc.property(models, queries, fc.constantFrom(0.2, 2), (model, query, epsilon) => {
-        const found = new Map(compareMechanisms(model, query, epsilon).mechanisms.map((m) => [m.name, m.scale]));
+        const found = new Map(compareOnModel(model, query, epsilon).mechanisms.map((m) => [m.name, m.scale]));
         const scale = (name: string) => found.get(name)! * (1 + 1e-9);
         expect(found.get('exact-informed')).toBeLessThanOrEqual(scale('calculus-informed'));
         expect(found.get('exact-informed')).toBeLessThanOrEqual(scale('wasserstein-informed'));
@@ -232,9 +232,9 @@ describe('mechanisms on random models', () => {
     fc.assert(
       fc.property(models, queries, fc.double({ min: 0.1, max: 20, noNaN: true }), (model, query, scale) => {
         const { joint, answers } = prepareAudit(model, query);
-        const profile = Float64Array.from(answers.effects, (effect) => effect / scale);
+        const costs = Float64Array.from(answers.sensitivities, (sensitivity) => sensitivity / scale);
         for (const adversary of adversaries) {
-          const bound = leakage(model, profile, adversary);
+          const bound = leakageBounds(model, costs, adversary);
           const { loss, slack } = exactLoss(joint, answers, scale, { adversary });
           expect(loss).toBeLessThanOrEqual(bound.worst.leakage + slack);
           expect(bound.worst.leakage).toBeLessThanOrEqual(bound.group);
@@ -358,9 +358,10 @@ describe('mechanisms on random models', () => {
     fc.assert(
       fc.property(models, (model) => {
         const joint = enumerate(model);
-        const loss = (workload: Workload) => exactLoss(joint, answersOf(joint, workload), 1, { adversary: 'informed' }).loss;
-        const all = readWorkload('identity', joint);
-        const first: Workload = { text: 'first', answer: (x) => [x[0]!] };
+        const loss = (workload: RecordQuery) =>
+          exactLoss(joint, stateAnswers(joint, workload), 1, { adversary: 'informed' }).loss;
+        const all = readRecordQuery('identity', joint);
+        const first: RecordQuery = { text: 'first', answer: (x) => [x[0]!] };
         expect(loss(first)).toBeLessThanOrEqual(loss(all) + 1e-9);
       }),
       { numRuns: 40 },

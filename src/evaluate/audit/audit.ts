@@ -1,8 +1,8 @@
-import { enumerate, type Joint } from '../../privacy/dependence/model/joint.js';
+import { enumerate, type JointDistribution } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
 import { leastScale } from './exact-calibration.js';
 import { type Adversary, exactLoss, nameWorst } from './exact-loss.js';
-import { type Answers, answersOf, type ReadTable, readWorkload } from './workload.js';
+import { type ReadTable, readRecordQuery, type StateAnswers, stateAnswers } from './workload.js';
 
 /** Output of `fugu audit`: the exact worst case of one Laplace release on one declared distribution. */
 export interface Audit {
@@ -21,14 +21,14 @@ export interface Audit {
 }
 
 export interface Audited {
-  readonly joint: Joint;
-  readonly answers: Answers;
+  readonly joint: JointDistribution;
+  readonly answers: StateAnswers;
   readonly query: string;
 }
 
 export function prepareAudit(model: Model, query: string, readTable?: ReadTable): Audited {
   const joint = enumerate(model);
-  return { joint, answers: answersOf(joint, readWorkload(query, joint, readTable)), query };
+  return { joint, answers: stateAnswers(joint, readRecordQuery(query, joint, readTable)), query };
 }
 
 export function audit({ joint, answers, query }: Audited, scale: number, adversary: Adversary): Audit {

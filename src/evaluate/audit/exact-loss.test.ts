@@ -1,34 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { readVectors } from '../../../test/vectors.js';
-import { enumerate, type Joint } from '../../privacy/dependence/model/joint.js';
+import { enumerate, type JointDistribution } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
 import { leastScale } from './exact-calibration.js';
 import { exactLoss } from './exact-loss.js';
-import { answersOf, readWorkload, together, type Workload } from './workload.js';
+import { joinQueries, type RecordQuery, readRecordQuery, stateAnswers } from './workload.js';
 
 const flat = (nested: unknown): number[] => (Array.isArray(nested) ? nested.flatMap(flat) : [nested as number]);
 
-function jointOf(domains: readonly (readonly number[])[], weights: unknown): Joint {
+function jointOf(domains: readonly (readonly number[])[], weights: unknown): JointDistribution {
   const ids = domains.map((_, j) => `r${j}`);
   const model: Model = { ids, values: domains, factors: [{ records: [...ids.keys()], table: Float64Array.from(flat(weights)) }] };
   return enumerate(model);
 }
 // biome-ignore lint/suspicious/noExplicitAny: the file is data
-function workloadOf(query: any, joint: Joint): Workload {
+function workloadOf(query: any, joint: JointDistribution): RecordQuery {
   const text: string =
     { sum: query.weights ? `sum:${query.weights}` : 'sum', count_ge: `atLeast:${query.threshold}`, table: 'table:t' }[
       query.kind as string
     ] ?? query.kind;
-  return readWorkload(text, joint, () => query.values);
+  return readRecordQuery(text, joint, () => query.values);
 }
 
 describe('the exact loss on the vectors', () => {
   for (const v of readVectors('exact-loss').vectors)
     it(`is the one of vector ${v.id} (${v.name}, ${v.query.kind})`, () => {
       const joint = jointOf(v.domains, v.joint_weights);
-      const answers = answersOf(joint, workloadOf(v.query, joint));
+      const answers = stateAnswers(joint, workloadOf(v.query, joint));
       expect([...answers.points]).toEqual(flat(v.f_values_C_order));
-      expect(answers.effects).toEqual(v.dQ);
+      expect(answers.sensitivities).toEqual(v.dQ);
       for (const [adversary, key] of [
         ['uninformed', 'i'],
         ['informed', 'ii'],
@@ -65,24 +65,24 @@ const fairTrio = jointOf(
 const composed: { model: string; eps_each: number; together_i: number }[] = readVectors('exact-loss').composition;
 const composedLoss = (model: string, epsilon: number): number =>
   composed.find((v) => v.model.startsWith(model) && v.eps_each === epsilon)?.together_i ?? 0;
-const lossOf = (joint: Joint, workload: Workload, scale: number, adversary: 'informed' | 'uninformed') =>
-  exactLoss(joint, answersOf(joint, workload), scale, { adversary }).loss;
+const lossOf = (joint: JointDistribution, workload: RecordQuery, scale: number, adversary: 'informed' | 'uninformed') =>
+  exactLoss(joint, stateAnswers(joint, workload), scale, { adversary }).loss;
 
 describe('the exact loss', () => {
   it('the loss of the xor model is ln(e^{2 epsilon}/2 + 1/2) uninformed and 2 epsilon informed', () => {
     for (const epsilon of [0.1, 1, 10])
       for (const query of ['sum', 'identity']) {
-        const workload = readWorkload(query, fairTrio);
+        const workload = readRecordQuery(query, fairTrio);
         expect(lossOf(fairTrio, workload, 1 / epsilon, 'uninformed')).toBeCloseTo(Math.log(Math.exp(2 * epsilon) / 2 + 0.5), 10);
         expect(lossOf(fairTrio, workload, 1 / epsilon, 'informed')).toBeCloseTo(2 * epsilon, 10);
       }
   });
 
   it('the loss of two releases on the xor model exceeds the sum of their losses', () => {
-    const workloads = ['sum:1,1,0', 'sum:1,0,1'].map((text) => readWorkload(text, fairTrio));
+    const workloads = ['sum:1,1,0', 'sum:1,0,1'].map((text) => readRecordQuery(text, fairTrio));
     for (const epsilon of [0.1, 1, 10]) {
       for (const workload of workloads) expect(lossOf(fairTrio, workload, 1 / epsilon, 'uninformed')).toBeCloseTo(epsilon, 10);
-      const both = together(workloads.map((workload) => ({ workload, scale: 1 / epsilon })));
+      const both = joinQueries(workloads.map((workload) => ({ workload, scale: 1 / epsilon })));
       const loss = lossOf(fairTrio, both, 1, 'uninformed');
       expect(loss).toBeCloseTo(3 * epsilon + Math.log((1 + Math.exp(-2 * epsilon)) / 2), 10);
       if (epsilon !== 1) expect(loss).toBeCloseTo(composedLoss('xor3 uniform', epsilon), 8);
@@ -98,12 +98,12 @@ describe('the exact loss', () => {
         return bits.every((b) => b === bits[0]) ? 1 : 0;
       });
       const joint = jointOf(domains, weights);
-      const first: Workload = { text: 'sum r', answer: (x) => [x.reduce((s, v) => s + (v % 2), 0)] };
-      const second: Workload = { text: 'sum r xor b', answer: (x) => [x.reduce((s, v) => s + ((v % 2) ^ (v >> 1)), 0)] };
+      const first: RecordQuery = { text: 'sum r', answer: (x) => [x.reduce((s, v) => s + (v % 2), 0)] };
+      const second: RecordQuery = { text: 'sum r xor b', answer: (x) => [x.reduce((s, v) => s + ((v % 2) ^ (v >> 1)), 0)] };
       for (const epsilon of [1, 3]) {
         for (const adversary of ['informed', 'uninformed'] as const)
           for (const alone of [first, second]) expect(lossOf(joint, alone, 1 / epsilon, adversary)).toBeCloseTo(epsilon, 9);
-        const both = together([first, second].map((workload) => ({ workload, scale: 1 / epsilon })));
+        const both = joinQueries([first, second].map((workload) => ({ workload, scale: 1 / epsilon })));
         const expected = Math.max(2 * epsilon, epsilon + (m - 1) * Math.log(Math.cosh(epsilon)));
         const loss = lossOf(joint, both, 1, 'uninformed');
         expect(loss).toBeCloseTo(expected, 9);
@@ -123,7 +123,7 @@ describe('the exact loss', () => {
         [0, 1],
       ],
     );
-    expect(lossOf(twins, readWorkload('identity', twins), 1, 'uninformed')).toBeCloseTo(2, 12);
+    expect(lossOf(twins, readRecordQuery('identity', twins), 1, 'uninformed')).toBeCloseTo(2, 12);
   });
 
   it('the audit finds the loss that a quilt bound overlooks when the adversary knows two ends of a chain', () => {
@@ -135,7 +135,7 @@ describe('the exact loss', () => {
       Array.from({ length: 5 }, () => [0, 1]),
       weights,
     );
-    const answers = answersOf(chain, readWorkload('sum', chain));
+    const answers = stateAnswers(chain, readRecordQuery('sum', chain));
     const informed = exactLoss(chain, answers, 1 / 4, { adversary: 'informed' });
     expect(informed.loss).toBeCloseTo(6.18633, 5);
     expect(informed.worst?.record).toBe(2);
@@ -150,9 +150,9 @@ describe('the exact loss', () => {
       Array.from({ length: 4 }, () => [0, 1]),
       Array.from({ length: 16 }, (_, s) => counts[ones(s)]!),
     );
-    const workload = readWorkload('sum', flu);
+    const workload = readRecordQuery('sum', flu);
     expect(lossOf(flu, workload, 2, 'uninformed')).toBeCloseTo(0.560393, 6);
-    const answers = answersOf(flu, workload);
+    const answers = stateAnswers(flu, workload);
     for (const [epsilon, scale] of [
       [1, 1.154527],
       [0.5, 2.233791],
@@ -162,19 +162,19 @@ describe('the exact loss', () => {
   });
 
   it('the loss stays finite and correct where the likelihoods underflow', () => {
-    const workload = readWorkload('sum', fairTrio);
+    const workload = readRecordQuery('sum', fairTrio);
     expect(lossOf(fairTrio, workload, 1e-4, 'uninformed')).toBeCloseTo(2e4 - Math.log(2), 6);
     expect(lossOf(fairTrio, workload, 1e-4, 'informed')).toBeCloseTo(2e4, 6);
   });
 
   it('the loss never increases with the scale', () => {
-    const answers = answersOf(fairTrio, readWorkload('histogram', fairTrio));
+    const answers = stateAnswers(fairTrio, readRecordQuery('histogram', fairTrio));
     const losses = [0.01, 0.1, 0.5, 1, 2, 10].map((scale) => exactLoss(fairTrio, answers, scale, { adversary: 'informed' }).loss);
     expect(losses).toEqual([...losses].sort((a, b) => b - a));
   });
 
   it('an audit above the size limit is refused, with the size in the fault', () => {
-    const answers = answersOf(fairTrio, readWorkload('sum', fairTrio));
+    const answers = stateAnswers(fairTrio, readRecordQuery('sum', fairTrio));
     expect(() => exactLoss(fairTrio, answers, 1, { adversary: 'informed', limit: 100 })).toThrow(
       expect.objectContaining({ code: 'MODEL_TOO_LARGE', details: { size: 170, limit: 100 } }),
     );
@@ -199,7 +199,7 @@ describe('the exact loss', () => {
         [1, 0],
       ],
     );
-    const answers = answersOf(opposite, readWorkload('sum', opposite));
+    const answers = stateAnswers(opposite, readRecordQuery('sum', opposite));
     expect(exactLoss(opposite, answers, 1, { adversary: 'informed' })).toMatchObject({ loss: 0 });
     expect(leastScale(opposite, answers, 1, { adversary: 'informed' })).toBe(0);
   });
@@ -246,7 +246,9 @@ describe('a joint distribution', () => {
 
   it('an unknown query, or one that does not fit, is refused', () => {
     for (const text of ['median', 'sum:1,2', 'atLeast', 'atLeast:x', 'table:', 'toString'])
-      expect(() => readWorkload(text, fairTrio)).toThrow(expect.objectContaining({ code: 'QUERY_INVALID' }));
-    expect(() => readWorkload('table:t', fairTrio, () => [1, 2, 3])).toThrow(expect.objectContaining({ code: 'QUERY_INVALID' }));
+      expect(() => readRecordQuery(text, fairTrio)).toThrow(expect.objectContaining({ code: 'QUERY_INVALID' }));
+    expect(() => readRecordQuery('table:t', fairTrio, () => [1, 2, 3])).toThrow(
+      expect.objectContaining({ code: 'QUERY_INVALID' }),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import type { Adversary } from '../../policy/policy.js';
-import { type Joint, tooLarge } from '../../privacy/dependence/model/joint.js';
-import { type Arithmetic, cellsFor, logarithmic, plain } from './known-cells.js';
-import type { Answers } from './workload.js';
+import { enumerationTooLarge, type JointDistribution } from '../../privacy/dependence/model/joint.js';
+import { type Arithmetic, cellsFor, linearArithmetic, logArithmetic } from './known-cells.js';
+import type { StateAnswers } from './workload.js';
 
 /** Worst-case loss of `answer + Laplace(scale)` on one joint distribution. See exact-loss.proof.md. */
 export interface ExactLoss {
@@ -28,19 +28,19 @@ export interface LossOptions {
 const largestAudit = 1e9;
 
 /** The exact loss. By note F1 the worst output lies on the product grid of the answer's coordinates, so the search is finite. */
-export function exactLoss(joint: Joint, answers: Answers, scale: number, options: LossOptions): ExactLoss {
+export function exactLoss(joint: JointDistribution, answers: StateAnswers, scale: number, options: LossOptions): ExactLoss {
   const possible = possibleStates(joint);
   const grid = coordinates(answers, possible);
   const cells = cellsFor(joint, possible, options.adversary);
   const outputs = grid.reduce((product, axis) => product * axis.length, 1);
   const steps = outputs * (cells.total * joint.sizes.length + possible.length * answers.width);
   const limit = options.limit ?? largestAudit;
-  if (!(steps <= limit)) throw tooLarge('steps', steps, limit);
+  if (!(steps <= limit)) throw enumerationTooLarge('steps', steps, limit);
 
   const span = spanOf(answers, possible) / scale;
   const lightest = possible.reduce((least, state) => Math.min(least, joint.probabilities[state]!), 1);
   // Below this no likelihood leaves the normal range of a double, so plain sums keep full relative precision; beyond it sums run on logarithms.
-  const arithmetic: Arithmetic = span - Math.log(lightest) < 650 ? plain : logarithmic;
+  const arithmetic: Arithmetic = span - Math.log(lightest) < 650 ? linearArithmetic : logArithmetic;
   const base = cells.sums(
     possible.map((state) => arithmetic.of(joint.probabilities[state]!)),
     arithmetic,
@@ -70,27 +70,27 @@ export function exactLoss(joint: Joint, answers: Answers, scale: number, options
 }
 
 /** Loss of an answer without noise: infinite unless every answer is possible under all values. */
-export function lossWithoutNoise(joint: Joint, answers: Answers, options: LossOptions): number {
+export function lossWithoutNoise(joint: JointDistribution, answers: StateAnswers, options: LossOptions): number {
   const possible = possibleStates(joint);
   const cells = cellsFor(joint, possible, options.adversary);
   const base = cells.sums(
     possible.map((state) => joint.probabilities[state]!),
-    plain,
+    linearArithmetic,
   );
   const key = (state: number) => answers.points.subarray(state * answers.width, (state + 1) * answers.width).join();
   const keys = possible.map(key);
-  let best = plain.none;
+  let best = linearArithmetic.none;
   for (const atom of new Set(keys)) {
     const sums = cells.sums(
       possible.map((state, p) => (keys[p] === atom ? joint.probabilities[state]! : 0)),
-      plain,
+      linearArithmetic,
     );
-    best = cells.widest(sums, base, plain, best)?.gap ?? best;
+    best = cells.widest(sums, base, linearArithmetic, best)?.gap ?? best;
   }
-  return plain.loss(best);
+  return linearArithmetic.loss(best);
 }
 
-const possibleStates = (joint: Joint): number[] => {
+const possibleStates = (joint: JointDistribution): number[] => {
   const states: number[] = [];
   joint.probabilities.forEach((p, state) => {
     if (p > 0) states.push(state);
@@ -98,16 +98,16 @@ const possibleStates = (joint: Joint): number[] => {
   return states;
 };
 
-const coordinates = (answers: Answers, possible: readonly number[]): number[][] =>
+const coordinates = (answers: StateAnswers, possible: readonly number[]): number[][] =>
   Array.from({ length: answers.width }, (_, k) =>
     [...new Set(possible.map((state) => answers.points[state * answers.width + k]!))].sort((a, b) => a - b),
   );
 
-const kernel = (answers: Answers, possible: readonly number[], k: number, s: number, scale: number): Float64Array =>
+const kernel = (answers: StateAnswers, possible: readonly number[], k: number, s: number, scale: number): Float64Array =>
   Float64Array.from(possible, (state) => -Math.abs(answers.points[state * answers.width + k]! - s) / scale);
 
 /** The widest L1 distance two answers can have, from the sides of the bounding box. */
-export function spanOf(answers: Answers, possible: readonly number[]): number {
+export function spanOf(answers: StateAnswers, possible: readonly number[]): number {
   return coordinates(answers, possible).reduce((total, axis) => total + axis.at(-1)! - axis[0]!, 0);
 }
 
@@ -122,7 +122,7 @@ function* product(lengths: readonly number[]): Generator<number[]> {
 }
 
 /** The same worst case in the user's words. */
-export function nameWorst(joint: Joint, worst: NonNullable<ExactLoss['worst']>) {
+export function nameWorst(joint: JointDistribution, worst: NonNullable<ExactLoss['worst']>) {
   return {
     record: joint.ids[worst.record]!,
     values: worst.pair.map((v) => joint.values[worst.record]![v]!),

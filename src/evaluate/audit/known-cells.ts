@@ -1,5 +1,5 @@
 import type { Adversary } from '../../policy/policy.js';
-import { type Joint, stridesOf } from '../../privacy/dependence/model/joint.js';
+import { type JointDistribution, stridesOf } from '../../privacy/dependence/model/joint.js';
 
 /** Sums of likelihoods, kept either as they are or as logarithms. */
 export interface Arithmetic {
@@ -12,7 +12,7 @@ export interface Arithmetic {
   quotient(a: number, b: number): number;
   loss(gap: number): number;
 }
-export const plain: Arithmetic = {
+export const linearArithmetic: Arithmetic = {
   none: 1,
   empty: 0,
   of: (p) => p,
@@ -21,7 +21,7 @@ export const plain: Arithmetic = {
   quotient: (a, b) => a / b,
   loss: (gap) => Math.log(gap),
 };
-export const logarithmic: Arithmetic = {
+export const logArithmetic: Arithmetic = {
   none: 0,
   empty: Number.NEGATIVE_INFINITY,
   of: (p) => Math.log(p),
@@ -35,27 +35,32 @@ export const logarithmic: Arithmetic = {
   loss: (gap) => gap,
 };
 
-export interface Where {
+export interface WorstCase {
   readonly record: number;
   readonly pair: readonly [number, number];
   readonly known: readonly (readonly [number, number])[];
 }
 /** The events an adversary conditions on: x_i = a together with any known values, each a set of states. */
-export interface Cells {
+export interface KnowledgeCells {
   readonly total: number;
   sums(weights: ArrayLike<number>, arithmetic: Arithmetic): Float64Array;
   /** The largest likelihood ratio between two cells that differ in one record's value only, if above `best`. */
-  widest(sums: Float64Array, base: Float64Array, arithmetic: Arithmetic, best: number): { gap: number; where: Where } | undefined;
+  widest(
+    sums: Float64Array,
+    base: Float64Array,
+    arithmetic: Arithmetic,
+    best: number,
+  ): { gap: number; where: WorstCase } | undefined;
 }
 
-export const cellsFor = (joint: Joint, possible: readonly number[], adversary: Adversary): Cells =>
+export const cellsFor = (joint: JointDistribution, possible: readonly number[], adversary: Adversary): KnowledgeCells =>
   adversary === 'informed' ? knownSubsets(joint, possible) : nothingKnown(joint, possible);
 
 /**
  * Every coordinate takes one more value, "unknown": prod (m_j + 1) cells hold the total over all states that agree with the known ones.
  * A fibre along record i with the other coordinates fixed is one choice of the known set and of its values.
  */
-function knownSubsets(joint: Joint, possible: readonly number[]): Cells {
+function knownSubsets(joint: JointDistribution, possible: readonly number[]): KnowledgeCells {
   const wide = joint.sizes.map((m) => m + 1);
   const strides = stridesOf(wide);
   const total = wide.reduce((product, m) => product * m, 1);
@@ -122,7 +127,7 @@ function knownSubsets(joint: Joint, possible: readonly number[]): Cells {
 }
 
 /** Only x_i = a: sum of m_j cells. */
-function nothingKnown(joint: Joint, possible: readonly number[]): Cells {
+function nothingKnown(joint: JointDistribution, possible: readonly number[]): KnowledgeCells {
   const starts: number[] = [];
   let total = 0;
   for (const m of joint.sizes) {
@@ -141,7 +146,7 @@ function nothingKnown(joint: Joint, possible: readonly number[]): Cells {
     },
     widest(sums, base, arithmetic, best) {
       let gap = best;
-      let where: Where | undefined;
+      let where: WorstCase | undefined;
       joint.sizes.forEach((m, record) => {
         const ratios: [number, number][] = [];
         for (let v = 0; v < m; v++) {

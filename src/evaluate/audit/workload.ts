@@ -1,9 +1,9 @@
 import { Fault } from '../../base/errors.js';
 import { within, withinMagnitude } from '../../base/input/limits.js';
-import type { Joint } from '../../privacy/dependence/model/joint.js';
+import type { JointDistribution } from '../../privacy/dependence/model/joint.js';
 
 /** A query over a handful of named records, as the workbench commands take it. */
-export interface Workload {
+export interface RecordQuery {
   /** As the user wrote it. */
   readonly text: string;
   /** The exact answer for one list of values, or by the number of its joint state. */
@@ -11,14 +11,14 @@ export interface Workload {
 }
 
 /** Every joint state's exact answer: `points[state * width + k]`. */
-export interface Answers {
+export interface StateAnswers {
   readonly width: number;
   readonly points: Float64Array;
   /** L1 sensitivity of record j: replacing it alone, the others anywhere in the product of the domains. */
-  readonly effects: readonly number[];
+  readonly sensitivities: readonly number[];
 }
 
-type Kind = (argument: string | undefined, joint: Joint, readTable: ReadTable) => Workload['answer'];
+type QueryKind = (argument: string | undefined, joint: JointDistribution, readTable: ReadTable) => RecordQuery['answer'];
 export type ReadTable = (file: string) => unknown;
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((s, x) => s + x, 0);
@@ -45,14 +45,14 @@ const additive: Readonly<Record<string, (argument: string | undefined, records: 
   },
 };
 const added =
-  (name: string): Kind =>
+  (name: string): QueryKind =>
   (argument, joint) => {
     const contribution = additive[name]!(argument, joint.ids.length);
     return (x) => [sumOf(x.map((v, j) => contribution(j, v)))];
   };
 
 /** The one list of query kinds. */
-const kinds: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<string, QueryKind>> = {
   sum: added('sum'),
   atLeast: added('atLeast'),
   product: () => (x) => [x.reduce((p, v) => p * v, 1)],
@@ -82,7 +82,7 @@ function numbersIn(text: string): number[] {
 }
 
 /** A nested list in the shape of the joint, or a flat list; an entry is a number or a list of numbers of one length. */
-function tableRows(table: unknown, joint: Joint): number[][] {
+function tableRows(table: unknown, joint: JointDistribution): number[][] {
   let level: unknown = table;
   const states = joint.probabilities.length;
   for (const _ of joint.sizes.slice(1))
@@ -115,7 +115,7 @@ export function readAdditive(text: string, records: number): Contribution | unde
 }
 
 /** Reads `sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE`. */
-export function readWorkload(text: string, joint: Joint, readTable: ReadTable = noTables): Workload {
+export function readRecordQuery(text: string, joint: JointDistribution, readTable: ReadTable = noTables): RecordQuery {
   const [name, argument] = split(text);
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
   if (!kind)
@@ -127,31 +127,31 @@ export function readWorkload(text: string, joint: Joint, readTable: ReadTable = 
 }
 
 /** Several releases at once, each with its own noise scale: one vector to be read with noise of scale one. */
-export const together = (parts: readonly { readonly workload: Workload; readonly scale: number }[]): Workload => ({
+export const joinQueries = (parts: readonly { readonly workload: RecordQuery; readonly scale: number }[]): RecordQuery => ({
   text: parts.map((p) => p.workload.text).join(' & '),
   answer: (values, state) => parts.flatMap((p) => p.workload.answer(values, state).map((x) => x / p.scale)),
 });
 
-export function answersOf(joint: Joint, workload: Workload): Answers {
+export function stateAnswers(joint: JointDistribution, workload: RecordQuery): StateAnswers {
   const states = joint.probabilities.length;
   const rows = Array.from({ length: states }, (_, state) => workload.answer(valuesAt(joint, state), state));
   const width = rows[0]!.length;
   const points = new Float64Array(states * width);
   for (const [state, row] of rows.entries()) points.set(row, state * width);
-  const effects = joint.sizes.map((_, j) =>
+  const sensitivities = joint.sizes.map((_, j) =>
     distances(joint, points, width, j).reduce((most, row) => row.reduce((m, x) => Math.max(m, x), most), 0),
   );
-  return { width, points, effects };
+  return { width, points, sensitivities };
 }
 
-export const valuesAt = (joint: Joint, state: number): number[] =>
+export const valuesAt = (joint: JointDistribution, state: number): number[] =>
   joint.sizes.map((size, j) => joint.values[j]![Math.floor(state / joint.strides[j]!) % size]!);
 
 /**
  * The metric record j induces on its own values through the query: the largest L1 move of the answer when j goes from one value to
  * another, the others anywhere. By the triangle inequality ||Q(x)-Q(y)|| <= sum over j of distance_j(x_j, y_j), for every query.
  */
-export function distances(joint: Joint, points: Float64Array, width: number, j: number): number[][] {
+export function distances(joint: JointDistribution, points: Float64Array, width: number, j: number): number[][] {
   const size = joint.sizes[j]!;
   const stride = joint.strides[j]!;
   const out = Array.from({ length: size }, () => new Array<number>(size).fill(0));

@@ -4,30 +4,30 @@ import { shownBins } from '../bins.js';
 import { codesOf, codeText, missingLabel } from '../code.js';
 import { isNumber } from '../domain.js';
 import { gridOf, positionsWhere } from '../grid.js';
-import { type Declaring, encodingOf, readingOf, type Wrong } from '../pairs/declare.js';
+import { type DeclareContext, encodingTerms, type FaultOf, valueReading } from '../pairs/declare.js';
 import type { Column, Dependence, Protect } from '../policy.js';
 import { invalid } from '../problems.js';
 import { didYouMean } from '../suggest.js';
-import { amongstRows } from './kinds.js';
-import type { Cut, Known, KnownTest, KnownTotal } from './known.js';
+import { recordsPerChange } from './kinds.js';
+import type { ColumnCut, KnownTest, KnownTotal, KnownTotals } from './known.js';
 import { publishedIn } from './published.js';
 import type { KnownEntry, TotalEntry } from './shape.js';
 
 /** Other declarations of the policy that known totals must be compatible with. */
-export interface Beside {
+export interface KnownContext {
   readonly protect: Protect;
   readonly dependence: readonly Dependence[];
 }
 
 /** Known totals after validation, with the largest number of records in a change that keeps them. */
-export function declareKnown(entry: KnownEntry, beside: Beside, declaring: Declaring): Known {
-  refuseBeside(beside, declaring);
+export function declareKnown(entry: KnownEntry, context: KnownContext, declaring: DeclareContext): KnownTotals {
+  refuseCombinations(context, declaring);
   const declared = entry.map((total, i) => {
-    const wrong: Wrong = (message, hint) => invalid(declaring.yaml, ['known', i], message, hint);
-    return totalOf(total, declaring, wrong);
+    const wrong: FaultOf = (message, hint) => invalid(declaring.yaml, ['known', i], message, hint);
+    return declareTotal(total, declaring, wrong);
   });
   const totals = declared.map(({ total }) => total);
-  const found = amongstRows(totals, declaring.columns);
+  const found = recordsPerChange(totals, declaring.columns);
   if (!found)
     throw invalid(
       declaring.yaml,
@@ -38,13 +38,13 @@ export function declareKnown(entry: KnownEntry, beside: Beside, declaring: Decla
   return {
     digest: digestOf(totals, declaring),
     totals,
-    told: declared.map(({ text }) => text),
+    descriptions: declared.map(({ text }) => text),
     ...found,
   };
 }
 
 /** Refuses known totals in combinations for which known.proof.md has no proof. */
-function refuseBeside({ protect, dependence }: Beside, { yaml }: Declaring): void {
+function refuseCombinations({ protect, dependence }: KnownContext, { yaml }: DeclareContext): void {
   const wrong = (message: string, hint: string) => invalid(yaml, ['known'], message, hint);
   if (protect.secret !== 'row')
     throw wrong(
@@ -68,7 +68,7 @@ function refuseBeside({ protect, dependence }: Beside, { yaml }: Declaring): voi
     );
 }
 
-function columnNamed(name: string, { columns }: Declaring, wrong: Wrong): Column {
+function columnNamed(name: string, { columns }: DeclareContext, wrong: FaultOf): Column {
   const column = columns.get(name);
   if (column) return column;
   throw wrong(
@@ -77,14 +77,14 @@ function columnNamed(name: string, { columns }: Declaring, wrong: Wrong): Column
   );
 }
 
-interface Declared {
+interface DeclaredTotal {
   readonly total: KnownTotal;
   readonly text: string;
 }
 
-function totalOf(entry: TotalEntry, declaring: Declaring, wrong: Wrong): Declared {
-  const said = (['margin', 'count', 'sum'] as const).filter((key) => entry[key] !== undefined);
-  if (said.length !== 1)
+function declareTotal(entry: TotalEntry, declaring: DeclareContext, wrong: FaultOf): DeclaredTotal {
+  const forms = (['margin', 'count', 'sum'] as const).filter((key) => entry[key] !== undefined);
+  if (forms.length !== 1)
     throw wrong(
       'A known total is one margin, one count or one sum.',
       'Write {margin: [region]}, {count: {where: {region: north}}} or {sum: income, by: [region]}.',
@@ -97,16 +97,21 @@ function totalOf(entry: TotalEntry, declaring: Declaring, wrong: Wrong): Declare
   return entry.count ? countOf(entry, entry.count, declaring, wrong) : sumOf(entry, entry.sum!, declaring, wrong);
 }
 
-function marginOf(entry: TotalEntry, names: readonly string[], declaring: Declaring, wrong: Wrong): Declared {
+function marginOf(entry: TotalEntry, names: readonly string[], declaring: DeclareContext, wrong: FaultOf): DeclaredTotal {
   const cuts = cutsOf(names, declaring, wrong);
   const values = publishedIn(entry, cuts, one, declaring, wrong);
   return {
-    total: { kind: 'margin', by: cuts.map(bare), ...(values && { values }) },
+    total: { kind: 'margin', by: cuts.map(withoutLabels), ...(values && { values }) },
     text: `how many rows there are by ${listed(names)}`,
   };
 }
 
-function countOf(entry: TotalEntry, { where }: NonNullable<TotalEntry['count']>, declaring: Declaring, wrong: Wrong): Declared {
+function countOf(
+  entry: TotalEntry,
+  { where }: NonNullable<TotalEntry['count']>,
+  declaring: DeclareContext,
+  wrong: FaultOf,
+): DeclaredTotal {
   const tests = Object.entries(where).map(([name, values]) => testOf(columnNamed(name, declaring, wrong), values, wrong));
   if (tests.length === 0)
     throw wrong(
@@ -118,7 +123,7 @@ function countOf(entry: TotalEntry, { where }: NonNullable<TotalEntry['count']>,
   return { total: { kind: 'count', where: tests, ...(values && { values }) }, text: `how many rows have ${text.join(' and ')}` };
 }
 
-function testOf(column: Column, values: readonly string[], wrong: Wrong): KnownTest {
+function testOf(column: Column, values: readonly string[], wrong: FaultOf): KnownTest {
   if (column.type === 'category') {
     const codes = codesOf(column);
     const unknown = values.find((value) => !codes.includes(codeText(value)));
@@ -136,7 +141,7 @@ function testOf(column: Column, values: readonly string[], wrong: Wrong): KnownT
   return { column: column.name, from, to };
 }
 
-function sumOf(entry: TotalEntry, name: string, declaring: Declaring, wrong: Wrong): Declared {
+function sumOf(entry: TotalEntry, name: string, declaring: DeclareContext, wrong: FaultOf): DeclaredTotal {
   const column = columnNamed(name, declaring, wrong);
   if (!isNumber(column)) throw wrong(`The column "${name}" has no sum.`, 'Name a column of numbers.');
   const by = entry.by ?? [];
@@ -144,19 +149,19 @@ function sumOf(entry: TotalEntry, name: string, declaring: Declaring, wrong: Wro
   const cuts = cutsOf(by, declaring, wrong);
   const values = publishedIn(entry, cuts, gridOf(column).unit, declaring, wrong);
   return {
-    total: { kind: 'sum', column: name, by: cuts.map(bare), ...(values && { values }) },
+    total: { kind: 'sum', column: name, by: cuts.map(withoutLabels), ...(values && { values }) },
     text: `the sum of ${name}${by.length > 0 ? ` by ${listed(by)}` : ''}`,
   };
 }
 const one: Rational = { num: 1n, den: 1n };
 
 /** Cut with the labels of its pieces. */
-export interface LabelledCut extends Cut {
+export interface LabelledCut extends ColumnCut {
   readonly labels: readonly string[];
 }
-const bare = ({ labels: _, ...cut }: LabelledCut): Cut => cut;
+const withoutLabels = ({ labels: _, ...cut }: LabelledCut): ColumnCut => cut;
 
-function cutsOf(names: readonly string[], declaring: Declaring, wrong: Wrong): readonly LabelledCut[] {
+function cutsOf(names: readonly string[], declaring: DeclareContext, wrong: FaultOf): readonly LabelledCut[] {
   if (new Set(names).size < names.length) throw wrong('A column is named twice.', 'Name each column once.');
   return names.map((name) => {
     const column = columnNamed(name, declaring, wrong);
@@ -175,13 +180,13 @@ const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
 /** Totals without their values, and everything that determines the value of a cell. */
-function digestOf(totals: readonly KnownTotal[], declaring: Declaring): string {
+function digestOf(totals: readonly KnownTotal[], declaring: DeclareContext): string {
   const parts = totals.map(({ values: _, ...total }) => [
     total,
-    namesIn(total).map((name) => [name, readingOf(declaring.columns.get(name)!)]),
+    namesIn(total).map((name) => [name, valueReading(declaring.columns.get(name)!)]),
   ]);
   return createHash('sha256')
-    .update(JSON.stringify([...parts, ...encodingOf(declaring)]))
+    .update(JSON.stringify([...parts, ...encodingTerms(declaring)]))
     .digest('hex')
     .slice(0, 16);
 }

@@ -2,24 +2,24 @@ import { codesOf } from '../code.js';
 import { isCoded } from '../domain.js';
 import { gridOf, unitsAt } from '../grid.js';
 import type { Column } from '../policy.js';
-import type { Cut, Known, KnownTest, KnownTotal } from './known.js';
-import { type Adds, mostTogether } from './together.js';
+import type { ColumnCut, KnownTest, KnownTotal, KnownTotals } from './known.js';
+import { largestJointChange, type TotalsOfRow } from './together.js';
 
 type Columns = ReadonlyMap<string, Column>;
 /** Limit on the number of combinations of pieces that are enumerated as kinds of rows. */
 const mostKinds = 20_000;
 /** Limit on the number of distinct kinds for which the largest joint change is computed. */
-const mostCompared = 200;
+const mostKindsCompared = 200;
 /** A query about one cell of a margin depends on one record of a change, so margins may be large. */
 const mostCells = 1_000_000;
 /** With more records per change than this, answers would be only noise. */
 const mostRecords = 1000;
 
 /** Largest number of records in a minimal change that keeps these totals; undefined if no useful bound is proven. */
-export function amongstRows(
+export function recordsPerChange(
   totals: readonly KnownTotal[],
   columns: Columns,
-): Pick<Known, 'together' | 'margin' | 'singles'> | undefined {
+): Pick<KnownTotals, 'together' | 'margin' | 'singles'> | undefined {
   const margin = totals
     .flatMap((total) => (total.kind === 'margin' ? [total.by] : []))
     .find((by) => totals.every((total) => follows(total, by, columns)));
@@ -28,12 +28,12 @@ export function amongstRows(
     return together <= mostCells ? { together, margin, singles: true } : undefined;
   }
   const kinds = kindsOf(totals, columns);
-  const found = kinds && mostTogether(kinds);
+  const found = kinds && largestJointChange(kinds);
   return found && found.most <= mostRecords ? { together: found.most, singles: found.singles } : undefined;
 }
 
 /** True if a total can be computed from a margin. */
-function follows(total: KnownTotal, margin: readonly Cut[], columns: Columns): boolean {
+function follows(total: KnownTotal, margin: readonly ColumnCut[], columns: Columns): boolean {
   if (total.kind === 'sum') return false;
   if (total.kind === 'margin') return total.by.every(({ column }) => margin.some((cut) => cut.column === column));
   return total.where.every((test) => {
@@ -45,7 +45,7 @@ function follows(total: KnownTotal, margin: readonly Cut[], columns: Columns): b
 }
 
 /** Distinct contributions of a row to the totals; undefined if there are too many. */
-function kindsOf(totals: readonly KnownTotal[], columns: Columns): readonly Adds[] | undefined {
+function kindsOf(totals: readonly KnownTotal[], columns: Columns): readonly TotalsOfRow[] | undefined {
   const pieces = piecesOf(totals, columns);
   if ([...pieces.values()].reduce((n, list) => n * list.length, 1) > mostKinds) return undefined;
   let rows: ReadonlyMap<string, number>[] = [new Map()];
@@ -53,7 +53,7 @@ function kindsOf(totals: readonly KnownTotal[], columns: Columns): readonly Adds
   const kinds = new Map(
     rows.map((row) => [totals.flatMap((total) => added(total, row, columns)), 0] as const).map(([adds]) => [adds.join(), adds]),
   );
-  return kinds.size <= mostCompared ? [...kinds.values()] : undefined;
+  return kinds.size <= mostKindsCompared ? [...kinds.values()] : undefined;
 }
 
 const none = -1;
@@ -79,7 +79,7 @@ function piecesOf(totals: readonly KnownTotal[], columns: Columns): ReadonlyMap<
   return new Map([...starts].map(([name, at]) => [name, [...at].filter((p) => p < size(name))]));
 }
 
-function added(total: KnownTotal, row: ReadonlyMap<string, number>, columns: Columns): Adds {
+function added(total: KnownTotal, row: ReadonlyMap<string, number>, columns: Columns): TotalsOfRow {
   if (total.kind === 'count') return [total.where.every((test) => passes(test, row.get(test.column)!, columns)) ? 1n : 0n];
   const cells = total.by.reduce((n, { size }) => n * size, 1);
   const at = total.by.reduce((cell, cut) => cell * cut.size + placeIn(cut, row.get(cut.column)!), 0);
@@ -91,6 +91,6 @@ function passes(test: KnownTest, p: number, columns: Columns): boolean {
   if (p === none) return false;
   return 'codes' in test ? test.codes.includes(codesOf(columns.get(test.column) as never)[p]!) : p >= test.from && p <= test.to;
 }
-const placeIn = ({ starts, size }: Cut, p: number): number =>
+const placeIn = ({ starts, size }: ColumnCut, p: number): number =>
   p === none ? size - 1 : starts ? starts.filter((start) => start <= p).length : p;
 const unitsOf = (column: Column, p: number): bigint => (p === none || isCoded(column) ? 0n : unitsAt(gridOf(column), p));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mostTogether } from './together.js';
+import { largestJointChange } from './together.js';
 
 /**
  * Exhaustive attack on independent records with known totals. The mechanism is as sharp as a cost of `own` per replaced record
@@ -24,14 +24,14 @@ const possible = (beliefs: Attacked['beliefs']): readonly (readonly number[])[] 
   );
 const totalOf = (data: readonly number[], adds: Attacked['adds']): string =>
   adds[0]!.map((_, d) => data.reduce((sum, v) => sum + adds[v]![d]!, 0n)).join();
-const apart = (a: readonly number[], b: readonly number[]) => a.filter((v, j) => v !== b[j]).length;
+const differences = (a: readonly number[], b: readonly number[]) => a.filter((v, j) => v !== b[j]).length;
 
 /** Largest privacy loss of one record over all sets of known others, separately for values of one kind and of two kinds. */
 function lossOf({ records, adds, own, beliefs, aim }: Attacked): Parts {
   const known = totalOf(aim[0]!, adds);
   const states = [...possible(beliefs)].filter((data) => totalOf(data, adds) === known);
   const chance = states.map((data) => data.reduce((p, v, j) => p * beliefs[j]![v]!, 1));
-  const likely = states.map((data) => Math.exp(-own * Math.min(...aim.map((t) => apart(data, t)))));
+  const likely = states.map((data) => Math.exp(-own * Math.min(...aim.map((t) => differences(data, t)))));
   let [within, across] = [0, 0];
   for (const i of range(records))
     for (let seen = 0; seen < 1 << records; seen++) {
@@ -118,7 +118,7 @@ describe('the privacy loss of one record with a known margin', () => {
     'the privacy loss is at most the cost of as many records as there are kinds: %i kinds, %i values of each, %i records',
     (kinds, payload, records) => {
       const adds = oneHot(kinds, payload);
-      const { most } = mostTogether(range(kinds).map((k) => adds[k * payload]!))!;
+      const { most } = largestJointChange(range(kinds).map((k) => adds[k * payload]!))!;
       expect(most).toBe(kinds);
       const reached = climb(adds, records, (own) => ({ across: most * own, within: own }), Math.ceil(climbs / 4));
       expect(reached.across).toBeLessThanOrEqual(slack);

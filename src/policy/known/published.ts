@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { divide, parseRational, type Rational } from '../../base/exact/rational.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
-import { readNamedText, whyNot } from '../../base/input/named-file.js';
+import { readNamedText, unreadableText } from '../../base/input/named-file.js';
 import { codeText, missingLabel } from '../code.js';
-import type { Declaring, Wrong } from '../pairs/declare.js';
+import type { DeclareContext, FaultOf } from '../pairs/declare.js';
 import type { LabelledCut } from './declare.js';
 import type { TotalEntry } from './shape.js';
 
@@ -15,8 +15,8 @@ export function publishedIn(
   { value, values }: Pick<TotalEntry, 'value' | 'values'>,
   cuts: Cuts,
   unit: Rational,
-  declaring: Declaring,
-  wrong: Wrong,
+  declaring: DeclareContext,
+  wrong: FaultOf,
 ): readonly bigint[] | undefined {
   if (value === undefined && values === undefined) return undefined;
   const whole = (x: Rational): bigint => {
@@ -35,13 +35,13 @@ export function publishedIn(
   if (cuts.length === 0) throw wrong('One number is published here.', 'Write value: 120.');
   const found = typeof values === 'string' ? fromFile(values, cuts, declaring, wrong) : fromList(values!, cuts, wrong);
   return cellsOf(cuts).map((labels) => {
-    const told = found.get(labels.join('\n'));
-    if (told === undefined && !labels.includes(missingLabel))
+    const published = found.get(labels.join('\n'));
+    if (published === undefined && !labels.includes(missingLabel))
       throw wrong(
         `No number is published for ${labels.join(', ')}.`,
         'List every value; no answer counts as 0 where it is left out.',
       );
-    return told === undefined ? 0n : whole(told);
+    return published === undefined ? 0n : whole(published);
   });
 }
 
@@ -56,7 +56,7 @@ const labelIn = ({ labels }: LabelledCut, text: string): string | undefined => {
   return code === '' ? missingLabel : labels.find((label) => label === code);
 };
 
-function fromList(list: Readonly<Record<string, Rational>>, cuts: Cuts, wrong: Wrong): ReadonlyMap<string, Rational> {
+function fromList(list: Readonly<Record<string, Rational>>, cuts: Cuts, wrong: FaultOf): ReadonlyMap<string, Rational> {
   const [cut, ...more] = cuts;
   if (more.length > 0) throw wrong('Numbers by several columns are not listed in a policy.', 'Write values: published.csv.');
   return new Map(
@@ -69,10 +69,10 @@ function fromList(list: Readonly<Record<string, Rational>>, cuts: Cuts, wrong: W
 }
 
 /** A column of the file for each of the total's, the last for the numbers; a header names them. */
-function fromFile(name: string, cuts: Cuts, { directory }: Declaring, wrong: Wrong): ReadonlyMap<string, Rational> {
+function fromFile(name: string, cuts: Cuts, { directory }: DeclareContext, wrong: FaultOf): ReadonlyMap<string, Rational> {
   const file = resolve(directory, name);
   const text = readNamedText(file, 'tableBytes', (why) =>
-    wrong(`The file of published numbers ${whyNot[why]}.`, 'Its path is relative to the policy.'),
+    wrong(`The file of published numbers ${unreadableText[why]}.`, 'Its path is relative to the policy.'),
   );
   const malformed = (message: string, line?: number) =>
     new Fault(

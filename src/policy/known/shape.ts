@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { atMost, codes, decimal, section, sizeOf, word } from '../schema.js';
+import { codes, decimal, keyCount, limitedTo, section, word } from '../schema.js';
 
 /** A table by more columns has more cells than could ever change together. */
 const mostColumns = 8;
@@ -12,7 +12,7 @@ const columns = z
   .refine((names) => names.length <= mostColumns, { error: `A known total goes by at most ${mostColumns} columns.` });
 const value = decimal('known total');
 const values = z
-  .union([word('file'), z.record(z.string().min(1), value).superRefine(atMost('categories', sizeOf))], {
+  .union([word('file'), z.record(z.string().min(1), value).superRefine(limitedTo('categories', keyCount))], {
     error: 'The published numbers are a CSV file, or listed: {north: 120, south: 80}.',
   })
   .describe(

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownAmong } from '../../../test/known-policy.js';
 import { category, number } from '../../../test/sample-policy.js';
-import { type Adds, mostTogether } from './together.js';
+import { largestJointChange, type TotalsOfRow } from './together.js';
 
 /** Moves between kinds, as many as a change takes at most, by trying every list of up to `most` moves. */
-function longest(kinds: readonly Adds[], most: number): number {
+function longest(kinds: readonly TotalsOfRow[], most: number): number {
   const moves = [
     ...new Map(
       kinds.flatMap((a) => kinds.map((b) => b.map((x, d) => x - a[d]!))).map((move) => [move.join(), move] as const),
     ).values(),
   ].filter((move) => move.some((x) => x !== 0n));
-  const isZero = (v: Adds) => v.every((x) => x === 0n);
+  const isZero = (v: TotalsOfRow) => v.every((x) => x === 0n);
   let found = 1;
-  const grow = (from: number, length: number, parts: readonly Adds[]): void => {
+  const grow = (from: number, length: number, parts: readonly TotalsOfRow[]): void => {
     for (let m = from; m < moves.length; m++) {
       const sums = [moves[m]!, ...parts.map((part) => part.map((x, d) => x + moves[m]![d]!))];
       const zeros = sums.filter(isZero).length;
@@ -30,9 +30,9 @@ function longest(kinds: readonly Adds[], most: number): number {
  * The policy graph of He et al. 2014 for counts that exclude each other, over a list of kinds of rows: a count each and two ends; an arc wherever replacing a row lowers one count (or none: from the
  * first end) and lifts another (or none: to the second). The longest simple cycle, or path from end to end.
  */
-function policyGraph(kinds: readonly Adds[], counts: number): number {
+function policyGraph(kinds: readonly TotalsOfRow[], counts: number): number {
   const [start, stop] = [counts, counts + 1];
-  const of = (kind: Adds, end: number) => (kind.includes(1n) ? kind.indexOf(1n) : end);
+  const of = (kind: TotalsOfRow, end: number) => (kind.includes(1n) ? kind.indexOf(1n) : end);
   const arcs = new Map<number, Set<number>>();
   for (const a of kinds)
     for (const b of kinds) {
@@ -53,7 +53,9 @@ function policyGraph(kinds: readonly Adds[], counts: number): number {
 }
 
 const bits = fc.constantFrom(0n, 1n);
-const distinct = (kinds: readonly Adds[]): readonly Adds[] => [...new Map(kinds.map((k) => [k.join(), k])).values()];
+const distinct = (kinds: readonly TotalsOfRow[]): readonly TotalsOfRow[] => [
+  ...new Map(kinds.map((k) => [k.join(), k])).values(),
+];
 
 describe('the largest joint change', () => {
   it('the largest joint change equals the one found by trying every change, for counts of any kind', () => {
@@ -63,7 +65,7 @@ describe('the largest joint change', () => {
     fc.assert(
       fc.property(some, (drawn) => {
         const kinds = distinct(drawn);
-        const found = mostTogether(kinds)!;
+        const found = largestJointChange(kinds)!;
         expect(found.most).toBe(longest(kinds, found.most + 2));
       }),
       { numRuns: 60 },
@@ -72,7 +74,7 @@ describe('the largest joint change', () => {
     fc.assert(
       fc.property(three, (drawn) => {
         const kinds = distinct(drawn);
-        const found = mostTogether(kinds)!;
+        const found = largestJointChange(kinds)!;
         expect(found.most).toBe(longest(kinds, Math.min(6, found.most + 1)));
       }),
       { numRuns: 25 },
@@ -92,9 +94,9 @@ describe('the largest joint change', () => {
     );
     fc.assert(
       fc.property(kinds, ({ counts, rest, held }) => {
-        const made = held.map((k): Adds => Array.from({ length: counts }, (_, d) => (d === k ? 1n : 0n)));
+        const made = held.map((k): TotalsOfRow => Array.from({ length: counts }, (_, d) => (d === k ? 1n : 0n)));
         const all = rest ? [...made, Array.from({ length: counts }, () => 0n)] : made;
-        const found = mostTogether(all)!;
+        const found = largestJointChange(all)!;
         expect(found).toEqual({ most: policyGraph(all, counts), singles: true });
         if (all.length <= 4) expect(found.most).toBe(longest(all, all.length + 1));
       }),
@@ -104,26 +106,26 @@ describe('the largest joint change', () => {
 
   it('the largest joint change of a sum over a range D has 2 D - 1 records', () => {
     for (const top of [1, 2, 3, 4]) {
-      const kinds = Array.from({ length: top + 1 }, (_, x): Adds => [BigInt(3 * x)]);
-      expect(mostTogether(kinds)!.most).toBe(top === 1 ? 2 : 2 * top - 1);
+      const kinds = Array.from({ length: top + 1 }, (_, x): TotalsOfRow => [BigInt(3 * x)]);
+      expect(largestJointChange(kinds)!.most).toBe(top === 1 ? 2 : 2 * top - 1);
       expect(longest(kinds, 2 * top)).toBe(top === 1 ? 2 : 2 * top - 1);
     }
-    expect(mostTogether(Array.from({ length: 41 }, (_, x): Adds => [BigInt(x)]))!.most).toBe(79);
+    expect(largestJointChange(Array.from({ length: 41 }, (_, x): TotalsOfRow => [BigInt(x)]))!.most).toBe(79);
   });
 
   it('the largest joint change is independent of the unit, and undefined for differences too fine for doubles', () => {
-    const kinds = (unit: bigint, end = 0n): readonly Adds[] => [[0n], [3n * unit], [5n * unit + end]];
-    expect(mostTogether(kinds(2n ** 60n))).toEqual(mostTogether(kinds(1n)));
-    expect(mostTogether(kinds(1n))!.most).toBe(longest(kinds(1n), 9));
+    const kinds = (unit: bigint, end = 0n): readonly TotalsOfRow[] => [[0n], [3n * unit], [5n * unit + end]];
+    expect(largestJointChange(kinds(2n ** 60n))).toEqual(largestJointChange(kinds(1n)));
+    expect(largestJointChange(kinds(1n))!.most).toBe(longest(kinds(1n), 9));
     // The last two kinds differ from a multiple by one part in 2^60, which a double does not hold: no result.
-    expect(mostTogether(kinds(2n ** 58n, 1n))).toBeUndefined();
+    expect(largestJointChange(kinds(2n ** 58n, 1n))).toBeUndefined();
   });
 
   it('the largest joint change of several margins is undefined when the search takes too long', () => {
     const kinds = [0, 1, 2].flatMap((a) =>
-      [0, 1, 2].map((b): Adds => [0, 1, 2, 3, 4, 5].map((d) => (d === a || d === 3 + b ? 1n : 0n))),
+      [0, 1, 2].map((b): TotalsOfRow => [0, 1, 2, 3, 4, 5].map((d) => (d === a || d === 3 + b ? 1n : 0n))),
     );
-    expect(mostTogether(kinds, 100_000)).toBeUndefined();
+    expect(largestJointChange(kinds, 100_000)).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 /** Contribution of one row to each of the known totals. */
-export type Adds = readonly bigint[];
+export type TotalsOfRow = readonly bigint[];
 
-export interface Together {
+export interface JointChange {
   /** Largest number of records in a minimal change that keeps all totals. */
   readonly most: number;
   /** True if the totals determine the number of rows of each kind. */
@@ -12,9 +12,9 @@ export interface Together {
  * Largest number of records in a minimal change among rows of these kinds (known.proof.md); undefined if the search takes too
  * long. Affinely independent kinds give cycles through all kinds; on one line, partition identities (Diaconis et al. 1995).
  */
-export function mostTogether(kinds: readonly Adds[], work = mostWork): Together | undefined {
+export function largestJointChange(kinds: readonly TotalsOfRow[], work = mostWork): JointChange | undefined {
   if (kinds.length <= 1) return { most: 1, singles: true };
-  const [first, ...rest] = kinds as readonly [Adds, ...Adds[]];
+  const [first, ...rest] = kinds as readonly [TotalsOfRow, ...TotalsOfRow[]];
   const from = rest.map((kind) => kind.map((x, d) => x - first[d]!));
   const pivots = pivotsOf(from);
   if (pivots.length === kinds.length - 1) return { most: kinds.length, singles: true };
@@ -30,7 +30,7 @@ const mostWork = 1_500_000;
 const fewOnLine = 8;
 
 /** Coordinates on which the projection of the vectors' span is injective: as many as its dimension. */
-function pivotsOf(vectors: readonly Adds[]): readonly number[] {
+function pivotsOf(vectors: readonly TotalsOfRow[]): readonly number[] {
   const rows = vectors.map((v) => [...v]);
   const pivots: number[] = [];
   for (let d = 0; d < (rows[0]?.length ?? 0); d++) {
@@ -65,7 +65,7 @@ function alongLine(points: readonly bigint[]): number {
  * Largest minimal solution of moves that sum to zero, by the procedure of Contejean and Devie 1994, which terminates. Partial
  * sums grow only by moves that lead back; those containing a solution are dropped.
  */
-function longestChange(points: readonly Adds[], work: number): number | undefined {
+function longestChange(points: readonly TotalsOfRow[], work: number): number | undefined {
   const moves = movesBetween(inSteps(points));
   if (moves.some((move) => move.some((x) => Math.abs(x) > widestMove))) return undefined;
   const solutions: (readonly number[])[] = [];
@@ -103,7 +103,7 @@ function longestChange(points: readonly Adds[], work: number): number | undefine
 const widestMove = 2 ** 19;
 
 /** Every coordinate in steps of its own, from the first point: what adds up to nothing stays the same. */
-function inSteps(points: readonly Adds[]): readonly (readonly number[])[] {
+function inSteps(points: readonly TotalsOfRow[]): readonly (readonly number[])[] {
   const from = points.map((point) => point.map((x, d) => x - points[0]![d]!));
   const step = points[0]!.map((_, d) => from.reduce((s, point) => gcd(s, point[d]!), 0n) || 1n);
   return from.map((point) => point.map((x, d) => Number(x / step[d]!)));

@@ -11,13 +11,13 @@ export interface KnownWords {
 
 export function knownWords({ known, columns }: Pick<Policy, 'known' | 'columns'>): KnownWords {
   if (!known) return { learned: [], notTold: [] };
-  const { together, told, totals, singles } = known;
+  const { together, descriptions, totals, singles } = known;
   const first = columnOf(totals[0]!);
   const column = columns.get(first);
   const values = column && isCoded(column) ? [...codesOf(column), missingLabel].slice(0, 2) : [];
   const example = values.length === 2 ? `, ${values[0]} and another's ${values[1]} from the other way round` : '';
   return {
-    learned: told.map((text) => `${text} (known, and told without noise)`),
+    learned: descriptions.map((text) => `${text} (known, and told without noise)`),
     notTold: [
       `whose: somebody's ${first}${example}`,
       ...(singles ? [] : ['nor anything else of rows that can only be exchanged together']),

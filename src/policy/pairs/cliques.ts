@@ -1,7 +1,7 @@
 import { blockAt, type ColumnPairs } from './pairs.js';
 
 /** Range of positions of one kind, both ends included. */
-export interface Piece<K> {
+export interface ValueRun<K> {
   readonly from: number;
   readonly to: number;
   readonly kind: K;
@@ -11,7 +11,11 @@ export interface Piece<K> {
  * Sets of kinds such that two kinds have a declared pair exactly if some set holds both; a set of one kind means nothing. Pieces
  * are sorted and cover all positions; `missing` is the kind of no answer.
  */
-export function* cliques<K>(pairs: ColumnPairs | undefined, pieces: readonly Piece<K>[], missing: K): Iterable<ReadonlySet<K>> {
+export function* pairCliques<K>(
+  pairs: ColumnPairs | undefined,
+  pieces: readonly ValueRun<K>[],
+  missing: K,
+): Iterable<ReadonlySet<K>> {
   if (pairs === undefined) {
     yield new Set([...pieces.map(({ kind }) => kind), missing]);
     return;
@@ -21,8 +25,8 @@ export function* cliques<K>(pairs: ColumnPairs | undefined, pieces: readonly Pie
 }
 
 /** Neighbours of one kind in one piece. */
-function joined<K>(pieces: readonly Piece<K>[]): readonly Piece<K>[] {
-  const out: Piece<K>[] = [];
+function joined<K>(pieces: readonly ValueRun<K>[]): readonly ValueRun<K>[] {
+  const out: ValueRun<K>[] = [];
   for (const piece of pieces) {
     const last = out.at(-1);
     if (last?.kind === piece.kind && last.to + 1 === piece.from) out[out.length - 1] = { ...last, to: piece.to };
@@ -31,7 +35,7 @@ function joined<K>(pieces: readonly Piece<K>[]): readonly Piece<K>[] {
   return out;
 }
 
-function* ofAnswers<K>(pairs: ColumnPairs, pieces: readonly Piece<K>[]): Iterable<Iterable<K>> {
+function* ofAnswers<K>(pairs: ColumnPairs, pieces: readonly ValueRun<K>[]): Iterable<Iterable<K>> {
   if (pairs.form === 'same') for (const { kind } of pieces) yield [kind];
   else if (pairs.form === 'steps') yield* windows(pairs.steps, pieces);
   else if (pairs.form === 'graph') {
@@ -44,7 +48,7 @@ function* ofAnswers<K>(pairs: ColumnPairs, pieces: readonly Piece<K>[]): Iterabl
 }
 
 /** A position within `steps` of the end of a piece is as near to everything in between. */
-function* windows<K>(steps: number, pieces: readonly Piece<K>[]): Iterable<Iterable<K>> {
+function* windows<K>(steps: number, pieces: readonly ValueRun<K>[]): Iterable<Iterable<K>> {
   for (const [i, { kind, to }] of pieces.entries()) {
     const set = new Set([kind]);
     for (let j = i + 1; j < pieces.length && pieces[j]!.from - to <= steps; j++) set.add(pieces[j]!.kind);
@@ -54,7 +58,7 @@ function* windows<K>(steps: number, pieces: readonly Piece<K>[]): Iterable<Itera
 
 function* blocks<K>(
   pairs: Extract<ColumnPairs, { form: 'blocks' | 'ranges' }>,
-  pieces: readonly Piece<K>[],
+  pieces: readonly ValueRun<K>[],
 ): Iterable<Iterable<K>> {
   const sets = new Map<number, Set<K>>();
   const put = (block: number, kind: K) => sets.set(block, (sets.get(block) ?? new Set<K>()).add(kind));
@@ -65,7 +69,7 @@ function* blocks<K>(
   yield* sets.values();
 }
 
-function kindsOf<K>(pieces: readonly Piece<K>[], size: number): readonly K[] {
+function kindsOf<K>(pieces: readonly ValueRun<K>[], size: number): readonly K[] {
   const kinds = new Array<K>(size);
   for (const { from, to, kind } of pieces) kinds.fill(kind, from, to + 1);
   return kinds;

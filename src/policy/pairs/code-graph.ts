@@ -2,19 +2,19 @@ import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { within } from '../../base/input/limits.js';
-import { readNamedText, whyNot } from '../../base/input/named-file.js';
+import { readNamedText, unreadableText } from '../../base/input/named-file.js';
 import { codesOf, codeText } from '../code.js';
 import type { CategoryColumn } from '../policy.js';
-import type { Declaring, Wrong } from './declare.js';
+import type { DeclareContext, FaultOf } from './declare.js';
 import type { FormEntry } from './shape.js';
 
 type Joined = readonly (readonly number[])[];
 
 /** Reads a CSV file of two columns of codes: each line is a pair in both directions. A first line without codes is a header. */
-export function graphOf(column: CategoryColumn, name: string, { directory }: Declaring, wrong: Wrong): Joined {
+export function graphOf(column: CategoryColumn, name: string, { directory }: DeclareContext, wrong: FaultOf): Joined {
   const file = resolve(directory, name);
   const text = readNamedText(file, 'tableBytes', (why) =>
-    wrong(`The file of pairs ${whyNot[why]}.`, 'Its path is relative to the policy.'),
+    wrong(`The file of pairs ${unreadableText[why]}.`, 'Its path is relative to the policy.'),
   );
   const malformed = (message: string, hint: string, line?: number) =>
     new Fault('DATA_MALFORMED', message, hint, { place: { file, ...(line && { line }) } });
@@ -44,7 +44,7 @@ export function graphOf(column: CategoryColumn, name: string, { directory }: Dec
 }
 
 /** Any code of one named secret against any of another (Kifer and Machanavajjhala 2014). */
-export function secretsOf(column: CategoryColumn, { secrets, between }: FormEntry, wrong: Wrong): Joined {
+export function secretsOf(column: CategoryColumn, { secrets, between }: FormEntry, wrong: FaultOf): Joined {
   const place = placesIn(column);
   const named = new Map(
     Object.entries(secrets!).map(([name, codes]) => [
@@ -58,8 +58,8 @@ export function secretsOf(column: CategoryColumn, { secrets, between }: FormEntr
     ]),
   );
   const names = [...named.keys()];
-  const told = between ?? names.flatMap((a, i) => names.slice(i + 1).map((b) => [a, b] as const));
-  const sets = told.map(([a, b]) => {
+  const compared = between ?? names.flatMap((a, i) => names.slice(i + 1).map((b) => [a, b] as const));
+  const sets = compared.map(([a, b]) => {
     const unknown = [a, b].find((name) => !named.has(name));
     if (unknown !== undefined) throw wrong(`No secret is called "${unknown}".`, `Name two of ${names.join(', ')}.`);
     const [from, to] = [named.get(a)!, named.get(b)!];

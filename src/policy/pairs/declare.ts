@@ -8,12 +8,12 @@ import { invalid } from '../problems.js';
 import { didYouMean } from '../suggest.js';
 import type { YamlFile } from '../yaml-file.js';
 import { graphOf, secretsOf } from './code-graph.js';
-import { degreesApart } from './kilometres.js';
-import type { ColumnPairs, Pairs, PairsTold } from './pairs.js';
+import { degreesWithin } from './kilometres.js';
+import type { ColumnPairs, Pairs, PairsDeclaration } from './pairs.js';
 import type { FormEntry, PairsEntry } from './shape.js';
-import { blocksOf, numberIn, rangesOf, stepsOf, stepsOfCells } from './steps.js';
+import { blocksOf, numberIn, pairSteps, rangesOf, stepsOfCells } from './steps.js';
 
-export interface Declaring {
+export interface DeclareContext {
   readonly directory: string;
   readonly columns: ReadonlyMap<string, Column>;
   readonly yaml: YamlFile;
@@ -21,19 +21,19 @@ export interface Declaring {
   readonly encoding?: string;
 }
 /** A fault at the pairs of one column. */
-export type Wrong = (message: string, hint: string) => Error;
+export type FaultOf = (message: string, hint: string) => Error;
 
 /** Pairs after validation; undefined if they leave all pairs of values as they were. */
 export function declarePairs(
   entry: PairsEntry,
   protect: Pick<Protect, 'secret' | 'unit' | 'neighbours'>,
-  declaring: Declaring,
+  declaring: DeclareContext,
 ): Pairs | undefined {
-  refuseBeside(protect, declaring.yaml);
+  refuseCombinations(protect, declaring.yaml);
   const columns = new Map<string, ColumnPairs>();
-  const told: PairsTold[] = [];
+  const declarations: PairsDeclaration[] = [];
   const all = new Set(Object.keys(entry).filter((key) => entry[key] === 'all'));
-  const put = (written: PairsTold, made: readonly ColumnPairs[], wrong: Wrong) => {
+  const put = (written: PairsDeclaration, made: readonly ColumnPairs[], wrong: FaultOf) => {
     for (const [k, name] of written.columns.entries()) {
       const known = columns.get(name);
       if (known?.form === 'same' && made[k]!.form === 'same') return;
@@ -44,10 +44,10 @@ export function declarePairs(
         );
       columns.set(name, made[k]!);
     }
-    told.push(written);
+    declarations.push(written);
   };
   for (const [key, form] of Object.entries(entry)) {
-    const wrong: Wrong = (message, hint) => invalid(declaring.yaml, ['protect', 'pairs', key], message, hint);
+    const wrong: FaultOf = (message, hint) => invalid(declaring.yaml, ['protect', 'pairs', key], message, hint);
     if (form === 'all') columnNamed(key, declaring, wrong);
     else if (Array.isArray(form)) {
       if (key !== 'same')
@@ -71,10 +71,10 @@ export function declarePairs(
   const whose = protect.secret === 'person' ? [`person by ${protect.unit}`] : [];
   return columns.size === 0
     ? undefined
-    : { digest: digestOf(columns, declaring.columns, [...whose, ...encodingOf(declaring)]), columns, told };
+    : { digest: digestOf(columns, declaring.columns, [...whose, ...encodingTerms(declaring)]), columns, declarations };
 }
 
-function columnNamed(name: string, { columns }: Declaring, wrong: Wrong): Column {
+function columnNamed(name: string, { columns }: DeclareContext, wrong: FaultOf): Column {
   const column = columns.get(name);
   if (!column)
     throw wrong(
@@ -85,7 +85,7 @@ function columnNamed(name: string, { columns }: Declaring, wrong: Wrong): Column
 }
 
 /** Refuses pairs in combinations for which pairs.proof.md has no proof. */
-function refuseBeside({ secret, neighbours }: Pick<Protect, 'secret' | 'neighbours'>, yaml: YamlFile): void {
+function refuseCombinations({ secret, neighbours }: Pick<Protect, 'secret' | 'neighbours'>, yaml: YamlFile): void {
   const wrong = (message: string, hint: string) => invalid(yaml, ['protect', 'pairs'], message, hint);
   const leave = 'Leave pairs out: any two values are then not told apart.';
   if (neighbours !== undefined)
@@ -122,11 +122,11 @@ const agreeing = (column: Column): ColumnPairs => ({ form: 'same', missing: 'apa
 
 const forms = ['within', 'partition', 'graph', 'secrets'] as const;
 
-function pairsOf(column: Column, form: FormEntry, declaring: Declaring, wrong: Wrong): ColumnPairs {
-  const said = forms.filter((key) => form[key] !== undefined);
-  if (said.length !== 1)
+function pairsOf(column: Column, form: FormEntry, declaring: DeclareContext, wrong: FaultOf): ColumnPairs {
+  const chosenForms = forms.filter((key) => form[key] !== undefined);
+  if (chosenForms.length !== 1)
     throw wrong(
-      said.length === 0 ? `The pairs of "${column.name}" are not said.` : `The pairs of "${column.name}" are said twice.`,
+      chosenForms.length === 0 ? `The pairs of "${column.name}" are not said.` : `The pairs of "${column.name}" are said twice.`,
       'Write one of within, partition, graph and secrets; or all.',
     );
   if (form.between !== undefined && form.secrets === undefined)
@@ -137,7 +137,7 @@ function pairsOf(column: Column, form: FormEntry, declaring: Declaring, wrong: W
       `Write same: [${column.name}] where it may be learned, or leave it out.`,
     );
   const base = { size: sizeOf(column), missing: form.missing ?? ('any' as const) };
-  if (form.within !== undefined) return { ...base, form: 'steps', steps: stepsOf(column, String(form.within), wrong) };
+  if (form.within !== undefined) return { ...base, form: 'steps', steps: pairSteps(column, String(form.within), wrong) };
   if (form.partition !== undefined && typeof form.partition !== 'string')
     return column.type === 'category'
       ? { ...base, form: 'blocks', blockOf: blocksOf(column, form.partition.blocks, wrong) }
@@ -151,7 +151,7 @@ function pairsOf(column: Column, form: FormEntry, declaring: Declaring, wrong: W
 const kmIn = (text: FormEntry['within']): string => /^\s*(\S+?)\s*km\s*$/.exec(String(text ?? ''))?.[1] ?? '';
 
 /** Places: a box around every circle. */
-function near(form: FormEntry, places: readonly Column[], wrong: Wrong): readonly ColumnPairs[] {
+function near(form: FormEntry, places: readonly Column[], wrong: FaultOf): readonly ColumnPairs[] {
   if (kmIn(form.within) === '' || forms.some((key) => key !== 'within' && form[key] !== undefined))
     throw wrong('Columns of latitude and longitude go with a distance.', 'Write {columns: [lat, lon], within: 5 km}.');
   const [lat, lon] = places.map((column) => {
@@ -164,7 +164,7 @@ function near(form: FormEntry, places: readonly Column[], wrong: Wrong): readonl
   const [west, east] = ends(lon!);
   if (south < -90 || north > 90)
     throw wrong(`The bounds of "${lat!.name}" are no latitudes.`, 'Name latitude first, in degrees from -90 to 90.');
-  const { latitude, longitude } = degreesApart(
+  const { latitude, longitude } = degreesWithin(
     toNumberUp(numberIn(kmIn(form.within), wrong)),
     Math.max(Math.abs(south), Math.abs(north)),
   );
@@ -180,17 +180,17 @@ function near(form: FormEntry, places: readonly Column[], wrong: Wrong): readonl
 }
 
 /** The numbers that a form names. */
-function numbersIn({ within, partition }: FormEntry, wrong: Wrong): Pick<PairsTold, 'within' | 'edges'> {
+function numbersIn({ within, partition }: FormEntry, wrong: FaultOf): Pick<PairsDeclaration, 'within' | 'edges'> {
   if (within !== undefined) return { within: numberIn(String(within), wrong) };
   return typeof partition === 'object' && partition.edges ? { edges: partition.edges } : {};
 }
 
 /** Canonical text of the pairs, the same for all ways to write them; a file enters by its content through the digest. */
-function textOf(form: FormEntry, wrong: Wrong): string {
+function textOf(form: FormEntry, wrong: FaultOf): string {
   const text = forms.flatMap((key) => (form[key] === undefined ? [] : [texts[key](form, wrong)])).join(' ');
   return form.missing === 'apart' ? `${text}, missing apart` : text;
 }
-const texts: Readonly<Record<(typeof forms)[number], (form: FormEntry, wrong: Wrong) => string>> = {
+const texts: Readonly<Record<(typeof forms)[number], (form: FormEntry, wrong: FaultOf) => string>> = {
   within: ({ within, columns }, wrong) =>
     columns ? `within ${toText(numberIn(kmIn(within), wrong))} km` : `within ${toText(numberIn(String(within), wrong))}`,
   partition: ({ partition }) => {
@@ -205,7 +205,8 @@ const texts: Readonly<Record<(typeof forms)[number], (form: FormEntry, wrong: Wr
   },
 };
 
-export const encodingOf = ({ encoding }: Declaring): readonly string[] => (encoding === undefined ? [] : [`in ${encoding}`]);
+export const encodingTerms = ({ encoding }: DeclareContext): readonly string[] =>
+  encoding === undefined ? [] : [`in ${encoding}`];
 
 /** Digest input: the graph, all that determines the value of a cell, and whose rows move together if not single rows. */
 function digestOf(
@@ -215,7 +216,7 @@ function digestOf(
 ): string {
   const parts: unknown[] = [...pairs]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, own]) => [name, readingOf(columns.get(name)!), Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1))]);
+    .map(([name, own]) => [name, valueReading(columns.get(name)!), Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1))]);
   return createHash('sha256')
     .update(JSON.stringify([...parts, ...whose]))
     .digest('hex')
@@ -223,7 +224,7 @@ function digestOf(
 }
 
 /** Everything that determines the value of a cell of the column. */
-export function readingOf(column: Column): readonly unknown[] {
+export function valueReading(column: Column): readonly unknown[] {
   if (isCoded(column)) return [column.type, codesOf(column), column.type === 'multi' ? column.separator : ''];
   const { low, step, last, missing } = gridOf(column);
   const days = 'date' in column && column.date ? ['date'] : [];

@@ -1,4 +1,4 @@
-import { type ColumnPairs, isPair, none } from './pairs.js';
+import { type ColumnPairs, isPair, noAnswerPosition } from './pairs.js';
 
 /**
  * Length of the shortest path of pairs between two values: the promise is this many epsilon; infinity if they may be
@@ -9,7 +9,7 @@ export function distance(pairs: ColumnPairs | undefined, a: number, b: number): 
   if (isPair(pairs, a, b)) return 1;
   // Path through no answer, which is a pair with everything or with nothing.
   const around = pairs?.missing === 'any' ? 2 : Number.POSITIVE_INFINITY;
-  if (pairs === undefined || a === none || b === none) return around;
+  if (pairs === undefined || a === noAnswerPosition || b === noAnswerPosition) return around;
   return Math.min(around, among(pairs, a, b));
 }
 

@@ -1,25 +1,26 @@
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { cellsAcross, isReadAsIs, readingText } from '../as-read.js';
-import { startOf } from '../bins.js';
+import { isReadAsIs, numberReadingText, roundedCells } from '../as-read.js';
+import { firstPosition } from '../bins.js';
 import { isCoded } from '../domain.js';
 import { gridOf } from '../grid.js';
 import type { NumberColumn, Policy, WeightColumn } from '../policy.js';
-import type { PairsTold } from './pairs.js';
+import type { PairsDeclaration } from './pairs.js';
 import { stepsWithin } from './steps.js';
 
 /** Warnings about pairs of numbers for which cells and their readings differ, one sentence per column. */
-export function readingDoubts({ protect, columns }: Pick<Policy, 'protect' | 'columns'>): readonly string[] {
-  return (protect.pairs?.told ?? []).flatMap((told) => {
-    const column = columns.get(told.columns[0]!);
-    return column && !isCoded(column) && told.columns.length === 1
-      ? [...aboutWithin(column, told), ...aboutEdges(column, told)]
+export function readingWarnings({ protect, columns }: Pick<Policy, 'protect' | 'columns'>): readonly string[] {
+  return (protect.pairs?.declarations ?? []).flatMap((declared) => {
+    const column = columns.get(declared.columns[0]!);
+    return column && !isCoded(column) && declared.columns.length === 1
+      ? [...aboutWithin(column, declared), ...aboutEdges(column, declared)]
       : [];
   });
 }
 
-const asRead = (column: NumberColumn | WeightColumn): string => `Numbers are compared as they are read (${readingText(column)}).`;
+const asRead = (column: NumberColumn | WeightColumn): string =>
+  `Numbers are compared as they are read (${numberReadingText(column)}).`;
 
-function aboutWithin(column: NumberColumn | WeightColumn, { within }: PairsTold): readonly string[] {
+function aboutWithin(column: NumberColumn | WeightColumn, { within }: PairsDeclaration): readonly string[] {
   const isMultiple = within !== undefined && (within.num * column.step.den) % (within.den * column.step.num) === 0n;
   if (within === undefined || isMultiple) return [];
   const reach = toNumber(multiply(column.step, rational(stepsWithin(column, within))));
@@ -29,10 +30,10 @@ function aboutWithin(column: NumberColumn | WeightColumn, { within }: PairsTold)
   ];
 }
 
-function aboutEdges(column: NumberColumn | WeightColumn, { edges = [] }: PairsTold): readonly string[] {
+function aboutEdges(column: NumberColumn | WeightColumn, { edges = [] }: PairsDeclaration): readonly string[] {
   const grid = gridOf(column);
   const across = edges.flatMap((edge) => {
-    const cells = cellsAcross(column, toNumber(edge), startOf(grid, edge));
+    const cells = roundedCells(column, toNumber(edge), firstPosition(grid, edge));
     return cells ? [{ edge, cells }] : [];
   });
   const [first] = across;

@@ -1,11 +1,11 @@
 import { toNumber } from '../../base/exact/rational.js';
 import { codesOf, missingLabel } from '../code.js';
-import { dateText } from '../date-text.js';
+import { isoDay } from '../date-text.js';
 import { isCoded } from '../domain.js';
-import { gridOf, numberAt } from '../grid.js';
+import { gridNumber, gridOf } from '../grid.js';
 import type { Column, Policy } from '../policy.js';
 import { distance } from './distance.js';
-import { blockAt, type ColumnPairs, isPair, none } from './pairs.js';
+import { blockAt, type ColumnPairs, isPair, noAnswerPosition } from './pairs.js';
 
 /** Examples for the pairs of one column: values that stay indistinguishable, and values that can be distinguished. */
 export interface PairExamples {
@@ -41,12 +41,12 @@ function examplesOf(column: Column, pairs: ColumnPairs): PairExamples {
     );
   const pair = farthest(others.filter((p) => isPair(pairs, from, p)));
   const over = farthest(others.filter((p) => steps.get(p)! > 1 && steps.get(p)! < Number.POSITIVE_INFINITY));
-  const told = others.find((p) => steps.get(p) === Number.POSITIVE_INFINITY);
+  const separable = others.find((p) => steps.get(p) === Number.POSITIVE_INFINITY);
   return {
     column: column.name,
     ...(pair !== undefined && { notTold: [show(from), show(pair)] as const }),
     ...(over !== undefined && { over: { values: [show(from), show(over)] as const, steps: steps.get(over)! } }),
-    ...(told !== undefined && { told: [show(from), show(told)] as const }),
+    ...(separable !== undefined && { told: [show(from), show(separable)] as const }),
     missing: pairs.missing,
   };
 }
@@ -78,9 +78,9 @@ export function pairReach({ protect, columns }: Pick<Policy, 'protect' | 'column
 /** Along the pairs, to either end. */
 function drawn(pairs: ColumnPairs, from: number): readonly number[] {
   const half = Math.floor(mostDrawn / 2);
-  const apart =
+  const stride =
     pairs.form === 'steps' ? pairs.steps : pairs.form === 'ranges' ? Math.max(1, Math.ceil(pairs.size / mostDrawn)) : 1;
-  const around = Array.from({ length: mostDrawn }, (_, k) => from + (k - half) * apart);
+  const around = Array.from({ length: mostDrawn }, (_, k) => from + (k - half) * stride);
   const inside = around.filter((p) => p >= 0 && p < pairs.size);
   return [...new Set([0, ...inside, pairs.size - 1])].sort((a, b) => a - b);
 }
@@ -108,8 +108,8 @@ function looked(pairs: ColumnPairs, from: number): readonly number[] {
 }
 
 function valueText(column: Column, position: number): string {
-  if (position === none) return missingLabel;
+  if (position === noAnswerPosition) return missingLabel;
   if (isCoded(column)) return codesOf(column)[position]!;
-  const number = toNumber(numberAt(gridOf(column), position));
-  return 'date' in column && column.date ? dateText(number) : `${number}`;
+  const number = toNumber(gridNumber(gridOf(column), position));
+  return 'date' in column && column.date ? isoDay(number) : `${number}`;
 }

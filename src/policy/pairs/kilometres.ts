@@ -11,7 +11,7 @@ const outward = 1 + 1e-9;
  * Upper bound in degrees on the difference of two places within `km` kilometres, at latitudes up to `farthest`. Infinity: any
  * difference.
  */
-export function degreesApart(km: number, farthest: number): { readonly latitude: number; readonly longitude: number } {
+export function degreesWithin(km: number, farthest: number): { readonly latitude: number; readonly longitude: number } {
   const half = (km / perDegree / 2) * radians;
   // Haversine: sin^2(d/2) >= cos cos sin^2(longitude/2), and neither cosine is below that of the farthest latitude.
   const sine = half < Math.PI / 2 ? (Math.sin(half) / Math.cos(Math.min(90, farthest) * radians)) * outward : 2;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cliques, type Piece } from './cliques.js';
+import { pairCliques, type ValueRun } from './cliques.js';
 import { distance } from './distance.js';
-import { degreesApart } from './kilometres.js';
+import { degreesWithin } from './kilometres.js';
 import { type ColumnPairs, isPair } from './pairs.js';
 
 const base = fc.record({ size: fc.integer({ min: 1, max: 9 }), missing: fc.constantFrom<'any' | 'apart'>('any', 'apart') });
@@ -32,11 +32,12 @@ const positions = (size: number): readonly number[] => Array.from({ length: size
 
 describe('cliques of kinds', () => {
   const cut = fc.tuple(anyPairs, fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 10, maxLength: 10 }));
-  const agree = ([pairs, kinds]: readonly [ColumnPairs, readonly number[]], told: ColumnPairs): boolean => {
+  const agree = ([pairs, kinds]: readonly [ColumnPairs, readonly number[]], declared: ColumnPairs): boolean => {
     const kindAt = (p: number) => (p < 0 ? 9 : kinds[p]!);
-    const pieces = Array.from({ length: pairs.size }, (_, p): Piece<number> => ({ from: p, to: p, kind: kindAt(p) }));
+    const pieces = Array.from({ length: pairs.size }, (_, p): ValueRun<number> => ({ from: p, to: p, kind: kindAt(p) }));
     const found = new Set<string>();
-    for (const set of cliques(told, pieces, 9)) for (const a of set) for (const b of set) if (a !== b) found.add(`${a} ${b}`);
+    for (const set of pairCliques(declared, pieces, 9))
+      for (const a of set) for (const b of set) if (a !== b) found.add(`${a} ${b}`);
     const meant = new Set<string>();
     for (const a of positions(pairs.size))
       for (const b of positions(pairs.size))
@@ -67,7 +68,7 @@ describe('cliques of kinds', () => {
       { from: 0, to: 3, kind: 'a' },
       { from: 4, to: 4, kind: 'b' },
     ];
-    expect([...cliques(undefined, pieces, 'none')]).toEqual([new Set(['a', 'b', 'none'])]);
+    expect([...pairCliques(undefined, pieces, 'none')]).toEqual([new Set(['a', 'b', 'none'])]);
   });
 });
 
@@ -109,7 +110,7 @@ describe('distances in kilometres', () => {
       fc.property(milli(75), milli(170), milli(1), milli(2), (lat, lon, dlat, dlon) => {
         const other = Math.max(-75, Math.min(75, lat + dlat));
         const [a, b] = [at(lat, lon), at(other, lon + dlon)];
-        const { latitude, longitude } = degreesApart(Math.hypot(...a.map((x, k) => x - b[k]!)), 75);
+        const { latitude, longitude } = degreesWithin(Math.hypot(...a.map((x, k) => x - b[k]!)), 75);
         return Math.abs(lat - other) <= latitude + 1e-9 && Math.abs(dlon) <= longitude + 1e-9;
       }),
       { numRuns: 2000 },
@@ -117,8 +118,8 @@ describe('distances in kilometres', () => {
   });
 
   it('five kilometres are 0.045 degrees of latitude, more of longitude in the north, and any longitude at the pole', () => {
-    expect(degreesApart(5, 0).latitude).toBeCloseTo(0.0452, 3);
-    expect(degreesApart(5, 60).longitude).toBeCloseTo(0.0905, 3);
-    expect(degreesApart(5, 90).longitude).toBe(Number.POSITIVE_INFINITY);
+    expect(degreesWithin(5, 0).latitude).toBeCloseTo(0.0452, 3);
+    expect(degreesWithin(5, 60).longitude).toBeCloseTo(0.0905, 3);
+    expect(degreesWithin(5, 90).longitude).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -26,10 +26,10 @@ export interface Pairs {
   readonly digest: string;
   readonly columns: ReadonlyMap<string, ColumnPairs>;
   /** Declarations in words, column by column. */
-  readonly told: readonly PairsTold[];
+  readonly declarations: readonly PairsDeclaration[];
 }
 
-export interface PairsTold {
+export interface PairsDeclaration {
   readonly columns: readonly string[];
   readonly text: string;
   /** Of one column of numbers: the declared distance, or the declared edges. */
@@ -38,13 +38,13 @@ export interface PairsTold {
 }
 
 /** No answer. */
-export const none = -1;
+export const noAnswerPosition = -1;
 
 /** True if two values are a declared pair. This is the definition: every derived form is tested against it. */
 export function isPair(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (a === b) return false;
   if (pairs === undefined) return true;
-  if (a === none || b === none) return pairs.missing === 'any';
+  if (a === noAnswerPosition || b === noAnswerPosition) return pairs.missing === 'any';
   if (pairs.form === 'same') return false;
   if (pairs.form === 'steps') return Math.abs(a - b) <= pairs.steps;
   if (pairs.form === 'ranges') return blockAt(pairs.starts, a) === blockAt(pairs.starts, b);

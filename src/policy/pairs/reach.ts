@@ -1,7 +1,7 @@
 import type { ColumnPairs } from './pairs.js';
 
 /** Largest distance in positions between two values of a number that are a declared pair. */
-export function reachOf(pairs: ColumnPairs | undefined, last: number): number {
+export function largestPairSpan(pairs: ColumnPairs | undefined, last: number): number {
   if (pairs === undefined) return last;
   if (pairs.form === 'same') return 0;
   if (pairs.form === 'steps') return Math.min(pairs.steps, last);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { atMost, codes, decimal, section, sizeOf, word } from '../schema.js';
+import { codes, decimal, keyCount, limitedTo, section, word } from '../schema.js';
 
 const partition = z.union(
   [
@@ -8,7 +8,7 @@ const partition = z.union(
         blocks: z.array(codes).optional().describe('Lists of codes, every code in one of them: [[north, south], [east]].'),
         edges: z
           .array(decimal('edge'))
-          .superRefine(atMost('bins'))
+          .superRefine(limitedTo('bins'))
           .optional()
           .describe('For numbers, where blocks end: [30, 45] makes three.'),
         by: word('column').optional().describe('A column: only rows that agree there are compared.'),
@@ -34,7 +34,7 @@ const form = section(
     graph: word('file').optional().describe('A CSV file with two columns of codes: each line is a pair that is not told apart.'),
     secrets: z
       .record(z.string().min(1), codes, { error: 'Write names with their codes: {ill: [1, 2], well: [3]}.' })
-      .superRefine(atMost('categories', sizeOf))
+      .superRefine(limitedTo('categories', keyCount))
       .optional()
       .describe('Named secrets, each some codes: which of them holds is not told.'),
     between: z
@@ -58,7 +58,7 @@ export const pairsShape = z
   .record(z.string(), z.union([z.literal('all'), form, z.array(word('column'))], { error: `Pairs of a column: ${usage}` }), {
     error: 'Write one line per column: age: {within: 5}.',
   })
-  .superRefine(atMost('columns', sizeOf));
+  .superRefine(limitedTo('columns', keyCount));
 
 export type PairsEntry = z.output<typeof pairsShape>;
 export type FormEntry = z.output<typeof form>;

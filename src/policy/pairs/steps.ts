@@ -1,11 +1,11 @@
 import { Fault } from '../../base/errors.js';
 import { add, compare, divide, floor, isPositive, parseRational, type Rational, rational } from '../../base/exact/rational.js';
 import { isReadAsIs } from '../as-read.js';
-import { startOf } from '../bins.js';
+import { firstPosition } from '../bins.js';
 import { codesOf } from '../code.js';
 import { gridOf } from '../grid.js';
 import type { CategoryColumn, Column, MultiColumn, NumberColumn, WeightColumn } from '../policy.js';
-import type { Wrong } from './declare.js';
+import type { FaultOf } from './declare.js';
 
 type Lined = Exclude<Column, MultiColumn>;
 const isCategory = (column: Lined): column is CategoryColumn => column.type === 'category';
@@ -25,7 +25,7 @@ export const stepsWithin = (column: NumberColumn | WeightColumn, distance: Ratio
   isReadAsIs(column) ? floor(divide(distance, column.step)) : stepsOfCells(column, distance);
 
 /** The same for the distance in a policy, at most the number of positions. For codes: steps in their order. */
-export function stepsOf(column: Lined, text: string, wrong: Wrong): number {
+export function pairSteps(column: Lined, text: string, wrong: FaultOf): number {
   const far = numberIn(text, wrong);
   if (isCategory(column)) {
     if (far.den !== 1n)
@@ -42,7 +42,7 @@ export function stepsOf(column: Lined, text: string, wrong: Wrong): number {
   return steps > BigInt(last) ? last + 1 : Number(steps);
 }
 
-export function numberIn(text: string, wrong: Wrong): Rational {
+export function numberIn(text: string, wrong: FaultOf): Rational {
   try {
     const far = parseRational(text.trim(), 'distance');
     if (isPositive(far)) return far;
@@ -58,7 +58,7 @@ export function numberIn(text: string, wrong: Wrong): Rational {
 export function blocksOf(
   column: CategoryColumn,
   blocks: readonly (readonly string[])[] | undefined,
-  wrong: Wrong,
+  wrong: FaultOf,
 ): readonly number[] {
   if (!blocks)
     throw wrong(
@@ -87,7 +87,7 @@ export function blocksOf(
 export function rangesOf(
   column: NumberColumn | WeightColumn,
   edges: readonly Rational[] | undefined,
-  wrong: Wrong,
+  wrong: FaultOf,
 ): readonly number[] {
   if (!edges)
     throw wrong(
@@ -99,5 +99,5 @@ export function rangesOf(
   for (const [i, edge] of edges.entries())
     if (compare(edge, low) <= 0 || compare(edge, high) > 0 || (i > 0 && compare(edges[i - 1]!, edge) >= 0))
       throw wrong(`The edges of "${column.name}" do not rise within its bounds.`, 'Write inner edges from small to large.');
-  return [...new Set(edges.map((edge) => startOf(grid, edge)))];
+  return [...new Set(edges.map((edge) => firstPosition(grid, edge)))];
 }

@@ -1,8 +1,8 @@
 import type { Rational } from '../../base/exact/rational.js';
-import type { Scope } from '../mechanism/effect.js';
+import type { ClassScope } from '../mechanism/effect.js';
 import type { Slicing } from '../mechanism/record-class.js';
-import type { Base, Bases } from './base.js';
-import type { Condition } from './condition.js';
+import type { BaseCost, BaseCosts } from './base.js';
+import type { ReleaseCondition } from './condition.js';
 
 /**
  * Function from costs to leakage under declared ties, as calibration needs it. Classes of `scope` are tied only inside this
@@ -10,13 +10,13 @@ import type { Condition } from './condition.js';
  */
 export interface Amplifier {
   readonly name: string;
-  readonly scope: Scope;
+  readonly scope: ClassScope;
   /**
    * Upper bound on the leakage of the worst record if every record spends `base`; rounded up, monotone in every record's cost.
    */
-  leakage(base: Base): number;
+  leakage(base: BaseCost): number;
   /** Largest common base whose leakage stays within epsilon; with `parts`, the largest multiple of them. Rounded down. */
-  largestBase(epsilon: Rational, parts?: Bases): Rational;
+  largestBase(epsilon: Rational, parts?: BaseCosts): Rational;
   /**
    * Upper bound on the leakage of the worst record between two values of a declared pair (pairs.proof.md): any replacement costs
    * `full`, one along a pair `own`. Absent if nothing below leakage(full) is proven.
@@ -30,7 +30,7 @@ export interface Amplifier {
    */
   readonly slicings?: ReadonlySet<Slicing>;
   /** Cost that every value of the ordering public column may spend, for any number of values. */
-  readonly steady?: Steady;
+  readonly steady?: SteadyCost;
   /** Proven bounds for Gaussian noise: the first holds for every zCDP release, the others under their conditions. */
   readonly gaussian: readonly GaussianBound[];
   /** Leakage at the base if the declaration were too weak; rounded up. Empty if no ties are declared. */
@@ -38,22 +38,22 @@ export interface Amplifier {
   /** True if the bound holds only for releases that noise every record class separately. */
   readonly factoredOnly: boolean;
   /** Conditions on all releases so far under which this amplifier is valid. */
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly ReleaseCondition[];
   /** Set if some records are excluded from every release. */
-  readonly leftOut?: LeftOut;
+  readonly leftOut?: RecordUse;
   /** Assumptions of the bound in plain words, and the theorem it uses. */
   readonly assumptions: readonly string[];
-  readonly how: string;
+  readonly method: string;
 }
 
-export interface Steady {
+export interface SteadyCost {
   readonly slicing: Slicing;
   /** Rounded down; zero where nothing lasts for ever. */
   base(epsilon: Rational): Rational;
 }
 
 /** Cost of every record: rho of zCDP, and pure epsilon in addition. */
-export interface Mixed {
+export interface MixedCost {
   readonly rho: Rational;
   readonly pure: Rational;
   /** rho of all releases, each pure draw at its own zCDP cost; when absent the pure epsilon counts as one draw. */
@@ -61,7 +61,7 @@ export interface Mixed {
 }
 
 export interface GaussianBound {
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly ReleaseCondition[];
   /** delta at epsilon if every record spends rho and nothing else; rounded up. */
   delta(rho: number, epsilon: number): number;
   /**
@@ -70,20 +70,20 @@ export interface GaussianBound {
    */
   deltaBelow?(rho: number, kept: number, epsilon: number): number;
   /** epsilon at delta if every record spends this; rounded up. */
-  epsilon(spent: Mixed, delta: Rational): number;
+  epsilon(spent: MixedCost, delta: Rational): number;
   /** Largest common rho within (epsilon, delta) if nothing else is spent; rounded down. */
   largestRho(epsilon: Rational, delta: Rational): Rational;
   /**
    * Single rho for all costs so far: if it is at most `capacity`, and capacity at most largestRho(epsilon, delta), the whole
    * keeps (epsilon, delta). Rounded up.
    */
-  counted(spent: Mixed, capacity: Rational, epsilon: Rational): Rational;
+  counted(spent: MixedCost, capacity: Rational, epsilon: Rational): Rational;
   /** Largest epsilon of one more pure draw that counts for at most rho, whatever else was spent. Rounded down. */
   pureWithin(rho: Rational, capacity: Rational, epsilon: Rational): Rational;
-  readonly how: string;
+  readonly method: string;
 }
 
-export interface LeftOut {
+export interface RecordUse {
   readonly used: number;
   readonly unused: number;
 }

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { answersTo, everyRecord } from '../mechanism/record-class.js';
 import type { Amplifier } from './amplifier.js';
-import { type Bases, commonBase } from './base.js';
+import { type BaseCosts, commonBaseCost } from './base.js';
 import { graphAmplifier } from './graph-amplifier.js';
-import { enumerate, type Joint } from './model/joint.js';
+import { enumerate, type JointDistribution } from './model/joint.js';
 import type { Model } from './model/model.js';
 import { graphsOf } from './model/model-graph.js';
 
@@ -42,25 +42,25 @@ function amplifierOf(model: Model, adversary: 'informed' | 'uninformed'): Amplif
     adversary,
     reach: 'any',
     assumptions: [],
-    how: '',
+    method: '',
   });
 }
 type Factor = Model['factors'][number];
 const inColumns = (model: Model, factor: Factor) => ({ records: factor.records.map((r) => names.indexOf(model.ids[r]!)) });
-const basesOf = (list: readonly number[]): Bases =>
+const basesOf = (list: readonly number[]): BaseCosts =>
   new Map(list.flatMap((x, k) => (x > 0 ? [[classes[k]!, rational(x, 100)] as const] : [])));
 
-const digit = (joint: Joint, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
+const digit = (joint: JointDistribution, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
 /**
  * Largest privacy loss of any record, over all deterministic targets as sharp as the costs permit, to anyone who knows the
  * records of `known`.
  */
-function worstLoss(model: Model, effect: (id: string) => number, sets: readonly number[], informed: boolean): number {
+function worstLoss(model: Model, cost: (id: string) => number, sets: readonly number[], informed: boolean): number {
   const joint = enumerate(model);
   const states = [...joint.probabilities.keys()];
-  const effects = model.ids.map(effect);
+  const nodeCosts = model.ids.map(cost);
   const distance = (s: number, t: number) =>
-    effects.reduce((d, e, j) => d + (digit(joint, s, j) === digit(joint, t, j) ? 0 : e), 0);
+    nodeCosts.reduce((d, e, j) => d + (digit(joint, s, j) === digit(joint, t, j) ? 0 : e), 0);
   let worst = 0;
   for (const set of sets) {
     const h = states.map((s) => Math.exp(-Math.min(...states.filter((t) => (set >> t) & 1).map((t) => distance(s, t)))));
@@ -115,7 +115,7 @@ describe('separate base costs for each column', () => {
           const leak = amplifier.leakage(basesOf(list));
           const raised = amplifier.leakage(basesOf(list.map((x, k) => (k === at ? x + more : x))));
           expect(leak).toBeLessThanOrEqual(raised * (1 + 1e-9));
-          const common = commonBase(basesOf(list), amplifier.scope);
+          const common = commonBaseCost(basesOf(list), amplifier.scope);
           expect(leak).toBeLessThanOrEqual(amplifier.leakage(common) * (1 + 1e-9));
           expect(amplifier.leakage(new Map(classes.map((c) => [c, common] as const)))).toBe(amplifier.leakage(common));
         }),

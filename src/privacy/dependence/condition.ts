@@ -5,12 +5,12 @@ import type { Resolution } from './model/resolution.js';
  * Property that all releases so far must have for a bound to be valid. Costs with the property are also booked under `mark`;
  * while that total equals the one under `*`, all have it.
  */
-export interface Condition {
+export interface ReleaseCondition {
   readonly mark: Mark;
-  readonly need: Need;
+  readonly need: ConditionNeed;
 }
 
-export type Need =
+export type ConditionNeed =
   /** Reads the rows that releases may use, and no relation. */
   | { readonly kind: 'rows' }
   /** Gaussian noise only on sums to which every record adds a part of its own (gaussian/sums.proof.md). */
@@ -18,13 +18,13 @@ export type Need =
   /** Reads answers only by the levels that the tables of the bound distinguish, or coarser. */
   | { readonly kind: 'levels'; readonly resolution: Resolution };
 
-export const onlySums: Condition = { mark: sumsMark, need: { kind: 'sums' } };
+export const onlySums: ReleaseCondition = { mark: sumsMark, need: { kind: 'sums' } };
 
 /**
  * Condition that a release reads whole levels. The mark includes the declared values, so costs under another domain of a column
  * are another total.
  */
-export const wholeLevels = (resolution: Resolution): Condition => ({
+export const wholeLevels = (resolution: Resolution): ReleaseCondition => ({
   mark: levelsMark(resolution.digest.slice(0, 32)),
   need: { kind: 'levels', resolution },
 });

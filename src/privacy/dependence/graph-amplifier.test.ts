@@ -10,7 +10,7 @@ const strangers = graphAmplifier({
   adversary: 'informed',
   reach: 'any',
   assumptions: [],
-  how: '',
+  method: '',
 }).gaussian[0]!;
 
 describe('pure noise in addition to Gaussian noise', () => {
@@ -18,10 +18,10 @@ describe('pure noise in addition to Gaussian noise', () => {
     'a pure cost of epsilon %s counts as the rho that randomised response loses at every order',
     (epsilon) => {
       const rho = toNumber(strangers.counted({ rho: rational(0), pure: fromNumber(epsilon) }, rational(1), rational(1)));
-      const told = Math.exp(epsilon) / (1 + Math.exp(epsilon));
+      const truthful = Math.exp(epsilon) / (1 + Math.exp(epsilon));
       for (const alpha of [1 + 1e-6, 1.5, 2, 4, 16, 64]) {
         // Renyi divergence of randomised response: the true bit with probability e^epsilon / (1 + e^epsilon).
-        const sum = told ** alpha * (1 - told) ** (1 - alpha) + (1 - told) ** alpha * told ** (1 - alpha);
+        const sum = truthful ** alpha * (1 - truthful) ** (1 - alpha) + (1 - truthful) ** alpha * truthful ** (1 - alpha);
         expect(Math.log(sum) / (alpha - 1)).toBeLessThanOrEqual(alpha * rho * (1 + 1e-6));
       }
       const nearly = epsilon * Math.tanh(epsilon / 2);

@@ -4,11 +4,11 @@ import { fromNumber, rational, toText } from '../../base/exact/rational.js';
 import type { Amplifier } from './amplifier.js';
 import { type FactorGraph, fromPairs } from './graph/factor-graph.js';
 import { graphAmplifier } from './graph-amplifier.js';
-import { type Asked, digestOf, type KeepBounds, keepingBounds } from './kept-bounds.js';
+import { type BoundsCache, type BoundsKey, boundsCache, boundsDigest } from './kept-bounds.js';
 
 /** The questions that are put to an amplifier, in an order that differs from case to case. */
 interface Case {
-  readonly asked: Asked;
+  readonly question: BoundsKey;
   readonly epsilon: number;
   readonly base: number;
 }
@@ -25,7 +25,7 @@ const cases: fc.Arbitrary<readonly Case[]> = fc.array(
       base: fc.constantFrom(0.05, 0.2),
     })
     .map(({ ties, strong, unused, direct, epsilon, base }) => ({
-      asked: {
+      question: {
         graph: graphOf(ties, strong),
         adversary: direct ? ('uninformed' as const) : ('informed' as const),
         reach: direct ? ('direct' as const) : ('any' as const),
@@ -48,12 +48,12 @@ function graphOf(ties: readonly number[], strong: number): FactorGraph {
   );
 }
 
-const amplifierOf = (asked: Asked, keep: KeepBounds): Amplifier =>
-  graphAmplifier({ ...asked, name: 'ties', scope: () => true, assumptions: [], how: '' }, keep);
+const amplifierOf = (questionTies: BoundsKey, cache: BoundsCache): Amplifier =>
+  graphAmplifier({ ...questionTies, name: 'ties', scope: () => true, assumptions: [], method: '' }, cache);
 
 /** All that a session requests: capacities, leakage of the spent costs, what-ifs, Gaussian capacities. */
-const answers = ({ asked, epsilon, base }: Case, keep: KeepBounds) => {
-  const amplifier = amplifierOf(asked, keep);
+const answers = ({ question: questionTies, epsilon, base }: Case, cache: BoundsCache) => {
+  const amplifier = amplifierOf(questionTies, cache);
   const limit = fromNumber(epsilon);
   const delta = rational(1, 1_000_000);
   return [
@@ -65,32 +65,32 @@ const answers = ({ asked, epsilon, base }: Case, keep: KeepBounds) => {
 };
 
 /** Runs cases one after the other with bounds recorded under this key; true if some result differs from a new one. */
-const staleBy = (keyOf: (asked: Asked) => string, list: readonly Case[]): boolean => {
-  const keep = keepingBounds(keyOf);
-  return list.some((one) => JSON.stringify(answers(one, keep)) !== JSON.stringify(answers(one, keepingBounds(digestOf))));
+const staleBy = (keyOf: (questionTies: BoundsKey) => string, list: readonly Case[]): boolean => {
+  const cache = boundsCache(keyOf);
+  return list.some((one) => JSON.stringify(answers(one, cache)) !== JSON.stringify(answers(one, boundsCache(boundsDigest))));
 };
 
 describe('recorded bounds', () => {
   it('a recorded bound equals a new one to the last bit, after any other questions', () => {
     fc.assert(
       fc.property(cases, (list) => {
-        expect(staleBy(digestOf, list)).toBe(false);
+        expect(staleBy(boundsDigest, list)).toBe(false);
       }),
       { numRuns: 40 },
     );
   });
 
   // Faulty keys: each forgets one thing that the bounds depend on.
-  const text = ({ graph, used, adversary, reach }: Asked, parts: readonly string[]): string => {
+  const text = ({ graph, used, adversary, reach }: BoundsKey, parts: readonly string[]): string => {
     const all = { ties: graph.member.join(), odds: graph.logOdds.join(), used: used?.join() ?? '', who: adversary + reach };
     return parts.map((part) => all[part as keyof typeof all]).join('|');
   };
   const everything = ['ties', 'odds', 'used', 'who'];
   for (const forgotten of everything)
     it(`would be noticed to be stale if their key forgot: ${forgotten}`, () => {
-      const keyOf = (asked: Asked) =>
+      const keyOf = (questionTies: BoundsKey) =>
         text(
-          asked,
+          questionTies,
           everything.filter((part) => part !== forgotten),
         );
       const found = fc.sample(cases, { numRuns: 60, seed: 7 }).some((list) => staleBy(keyOf, list));
@@ -98,9 +98,9 @@ describe('recorded bounds', () => {
     });
 
   it('bounds are shared by amplifiers of the same ties, and by no others', () => {
-    const keep = keepingBounds(digestOf);
-    const asked: Asked = { graph: graphOf([0, 1, 2], 1), adversary: 'informed', reach: 'any' };
-    expect(keep(asked)).toBe(keep({ ...asked, graph: graphOf([2, 1, 0], 1) }));
-    expect(keep(asked)).not.toBe(keep({ ...asked, graph: graphOf([0, 1, 3], 1) }));
+    const cache = boundsCache(boundsDigest);
+    const questionTies: BoundsKey = { graph: graphOf([0, 1, 2], 1), adversary: 'informed', reach: 'any' };
+    expect(cache(questionTies)).toBe(cache({ ...questionTies, graph: graphOf([2, 1, 0], 1) }));
+    expect(cache(questionTies)).not.toBe(cache({ ...questionTies, graph: graphOf([0, 1, 3], 1) }));
   });
 });

@@ -7,7 +7,7 @@ import type { FactorGraph } from './graph/factor-graph.js';
 import type { Percolation } from './uninformed/percolation.js';
 
 /** Recorded bounds of one graph and one set of used records, each of which spends the same cost. */
-export interface KeptBounds {
+export interface CachedBounds {
   readonly leaks: Map<number, number>;
   readonly bases: Map<string, Rational>;
   readonly whatIfs: Map<number, readonly WhatIf[]>;
@@ -15,10 +15,10 @@ export interface KeptBounds {
   sums?: GaussianSums;
 }
 
-export const emptyBounds = (): KeptBounds => ({ leaks: new Map(), bases: new Map(), whatIfs: new Map() });
+export const emptyBounds = (): CachedBounds => ({ leaks: new Map(), bases: new Map(), whatIfs: new Map() });
 
 /** Everything that the bounds of a graph depend on. */
-export interface Asked {
+export interface BoundsKey {
   readonly graph: FactorGraph;
   readonly used?: Uint8Array;
   readonly adversary: Adversary;
@@ -29,18 +29,18 @@ export interface Asked {
 /** Limit on graphs with recorded results; a result consists of numbers, never of a graph. */
 const mostKept = 32;
 
-export type KeepBounds = (asked: Asked) => KeptBounds;
+export type BoundsCache = (question: BoundsKey) => CachedBounds;
 
 /** Recorded bounds by key: inputs with one key share results. */
-export function keepingBounds(keyOf: (asked: Asked) => string): KeepBounds {
-  const kept = new Map<string, KeptBounds>();
-  return (asked) => {
-    const key = keyOf(asked);
-    const found = kept.get(key) ?? emptyBounds();
+export function boundsCache(keyOf: (question: BoundsKey) => string): BoundsCache {
+  const cached = new Map<string, CachedBounds>();
+  return (question) => {
+    const key = keyOf(question);
+    const found = cached.get(key) ?? emptyBounds();
     // The map keeps the order of use.
-    kept.delete(key);
-    kept.set(key, found);
-    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+    cached.delete(key);
+    cached.set(key, found);
+    if (cached.size > mostKept) cached.delete(cached.keys().next().value!);
     return found;
   };
 }
@@ -49,9 +49,9 @@ export function keepingBounds(keyOf: (asked: Asked) => string): KeepBounds {
  * Bounds by the content of the graph, shared by all sessions of the process. Any difference in content is another key; a recorded
  * bound equals a new one to the last bit (docs/decisions/0019-kept-bounds.md).
  */
-export const keptBounds: KeepBounds = keepingBounds((asked) => digestOf(asked));
+export const sharedBoundsCache: BoundsCache = boundsCache((question) => boundsDigest(question));
 
-export function digestOf({ graph, used, adversary, reach, pull }: Asked): string {
+export function boundsDigest({ graph, used, adversary, reach, pull }: BoundsKey): string {
   const hash = createHash('sha256');
   const { records, nodes, factors, member, commonOdds, pairwise } = graph;
   const alike = commonOdds !== undefined;
@@ -85,7 +85,7 @@ function take(hash: Hash, { buffer, byteOffset, byteLength }: Uint8Array | Uint3
 }
 
 /** Value in the map; computed and stored if absent. */
-export function remembered<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();

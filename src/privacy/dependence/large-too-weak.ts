@@ -1,15 +1,15 @@
 import { addUp, logUp } from '../../base/exact/outward.js';
 import { type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { push } from './graph/push.js';
-import { type Asking, effectsOf, informed, oddsOf } from './informed/informed.js';
-import { type Layout, layout, withLaidOdds } from './informed/layout.js';
-import { messages } from './informed/messages.js';
-import { manyMessages, pushing } from './informed/sweep.js';
+import { type InformedOptions, informedBound, nodeCosts, totalLogOdds } from './informed/informed.js';
+import { type GraphLayout, layoutGraph, withLayoutOdds } from './informed/layout.js';
+import { propagate } from './informed/messages.js';
+import { isLargeGraph, pushOf } from './informed/sweep.js';
 import { worstFromAbove } from './informed/worst-from-above.js';
-import type { Asked } from './kept-bounds.js';
-import type { Ties } from './leakage.js';
-import type { TooWeak } from './too-weak.js';
-import { direct } from './uninformed/direct.js';
+import type { BoundsKey } from './kept-bounds.js';
+import type { LeakageCalculator } from './leakage.js';
+import type { WhatIfLeakages } from './too-weak.js';
+import { directBound } from './uninformed/direct.js';
 
 /** Precision and work limit for what-ifs: two digits suffice for undeclared ties, and caps apply beyond the limit. */
 const rough = { loose: 5e-3, hardWork: 6e7, part: 1e-2 } as const;
@@ -18,40 +18,42 @@ const rough = { loose: 5e-3, hardWork: 6e7, part: 1e-2 } as const;
 const roughly = 1.5e-2;
 
 /** Leakage under stronger or further ties, without building a graph for them (informed.proof.md, "Twins" and "Pendants"). */
-export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?: Ties): TooWeak {
+export function largeWhatIf({ graph, reach, used }: BoundsKey, base: number, known?: LeakageCalculator): WhatIfLeakages {
   const spent = Float64Array.from({ length: graph.records }, (_, u) => (used && !used[u] ? 0 : base));
   const tie = graph.commonOdds ?? graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
   const [two, four] = [logUp(2), logUp(4)];
   const doubled = (d: number) => addUp(d, two);
   const fourfold = (d: number) => addUp(d, four);
   if (reach === 'direct') {
-    const at = (change: (d: number) => number) => mostOf(direct(withOdds(graph, change), spent));
-    const own = direct(graph, spent);
+    const at = (change: (d: number) => number) => mostOf(directBound(withOdds(graph, change), spent));
+    const own = directBound(graph, spent);
     // A twin passes on its own cost over the new tie, a new neighbour the base.
     const more = own.map((leak, u) => addUp(leak, push(used ? base : spent[u]!, tie)));
     return { twice: at(doubled), fourTimes: at(fourfold), oneMore: Math.max(mostOf(more), addUp(base, push(base, tie))) };
   }
-  const laid = known?.laid ?? layout(graph);
+  const laid = known?.laid ?? layoutGraph(graph);
   const common = known?.common?.();
-  const worst = (on: Layout, profile: Float64Array, only: Pick<Asking, 'worst'> = {}) => {
+  const worst = (on: GraphLayout, recordCosts: Float64Array, only: Pick<InformedOptions, 'worst'> = {}) => {
     const start = known?.start();
-    return informed(on.graph, profile, on, { ...(start && { start }), work: rough, ...only }).leaks;
+    return informedBound(on.graph, recordCosts, on, { ...(start && { start }), work: rough, ...only }).leaks;
   };
   // Large components on their own, without further arrays of the size of the graph.
   const behind = common?.others && spent.subarray(graph.nodes - common.others.graph.nodes);
   const once = { gain: roughly, work: rough };
   const at = (change: (d: number) => number): number => {
-    if (!common) return mostOf(worst(withLaidOdds(laid, change), spent, { worst: roughly }));
+    if (!common) return mostOf(worst(withLayoutOdds(laid, change), spent, { worst: roughly }));
     const changed = common.withOdds(change);
-    const beside = changed.others ? mostOf(informed(changed.others.graph, behind!, changed.others, { work: rough }).leaks) : 0;
-    return Math.max(changed.once(base, once), beside);
+    const others = changed.others
+      ? mostOf(informedBound(changed.others.graph, behind!, changed.others, { work: rough }).leaks)
+      : 0;
+    return Math.max(changed.worstOnce(base, once), others);
   };
   const twinned = (): number => {
     if (!common) return withTwin(laid, spent, tie);
-    return Math.max(common.once(base, { ...once, twin: tie }), common.others ? withTwin(common.others, behind!, tie) : 0);
+    return Math.max(common.worstOnce(base, { ...once, twin: tie }), common.others ? withTwin(common.others, behind!, tie) : 0);
   };
   const [twins, twice, fourTimes] = [twinned(), at(doubled), at(fourfold)];
-  common?.rest();
+  common?.release();
   return {
     twice,
     fourTimes,
@@ -59,23 +61,23 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
     oneMore: used
       ? Math.max(
           twins,
-          withPendant(graph, spent, base, tie, (profile) => worst(laid, profile)),
+          withPendant(graph, spent, base, tie, (recordCosts) => worst(laid, recordCosts)),
         )
       : twins,
   };
 }
 
 /** Worst leakage if every record is tied to a twin in a copy of the graph; by symmetry one copy suffices. */
-function withTwin(laid: Layout, spent: Float64Array, tie: number): number {
+function withTwin(laid: GraphLayout, spent: Float64Array, tie: number): number {
   const { graph } = laid;
-  const { effects, whole } = effectsOf(laid, spent);
+  const { effects: costs, whole } = nodeCosts(laid, spent);
   const caps = whole.map((sum) => addUp(sum, sum));
-  const ceilings = caps.map((cap, u) => Math.min(cap, addUp(effects[u]!, addUp(oddsOf(graph, u), tie))));
+  const ceilings = caps.map((cap, u) => Math.min(cap, addUp(costs[u]!, addUp(totalLogOdds(graph, u), tie))));
   const quick =
-    manyMessages(graph) &&
-    worstFromAbove(graph, { effects, caps, pushed: pushing(graph), twin: tie, gain: roughly, known: (u) => ceilings[u]! });
+    isLargeGraph(graph) &&
+    worstFromAbove(graph, { costs, caps, pushed: pushOf(graph), twin: tie, gain: roughly, known: (u) => ceilings[u]! });
   if (quick) return quick;
-  const { leaks } = messages(graph, effects, caps, { ...rough, twin: tie });
+  const { leaks } = propagate(graph, costs, caps, { ...rough, twin: tie });
   let most = 0;
   for (let u = 0; u < graph.records; u++) most = Math.max(most, Math.min(leaks[u]!, ceilings[u]!));
   return most;
@@ -90,7 +92,7 @@ function withPendant(
   spent: Float64Array,
   base: number,
   tie: number,
-  leaksOf: (profile: Float64Array) => Float64Array,
+  leaksOf: (recordCosts: Float64Array) => Float64Array,
 ): number {
   const brought = push(base, tie);
   const leaks = leaksOf(spent.map((e) => addUp(e, brought)));

@@ -53,7 +53,7 @@ function shortened(x: number): number {
   return Math.floor(x / unit) * unit;
 }
 
-export interface Near {
+export interface SearchRange {
   /** Nothing above it is wanted. */
   readonly top: number;
   /** Known to be small enough. */
@@ -69,14 +69,14 @@ const patient = 10;
  * The same for costly curves that are roughly proportional to x: starts at a guess and returns an evaluated point. Three digits,
  * or two at jumps. Costs far above the limit may be imprecise.
  */
-export function largestNear(cost: (x: number) => number, limit: number, { top, sure, guess }: Near): Rational {
+export function largestNear(cost: (x: number) => number, limit: number, { top, sure, guess }: SearchRange): Rational {
   if (!(top > 0) || !(limit > 0)) return zero;
   let low = { x: shortened(sure), cost: Number.NaN };
   let high = { x: top * (1 + 2 ** -30), cost: Number.POSITIVE_INFINITY };
   let x = shortened(Math.min(top, Math.max(sure, guess)));
   let power = 1;
-  for (let asked = 1; asked <= mostQuestions; asked++) {
-    const digits = asked > patient ? 1e-2 : 1e-3;
+  for (let evaluation = 1; evaluation <= mostQuestions; evaluation++) {
+    const digits = evaluation > patient ? 1e-2 : 1e-3;
     const now = { x, cost: cost(x) };
     if (now.cost <= limit) {
       if (low.cost > 0 && now.x > low.x) power = slopeOf(low, now);

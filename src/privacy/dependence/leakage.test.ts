@@ -3,10 +3,10 @@ import { readVectors } from '../../../test/vectors.js';
 import { compare, rational, toNumber } from '../../base/exact/rational.js';
 import { fromPairs, untied } from './graph/factor-graph.js';
 import { push } from './graph/push.js';
-import { hubs, largestBase, largestRho, leakage, whatIf } from './leakage.js';
+import { hubs, largestBase, largestRho, leakageBounds, whatIf } from './leakage.js';
 import type { Model } from './model/model.js';
 import { readModel } from './model/model-file.js';
-import { direct } from './uninformed/direct.js';
+import { directBound } from './uninformed/direct.js';
 
 interface Vector {
   readonly id: string;
@@ -35,7 +35,7 @@ describe('leakage test vectors', () => {
             ...v.factors.map((f) => ({ records: f.records, table: Float64Array.from(f.table.flat(9) as number[]) })),
           ],
         };
-        const found = leakage(model, Float64Array.from(v.profile), adversary);
+        const found = leakageBounds(model, Float64Array.from(v.profile), adversary);
         const exact = adversary === 'informed' ? v.exact_informed : v.exact_uninformed;
         const top = (adversary === 'uninformed' ? v.uninformed_bound : undefined) ?? v.informed_bound;
         for (let j = 0; j < exact.length; j++) {
@@ -96,19 +96,19 @@ describe('calibration', () => {
       [200, 2],
     ] as const) {
       const base = largestBase(ring(n, d), rational(1), 'informed');
-      expect(leakage(ring(n, d), toNumber(base), 'informed').worst.leakage).toBeLessThanOrEqual(1);
-      expect(leakage(ring(n, d), toNumber(base) * 1.0001, 'informed').worst.leakage).toBeGreaterThan(1);
+      expect(leakageBounds(ring(n, d), toNumber(base), 'informed').worst.leakage).toBeLessThanOrEqual(1);
+      expect(leakageBounds(ring(n, d), toNumber(base) * 1.0001, 'informed').worst.leakage).toBeGreaterThan(1);
     }
   });
 
   it('the largest base of records without ties is all of epsilon', () => {
     expect(compare(largestBase(untied(7), rational(3, 10), 'informed'), rational(299999, 1000000))).toBe(1);
-    expect(leakage(untied(7), 0.3, 'informed').worst.leakage).toBe(0.3);
+    expect(leakageBounds(untied(7), 0.3, 'informed').worst.leakage).toBe(0.3);
     expect(toNumber(largestRho(untied(7), rational(1), rational(1, 1000000)))).toBeCloseTo(0.024356, 5);
   });
 
   it('the what-if shows the leakage if the declared ties were too weak', () => {
-    const here = leakage(ring(30, 0.5), 0.1, 'informed').worst.leakage;
+    const here = leakageBounds(ring(30, 0.5), 0.1, 'informed').worst.leakage;
     const { oddsTimes2, oddsTimes4, oneMoreTie } = whatIf(ring(30, 0.5), 0.1);
     expect(oddsTimes2).toBeGreaterThan(here);
     expect(oddsTimes4).toBeGreaterThan(oddsTimes2);
@@ -131,10 +131,10 @@ describe('calibration', () => {
 
   it('direct reach is refused for an attacker who knows other records', () => {
     const star = fromPairs(4, new Uint32Array(3), Uint32Array.of(1, 2, 3), 1);
-    expect(() => leakage(star, 0.1, 'informed', { reach: 'direct' })).toThrow(RangeError);
-    const near = leakage(star, 0.1, 'uninformed', { reach: 'direct' });
+    expect(() => leakageBounds(star, 0.1, 'informed', { reach: 'direct' })).toThrow(RangeError);
+    const near = leakageBounds(star, 0.1, 'uninformed', { reach: 'direct' });
     expect(near.perRecord[1]).toBeCloseTo(0.1 + push(0.1, 1), 12);
-    expect(near.perRecord[1]!).toBeLessThan(leakage(star, 0.1, 'uninformed').perRecord[1]!);
-    expect(direct(star, new Float64Array(4).fill(0.1), 'any')[0]).toBeCloseTo(0.4, 12);
+    expect(near.perRecord[1]!).toBeLessThan(leakageBounds(star, 0.1, 'uninformed').perRecord[1]!);
+    expect(directBound(star, new Float64Array(4).fill(0.1), 'any')[0]).toBeCloseTo(0.4, 12);
   });
 });

@@ -1,28 +1,28 @@
 import { addUp, logUp, mulUp } from '../../base/exact/outward.js';
 import { type Rational, toNumberDown } from '../../base/exact/rational.js';
 import type { Adversary } from '../../policy/policy.js';
-import { alike, alikeWords } from './alike/alike.js';
-import { modelPulls } from './alike/model-pulls.js';
+import { attractiveBound, attractiveBoundText } from './alike/alike.js';
+import { attractiveTies } from './alike/model-pulls.js';
 import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
-import { atLast } from './graph/pair-graph.js';
+import { lazy } from './graph/pair-graph.js';
 import { contraction } from './graph/push.js';
-import { type Walk, walk } from './graph/walk.js';
-import { type CommonBase, commonBase } from './informed/common-base.js';
-import { type Asking, informed, type Start, startOf } from './informed/informed.js';
-import { type Layout, layout } from './informed/layout.js';
+import { type GraphWalk, walkGraph } from './graph/walk.js';
+import { type UniformBound, uniformBound } from './informed/common-base.js';
+import { type InformedOptions, informedBound, type WarmStart, warmStart } from './informed/informed.js';
+import { type GraphLayout, layoutGraph } from './informed/layout.js';
 import { largestBelow, largestNear } from './largest-below.js';
 import type { Model } from './model/model.js';
 import { graphsOf } from './model/model-graph.js';
-import { direct, directAssumption } from './uninformed/direct.js';
+import { directAssumption, directBound } from './uninformed/direct.js';
 import { type Percolation, percolation } from './uninformed/percolation.js';
 import { uninformedForest } from './uninformed/uninformed.js';
 import { vStructures } from './uninformed/v-structure.js';
 
 /** Declared ties: a graph of odds ratios, or a model with tables, from which a graph is derived. */
-export type Subject = FactorGraph | Model;
-const isModel = (subject: Subject): subject is Model => 'ids' in subject;
+export type GraphOrModel = FactorGraph | Model;
+const isModel = (subject: GraphOrModel): subject is Model => 'ids' in subject;
 
-export interface LeakageOptions {
+export interface CalculatorOptions {
   /** `direct`: ties reach no further than their ends (uninformed only; see direct.ts for what that assumes). */
   readonly reach?: 'any' | 'direct';
   /** Total-variation radius of the tables of a model, for the uninformed bound. */
@@ -33,7 +33,7 @@ export interface LeakageOptions {
   readonly used?: Uint8Array;
 }
 
-export interface Leakage {
+export interface LeakageBounds {
   /** Upper bound on the leakage of each record; rounded up. */
   readonly perRecord: Float64Array;
   readonly worst: { readonly record: number; readonly leakage: number };
@@ -41,15 +41,15 @@ export interface Leakage {
   readonly group: number;
   /** Every number is a proven bound, rounded conservatively. */
   readonly certified: true;
-  readonly how: string;
+  readonly method: string;
 }
 
 /** Leakage calculator for one graph or model. Every result depends on the call alone, never on earlier calls. */
-export interface Ties {
+export interface LeakageCalculator {
   readonly records: number;
   readonly graph: FactorGraph;
   /** A single number is the cost of every used record. */
-  leakage(profile: Float64Array | number): Leakage;
+  leakage(recordCosts: Float64Array | number): LeakageBounds;
   /** Worst leakage if every used record spends this; above `most` it need not be precise. */
   worst(base: number, most?: number): number;
   /** Estimate, not a bound, of the worst record's leakage per unit of a small base. */
@@ -57,60 +57,70 @@ export interface Ties {
   /** Largest number of used records in one component. */
   readonly group: number;
   /** Layout of the graph, and messages to start from. */
-  readonly laid?: Layout;
-  start(): Start | undefined;
+  readonly laid?: GraphLayout;
+  start(): WarmStart | undefined;
   /** Bound for large graphs if every used record spends the same and only the worst one matters. */
-  common?(): CommonBase | undefined;
+  common?(): UniformBound | undefined;
 }
 
-export function ties(subject: Subject, adversary: Adversary, options: LeakageOptions = {}): Ties {
+export function leakageCalculator(
+  subject: GraphOrModel,
+  adversary: Adversary,
+  options: CalculatorOptions = {},
+): LeakageCalculator {
   const { reach = 'any', radius = 0, pull, used } = options;
   if (reach === 'direct' && adversary === 'informed')
     throw new RangeError('reach: direct holds against an uninformed adversary only');
-  if (reach === 'direct' && !isModel(subject)) return directTies(subject, used);
+  if (reach === 'direct' && !isModel(subject)) return directCalculator(subject, used);
   const graphs = isModel(subject) ? graphsOf(subject) : [subject];
-  const laid = graphs.map(layout);
+  const laid = graphs.map(layoutGraph);
   const first = graphs[0]!;
-  const together = laid[0]!.walk.looped.includes(1) ? pulling(subject, pull) : undefined;
+  const together = laid[0]!.walk.looped.includes(1) ? attractiveBoundOf(subject, pull) : undefined;
   const spread = spreader(first.records, used);
   // For the worst record alone, most of a large graph need not be visited.
-  const quick = atLast(() => (isModel(subject) || reach === 'direct' || together ? undefined : commonBase(laid[0]!, used)));
+  const quick = lazy(() => (isModel(subject) || reach === 'direct' || together ? undefined : uniformBound(laid[0]!, used)));
   // Large graphs start from the messages of a small base, which are the same for every call.
-  let starts: readonly (Start | undefined)[] | undefined;
-  const startAt = (k: number): Start | undefined => {
-    starts ??= laid.map((l) => quick()?.start(small) ?? (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
+  let starts: readonly (WarmStart | undefined)[] | undefined;
+  const startAt = (k: number): WarmStart | undefined => {
+    starts ??= laid.map((l) => quick()?.start(small) ?? (isLarge(l.graph) ? warmStart(l, spread(small), small) : undefined));
     return starts[k];
   };
-  const answer = (asked: Float64Array | number, most?: number, only: Pick<Asking, 'worst'> = {}): Leakage => {
-    const profile = spread(asked);
+  const answer = (input: Float64Array | number, most?: number, only: Pick<InformedOptions, 'worst'> = {}): LeakageBounds => {
+    const recordCosts = spread(input);
     const [base, ...others] = graphs.map((g, k) => {
-      const start = typeof asked === 'number' ? startAt(k) : undefined;
-      return informed(g, profile, laid[k]!, { ...(start && { start }), ...(most !== undefined && { most }), ...only });
+      const start = typeof input === 'number' ? startAt(k) : undefined;
+      return informedBound(g, recordCosts, laid[k]!, { ...(start && { start }), ...(most !== undefined && { most }), ...only });
     });
     const bounds = [base!, ...others].map((b) => b.leaks);
     const words = [describe(base!.methods, base!.capped)];
     if (adversary === 'uninformed' && isModel(subject)) {
       // A table known only within a radius has no certain odds ratio, so the informed bound does not apply.
       if (radius > 0) bounds.splice(0, bounds.length, base!.group);
-      bounds.push(uninformedForest(subject, profile, { radius }));
-      if (radius === 0) bounds.push(vStructures(subject, profile, 'none'));
+      bounds.push(uninformedForest(subject, recordCosts, { radius }));
+      if (radius === 0) bounds.push(vStructures(subject, recordCosts, 'none'));
       words.push('forests of pairwise tables by their own conditionals');
     }
     if (reach === 'direct') {
-      bounds.push(direct(first, profile));
+      bounds.push(directBound(first, recordCosts));
       words.push(`direct reach (assumes: ${directAssumption.independent})`);
     }
     if (together && radius === 0) {
-      bounds.push(together(profile));
-      words.push(alikeWords);
+      bounds.push(together(recordCosts));
+      words.push(attractiveBoundText);
     }
     const perRecord = bounds.length === 1 ? bounds[0]! : least(bounds);
-    return { perRecord, worst: worstOf(perRecord), group: worstOf(base!.group).leakage, certified: true, how: words.join('; ') };
+    return {
+      perRecord,
+      worst: worstOf(perRecord),
+      group: worstOf(base!.group).leakage,
+      certified: true,
+      method: words.join('; '),
+    };
   };
   return {
     records: first.records,
     graph: first,
-    leakage: (profile) => answer(profile),
+    leakage: (recordCosts) => answer(recordCosts),
     worst: (base, most) => quick()?.worst(base, closely) ?? answer(base, most, { worst: closely }).worst.leakage,
     amplification: () => quick()?.amplification() ?? startAt(0)?.amplification ?? answer(small).worst.leakage / small,
     group: mostUsed(laid[0]!, used),
@@ -121,24 +131,28 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
 }
 
 /** Bound for attractive ties, infinite for records it does not cover. */
-function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float64Array) => Float64Array) | undefined {
+function attractiveBoundOf(
+  subject: GraphOrModel,
+  pull: 'alike' | undefined,
+): ((recordCosts: Float64Array) => Float64Array) | undefined {
   const pulls = isModel(subject)
-    ? modelPulls(subject)
+    ? attractiveTies(subject)
     : pull && subject.pairwise
-      ? { graph: subject, spokenOf: undefined }
+      ? { graph: subject, coveredNodes: undefined }
       : undefined;
   if (!pulls) return undefined;
-  const { graph, spokenOf } = pulls;
-  const walked = walk(graph);
-  const spoken = (leaks: Float64Array) =>
-    spokenOf ? leaks.map((leak, i) => (spokenOf[i] ? leak : Number.POSITIVE_INFINITY)) : leaks;
+  const { graph, coveredNodes } = pulls;
+  const walked = walkGraph(graph);
+  const whereCovered = (leaks: Float64Array) =>
+    coveredNodes ? leaks.map((leak, i) => (coveredNodes[i] ? leak : Number.POSITIVE_INFINITY)) : leaks;
   // The bound is linear: if records spend one cost or nothing, the result for cost 1 is computed once.
   let unit: { readonly who: Float64Array; readonly leaks: Float64Array } | undefined;
-  return (profile) => {
-    const most = profile.reduce((m, e) => Math.max(m, e), 0);
-    if (profile.some((e) => e !== most && e !== 0)) return spoken(alike(graph, profile, walked));
-    const who = profile.map((e) => (e > 0 ? 1 : 0));
-    if (!unit || who.some((one, i) => one !== unit!.who[i])) unit = { who, leaks: spoken(alike(graph, who, walked)) };
+  return (recordCosts) => {
+    const most = recordCosts.reduce((m, e) => Math.max(m, e), 0);
+    if (recordCosts.some((e) => e !== most && e !== 0)) return whereCovered(attractiveBound(graph, recordCosts, walked));
+    const who = recordCosts.map((e) => (e > 0 ? 1 : 0));
+    if (!unit || who.some((one, i) => one !== unit!.who[i]))
+      unit = { who, leaks: whereCovered(attractiveBound(graph, who, walked)) };
     return unit.leaks.map((leak) => (leak === Number.POSITIVE_INFINITY ? leak : mulUp(leak, most)));
   };
 }
@@ -149,9 +163,9 @@ const closely = 3e-4;
 /** A base so small that leakage is as good as linear in it. */
 const small = 2 ** -30;
 
-const spreader = (records: number, used: Uint8Array | undefined) => (profile: Float64Array | number) => {
-  if (typeof profile !== 'number') return profile;
-  const all = new Float64Array(records).fill(profile);
+const spreader = (records: number, used: Uint8Array | undefined) => (recordCosts: Float64Array | number) => {
+  if (typeof recordCosts !== 'number') return recordCosts;
+  const all = new Float64Array(records).fill(recordCosts);
   if (used) for (let u = 0; u < records; u++) if (!used[u]) all[u] = 0;
   return all;
 };
@@ -160,16 +174,16 @@ const spreader = (records: number, used: Uint8Array | undefined) => (profile: Fl
  * Calculator for direct reach alone, which is never above any other bound: push(e, D) <= min(e, D), and pushes of parts add up to
  * at most the push of the whole.
  */
-function directTies(graph: FactorGraph, used: Uint8Array | undefined): Ties {
-  const walked = walk(graph);
+function directCalculator(graph: FactorGraph, used: Uint8Array | undefined): LeakageCalculator {
+  const walked = walkGraph(graph);
   const spread = spreader(graph.records, used);
-  const leakage = (asked: Float64Array | number): Leakage => {
-    const profile = spread(asked);
-    const perRecord = direct(graph, profile);
-    const how = `direct reach (assumes: ${directAssumption.independent})`;
-    return { perRecord, worst: worstOf(perRecord), group: largestComponent(walked, profile), certified: true, how };
+  const leakage = (input: Float64Array | number): LeakageBounds => {
+    const recordCosts = spread(input);
+    const perRecord = directBound(graph, recordCosts);
+    const method = `direct reach (assumes: ${directAssumption.independent})`;
+    return { perRecord, worst: worstOf(perRecord), group: largestComponent(walked, recordCosts), certified: true, method };
   };
-  const worst = (base: number) => worstOf(direct(graph, spread(base))).leakage;
+  const worst = (base: number) => worstOf(directBound(graph, spread(base))).leakage;
   return {
     records: graph.records,
     graph,
@@ -181,18 +195,18 @@ function directTies(graph: FactorGraph, used: Uint8Array | undefined): Ties {
   };
 }
 
-function largestComponent(w: Walk, profile: Float64Array): number {
+function largestComponent(w: GraphWalk, recordCosts: Float64Array): number {
   let most = 0;
   for (let c = 0; c < w.components; c++) {
     let sum = 0;
-    for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) sum = addUp(sum, profile[w.order[x]!] ?? 0);
+    for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) sum = addUp(sum, recordCosts[w.order[x]!] ?? 0);
     most = Math.max(most, sum);
   }
   return most;
 }
 
 /** Largest number of used records in one component. */
-function mostUsed({ graph, walk }: Layout, used: Uint8Array | undefined): number {
+function mostUsed({ graph, walk }: GraphLayout, used: Uint8Array | undefined): number {
   let most = 0;
   for (let c = 0; c < walk.components; c++) {
     let count = 0;
@@ -205,12 +219,12 @@ function mostUsed({ graph, walk }: Layout, used: Uint8Array | undefined): number
   return most;
 }
 
-export const leakage = (
-  subject: Subject,
-  profile: Float64Array | number,
+export const leakageBounds = (
+  subject: GraphOrModel,
+  recordCosts: Float64Array | number,
   adversary: Adversary,
-  options: LeakageOptions = {},
-): Leakage => ties(subject, adversary, options).leakage(profile);
+  options: CalculatorOptions = {},
+): LeakageBounds => leakageCalculator(subject, adversary, options).leakage(recordCosts);
 
 function least(bounds: readonly Float64Array[]): Float64Array {
   const out = Float64Array.from(bounds[0]!);
@@ -237,27 +251,31 @@ const describe = (methods: Readonly<Record<string, number>>, capped: boolean): s
     .join(', ')}${capped ? ', capped for some records' : ''}`;
 
 /** The largest common base whose worst leakage stays within epsilon; rounded down and checked. */
-export const largestBase = (subject: Subject, epsilon: Rational, adversary: Adversary, options: LeakageOptions = {}): Rational =>
-  largestBaseOf(ties(subject, adversary, options), epsilon);
+export const largestBase = (
+  subject: GraphOrModel,
+  epsilon: Rational,
+  adversary: Adversary,
+  options: CalculatorOptions = {},
+): Rational => largestBaseOn(leakageCalculator(subject, adversary, options), epsilon);
 
 /** From this many incidences on, bases are found to three digits, less than any noise can show. */
 const largeGraph = 40_000;
 export const isLarge = (graph: FactorGraph): boolean => graph.member.length >= largeGraph;
 
-export function largestBaseOf(asked: Ties, epsilon: Rational): Rational {
+export function largestBaseOn(input: LeakageCalculator, epsilon: Rational): Rational {
   const limit = toNumberDown(epsilon);
-  if (!isLarge(asked.graph)) return largestBelow((base) => asked.worst(base), limit, limit);
-  return largestNear((base) => asked.worst(base, limit), limit, {
+  if (!isLarge(input.graph)) return largestBelow((base) => input.worst(base), limit, limit);
+  return largestNear((base) => input.worst(base, limit), limit, {
     top: limit,
     // Group privacy.
-    sure: (limit / Math.max(1, asked.group)) * (1 - 1e-9),
-    guess: limit / asked.amplification(),
+    sure: (limit / Math.max(1, input.group)) * (1 - 1e-9),
+    guess: limit / input.amplification(),
   });
 }
 
 /** Gaussian noise under the same ties: informed adversary, rho of zCDP per record. */
-const gaussianTies = (subject: Subject): Percolation => percolation(isModel(subject) ? graphsOf(subject)[0]! : subject);
-export const largestRho = (subject: Subject, epsilon: Rational, delta: Rational): Rational =>
+const gaussianTies = (subject: GraphOrModel): Percolation => percolation(isModel(subject) ? graphsOf(subject)[0]! : subject);
+export const largestRho = (subject: GraphOrModel, epsilon: Rational, delta: Rational): Rational =>
   gaussianTies(subject).largestRho(epsilon, delta);
 
 export interface WhatIfLeakage {
@@ -267,9 +285,9 @@ export interface WhatIfLeakage {
 }
 
 /** Worst informed leakage if the declaration were too weak. */
-export function whatIf(subject: Subject, base: number): WhatIfLeakage {
+export function whatIf(subject: GraphOrModel, base: number): WhatIfLeakage {
   const graph = isModel(subject) ? graphsOf(subject)[0]! : subject;
-  const worst = (g: FactorGraph) => leakage(g, base, 'informed').worst.leakage;
+  const worst = (g: FactorGraph) => leakageBounds(g, base, 'informed').worst.leakage;
   const times = (k: number) => worst(withOdds(graph, (d) => addUp(d, logUp(k))));
   return { oddsTimes2: times(2), oddsTimes4: times(4), oneMoreTie: worst(withTwins(graph)) };
 }
@@ -317,7 +335,7 @@ export interface Hub {
 }
 
 /** Records that pass on most: they keep leakage large however small the base. */
-export function hubs(subject: Subject, most = 5): Hub[] {
+export function hubs(subject: GraphOrModel, most = 5): Hub[] {
   const graph = isModel(subject) ? graphsOf(subject)[0]! : subject;
   const list: Hub[] = [];
   for (let u = 0; u < graph.records; u++) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { samplePolicy } from '../../../test/sample-policy.js';
 import { one, parseRational, rational, toNumber } from '../../base/exact/rational.js';
 import { tupleLeakage } from '../../data/ties/tuples.js';
-import type { CountedMeasure } from '../../query/count/measure.js';
+import type { SumMeasure } from '../../query/count/measure.js';
 import { chooseNoise } from '../../release/accountant/choose.js';
 import { openAccount } from '../../release/accountant/open-account.js';
 import { varianceOf } from '../mechanism/law.js';
@@ -55,16 +55,16 @@ const amplifierOf = (graph: FactorGraph, reach: 'any' | 'direct' = 'any'): Ampli
     adversary: reach === 'direct' ? 'uninformed' : 'informed',
     reach,
     assumptions: [],
-    how: '',
+    method: '',
   });
 
 const budget = { epsilon: rational(1), delta: parseRational('1e-6') };
-const histogram: CountedMeasure = {
+const histogram: SumMeasure = {
   mechanism: 'additive',
   name: 'count',
   cells: numbers(400).map((k) => [`${k}`]),
   grid: one,
-  effects: new Map([[everyRecord, { l1: 2n, l2squared: 2n }]]),
+  sensitivity: new Map([[everyRecord, { l1: 2n, l2squared: 2n }]]),
   counting: { filter: [], keys: [], value: { kind: 'one' } },
 };
 /** All results of an amplifier, and the planned noise: each must grow with stronger ties. */
@@ -72,7 +72,7 @@ function costs(amplifier: Amplifier): Record<string, number> {
   const account = openAccount({ ...samplePolicy([]), budget }, [amplifier]);
   const plans = chooseNoise([histogram], account, one, nothingSpent);
   const noiseOf = (kind: string) =>
-    Math.min(...plans.filter((p) => p.kind === kind).map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.law))));
+    Math.min(...plans.filter((p) => p.kind === kind).map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.distribution))));
   return {
     leakage: amplifier.leakage(rational(1, 20)),
     pure: 1 / toNumber(amplifier.largestBase(budget.epsilon)),

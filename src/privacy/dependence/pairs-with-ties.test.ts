@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { randomFrom } from '../../../test/fuzz/random.js';
+import { seededFuzz } from '../../../test/fuzz/random.js';
 import { fromNumber } from '../../base/exact/rational.js';
 import { distance } from '../../policy/pairs/distance.js';
 import { type ColumnPairs, isPair } from '../../policy/pairs/pairs.js';
 import type { Amplifier } from './amplifier.js';
 import { graphAmplifier } from './graph-amplifier.js';
 import { emptyBounds } from './kept-bounds.js';
-import { enumerate, type Joint } from './model/joint.js';
-import type { Factor, Model, TableFactor } from './model/model.js';
+import { enumerate, type JointDistribution } from './model/joint.js';
+import type { Model, ModelFactor, TableFactor } from './model/model.js';
 import { graphsOf } from './model/model-graph.js';
 
 /**
@@ -26,10 +26,10 @@ interface Attacked {
 }
 type Bound = (given: Attacked) => number;
 
-const digit = (joint: Joint, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
+const digit = (joint: JointDistribution, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
 
 /** Zero for any number of steps without cost. */
-const apart = (own: number, steps: number): number => (Number.isFinite(steps) ? own * steps : Number.POSITIVE_INFINITY);
+const costOverSteps = (own: number, steps: number): number => (Number.isFinite(steps) ? own * steps : Number.POSITIVE_INFINITY);
 
 /** Largest loss about a declared pair of values of any record, over every set of known others. */
 function exactLoss({ model, pairs, full, own, used, aim }: Attacked): number {
@@ -37,7 +37,7 @@ function exactLoss({ model, pairs, full, own, used, aim }: Attacked): number {
   const n = joint.sizes.length;
   const states = joint.probabilities.length;
   const prices = joint.sizes.map((size) =>
-    range(0, size).map((a) => range(0, size).map((b) => Math.min(full, a === b ? 0 : apart(own, distance(pairs, a, b))))),
+    range(0, size).map((a) => range(0, size).map((b) => Math.min(full, a === b ? 0 : costOverSteps(own, distance(pairs, a, b))))),
   );
   const h = Float64Array.from({ length: states }, (_, s) => {
     let least = Number.POSITIVE_INFINITY;
@@ -81,7 +81,7 @@ const amplifierOf = ({ model, used }: Attacked): readonly Amplifier[] =>
         adversary: 'informed',
         reach: 'any',
         assumptions: [],
-        how: '',
+        method: '',
         ...(used && { used }),
       },
       emptyBounds,
@@ -90,9 +90,9 @@ const amplifierOf = ({ model, used }: Attacked): readonly Amplifier[] =>
 const proven: Bound = (given) =>
   Math.min(...amplifierOf(given).map((a) => a.along!(fromNumber(given.full), fromNumber(given.own))));
 
-type Draws = ReturnType<typeof randomFrom>;
+type Draws = ReturnType<typeof seededFuzz>;
 /** Every test draws models of its own: what it finds does not depend on what others drew before it. */
-const draws = (test: number): Draws => randomFrom(test + 1000 * Number(process.env.FUGU_SEED ?? 0));
+const draws = (test: number): Draws => seededFuzz(test + 1000 * Number(process.env.FUGU_SEED ?? 0));
 
 const anyPairs = (size: number, { below }: Draws): ColumnPairs => {
   const base = { size, missing: 'apart' as const };
@@ -107,7 +107,7 @@ function anyModel(random: Draws): Attacked {
   const { unit: pick, below } = random;
   const n = 2 + below(2);
   const size = n === 2 ? 2 + below(3) : 3;
-  const factors: Factor[] = [];
+  const factors: ModelFactor[] = [];
   for (let u = 0; u < n; u++)
     for (let w = u + 1; w < n; w++)
       if (pick() < 0.75)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { rational, toNumberUp } from '../../base/exact/rational.js';
-import { addProfiles, type PureProfile, paidBySlice, pureProfile } from '../mechanism/profile.js';
+import { composeCosts, costBySlice, type PureCost, pureCost } from '../mechanism/profile.js';
 import { everyRecord, slice, sliced, slicingOf } from '../mechanism/record-class.js';
 import { costAt, type Slices } from '../mechanism/slices.js';
-import type { SlicedBase } from './base.js';
+import type { SlicedBaseCost } from './base.js';
 import { fromPairs } from './graph/factor-graph.js';
 import { graphAmplifier } from './graph-amplifier.js';
 
@@ -52,12 +52,12 @@ function worldOf(random: () => number): World {
   };
 }
 
-const booked = ({ on, cost }: Release): PureProfile => {
+const costOfRelease = ({ on, cost }: Release): PureCost => {
   const e = rational(cost, 10);
-  if (on === 'all') return pureProfile([[everyRecord, e]]);
+  if (on === 'all') return pureCost([[everyRecord, e]]);
   const own =
     on === 'none' ? slice(week, none, none) : slice(week, on[0], on[1] === weeks - 1 ? Number.POSITIVE_INFINITY : on[1]);
-  return pureProfile([
+  return pureCost([
     [everyRecord, e],
     [sliced(week), e],
     [own, e],
@@ -74,7 +74,7 @@ const paidIn = ({ values, releases }: World): number[] =>
 
 type Bound = (world: World, costs: Slices) => number;
 const bound: Bound = (world, costs) => leak(world, { slicing: week, costs });
-function leak({ ties, values }: World, base: SlicedBase): number {
+function leak({ ties, values }: World, base: SlicedBaseCost): number {
   return graphAmplifier({
     name: '',
     graph: fromPairs(
@@ -88,10 +88,11 @@ function leak({ ties, values }: World, base: SlicedBase): number {
     adversary: 'informed',
     reach: 'any',
     assumptions: [],
-    how: '',
+    method: '',
   }).leakage(base);
 }
-const costsOf = ({ releases }: World): Slices => paidBySlice(releases.map(booked).reduce(addProfiles, pureProfile([])), week);
+const costsOf = ({ releases }: World): Slices =>
+  costBySlice(releases.map(costOfRelease).reduce(composeCosts, pureCost([])), week);
 
 /** Model within the declared odds ratios, target states, and the attacker's knowledge. */
 interface Attack {
@@ -104,7 +105,7 @@ interface Attack {
   readonly about: number;
 }
 const bit = (state: number, j: number) => (state >> j) & 1;
-function gain({ ties }: World, paid: readonly number[], { fields, pulls, aim, known, seen, about }: Attack): number {
+function gain({ ties }: World, spent: readonly number[], { fields, pulls, aim, known, seen, about }: Attack): number {
   if (bit(known, about) || aim === 0) return 0;
   const mass = [0, 0];
   const seenBy = [0, 0];
@@ -121,7 +122,7 @@ function gain({ ties }: World, paid: readonly number[], { fields, pulls, aim, kn
     for (let t = 0; t < 8; t++)
       if (bit(aim, t)) {
         let away = 0;
-        for (let j = 0; j < records; j++) if (bit(s, j) !== bit(t, j)) away += paid[j]!;
+        for (let j = 0; j < records; j++) if (bit(s, j) !== bit(t, j)) away += spent[j]!;
         distance = Math.min(distance, away);
       }
     const p = Math.exp(log);
@@ -131,7 +132,7 @@ function gain({ ties }: World, paid: readonly number[], { fields, pulls, aim, kn
   return Math.log(seenBy[1]! / mass[1]! / (seenBy[0]! / mass[0]!));
 }
 
-function climb(world: World, paid: readonly number[], random: () => number, steps: number): number {
+function climb(world: World, spent: readonly number[], random: () => number, steps: number): number {
   const whole = (n: number) => Math.floor(random() * n);
   let at: Attack = {
     fields: Array.from({ length: records }, () => 6 * random() - 3),
@@ -141,7 +142,7 @@ function climb(world: World, paid: readonly number[], random: () => number, step
     seen: whole(8),
     about: whole(records),
   };
-  let best = gain(world, paid, at);
+  let best = gain(world, spent, at);
   for (let k = 0; k < steps; k++) {
     const next: Attack = {
       fields: at.fields.map((x) => (random() < 0.5 ? x + (random() - 0.5) * 2 : x)),
@@ -151,7 +152,7 @@ function climb(world: World, paid: readonly number[], random: () => number, step
       seen: random() < 0.1 ? whole(8) : at.seen,
       about: random() < 0.1 ? whole(records) : at.about,
     };
-    const found = gain(world, paid, next);
+    const found = gain(world, spent, next);
     if (found > best) [at, best] = [next, found];
   }
   return best;
@@ -165,9 +166,9 @@ function attacked(against: Bound, models: number): { violations: number; closest
   for (let k = 0; k < models; k += steps) {
     const world = worldOf(random);
     const most = against(world, costsOf(world));
-    const gained = climb(world, paidIn(world), random, steps);
-    if (gained > most + 1e-9) violations++;
-    if (most > 0) closest = Math.max(closest, gained / most);
+    const measured = climb(world, paidIn(world), random, steps);
+    if (measured > most + 1e-9) violations++;
+    if (most > 0) closest = Math.max(closest, measured / most);
   }
   return { violations, closest };
 }

@@ -1,11 +1,11 @@
 import { toNumberUp, toText } from '../../base/exact/rational.js';
 import { columnsIn, type Slicing } from '../mechanism/record-class.js';
-import { type Costs, costAtAll, isLevelIn, partsOf } from '../mechanism/together.js';
-import { isSlicedBase, type SlicedBase, type TogetherBase } from './base.js';
+import { costBoxes, isConstantIn, type JointCosts, jointCostAt } from '../mechanism/together.js';
+import { isSlicedBaseCost, type JointBaseCost, type SlicedBaseCost } from './base.js';
 import { distinctComponents } from './graph/distinct.js';
 import type { GraphRoute } from './graph-amplifier.js';
-import { remembered } from './kept-bounds.js';
-import { type Ties, ties } from './leakage.js';
+import { getOrMake } from './kept-bounds.js';
+import { type LeakageCalculator, leakageCalculator } from './leakage.js';
 
 type Sliceable = Pick<GraphRoute, 'graph' | 'used' | 'values' | 'adversary' | 'reach' | 'pull'>;
 
@@ -16,13 +16,13 @@ const mostKept = 256;
  * Leakage of the worst record if costs depend on the values of one or several public columns (informed.proof.md, "Costs of one's
  * own"). Undefined if all costs are equal or the values are not known.
  */
-export function slicedLeakage(route: Sliceable): (base: SlicedBase | TogetherBase) => number | undefined {
-  const asked = new Map<Slicing, ReturnType<typeof sliced> | undefined>();
+export function slicedLeakage(route: Sliceable): (base: SlicedBaseCost | JointBaseCost) => number | undefined {
+  const solvers = new Map<Slicing, ReturnType<typeof sliced> | undefined>();
   return (base) => {
-    const [slicing, costs] = isSlicedBase(base) ? [base.slicing, base.costs] : [base.together, base.costs];
+    const [slicing, costs] = isSlicedBaseCost(base) ? [base.slicing, base.costs] : [base.together, base.costs];
     const columns = columnsIn(slicing);
-    if (isLevelIn(costs, columns.length)) return undefined;
-    return remembered(asked, slicing, () => {
+    if (isConstantIn(costs, columns.length)) return undefined;
+    return getOrMake(solvers, slicing, () => {
       const places = placesOf(route, columns);
       return places && sliced(route, places);
     })?.(costs);
@@ -43,36 +43,36 @@ function placesOf({ values }: Sliceable, columns: readonly Slicing[]): Places | 
   const [numbers, combinations] = [new Map<string, number>(), [] as number[][]];
   const of = Float64Array.from(each[0]!, (_, record) => {
     const combination = each.map((list) => list[record]!);
-    return remembered(numbers, combination.join(), () => combinations.push(combination) - 1);
+    return getOrMake(numbers, combination.join(), () => combinations.push(combination) - 1);
   });
   return { columns: each.length, of, at: (place) => combinations[place]! };
 }
 
-function sliced({ graph, used, adversary, reach, pull }: Sliceable, places: Places): (costs: Costs) => number {
+function sliced({ graph, used, adversary, reach, pull }: Sliceable, places: Places): (costs: JointCosts) => number {
   // Components of one shape whose records have the same values leak the same at any costs.
   const distinct = distinctComponents(graph, used, places.of);
   const own = distinct.values!;
-  let made: Ties | undefined;
-  const kept = new Map<string, number>();
+  let made: LeakageCalculator | undefined;
+  const answers = new Map<string, number>();
   return (costs) =>
-    keptIn(kept, textOf(costs, places.columns), () => {
-      made ??= ties(distinct.graph, adversary, { reach, ...(pull && { pull }) });
+    cachedIn(answers, textOf(costs, places.columns), () => {
+      made ??= leakageCalculator(distinct.graph, adversary, { reach, ...(pull && { pull }) });
       const price = new Map<number, number>();
-      const profile = Float64Array.from({ length: distinct.graph.records }, (_, u) =>
+      const recordCosts = Float64Array.from({ length: distinct.graph.records }, (_, u) =>
         distinct.used && !distinct.used[u]
           ? 0
-          : remembered(price, own[u]!, () => toNumberUp(costAtAll(costs, places.at(own[u]!)))),
+          : getOrMake(price, own[u]!, () => toNumberUp(jointCostAt(costs, places.at(own[u]!)))),
       );
-      return made.leakage(profile).worst.leakage;
+      return made.leakage(recordCosts).worst.leakage;
     });
 }
 
-function keptIn(kept: Map<string, number>, key: string, make: () => number): number {
-  if (kept.size >= mostKept) kept.clear();
-  return remembered(kept, key, make);
+function cachedIn(answers: Map<string, number>, key: string, make: () => number): number {
+  if (answers.size >= mostKept) answers.clear();
+  return getOrMake(answers, key, make);
 }
 
-const textOf = (costs: Costs, columns: number): string =>
-  partsOf(costs, columns)
+const textOf = (costs: JointCosts, columns: number): string =>
+  costBoxes(costs, columns)
     .map(({ box, cost }) => `${box.map((ends) => (ends ? `${ends.from}..${ends.to}` : '*')).join(';')} ${toText(cost)}`)
     .join();

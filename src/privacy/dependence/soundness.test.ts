@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { informed } from './informed/informed.js';
-import { leakage } from './leakage.js';
-import { enumerate, type Joint } from './model/joint.js';
+import { informedBound } from './informed/informed.js';
+import { leakageBounds } from './leakage.js';
+import { enumerate, type JointDistribution } from './model/joint.js';
 import type { Model } from './model/model.js';
 import { graphsOf } from './model/model-graph.js';
 
@@ -18,7 +18,7 @@ const models = fc
     weights: fc.array(weight, { minLength: 150, maxLength: 150 }),
     effects: fc.array(fc.double({ min: 0.05, max: 1.5, noNaN: true }), { minLength: 4, maxLength: 4 }),
   })
-  .map(({ sizes, scopes, weights, effects }) => {
+  .map(({ sizes, scopes, weights, effects: costs }) => {
     let used = 0;
     const factors = scopes.map((scope) => {
       const records = [...new Set(scope.map((s) => s % sizes.length))];
@@ -31,20 +31,20 @@ const models = fc
       values: sizes.map((s) => Array.from({ length: s }, (_, v) => v)),
       factors,
     };
-    return { model, effects: effects.slice(0, sizes.length) };
+    return { model, effects: costs.slice(0, sizes.length) };
   });
 
-const digit = (joint: Joint, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
+const digit = (joint: JointDistribution, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
 
 /** log h(x) = -(weighted Hamming distance from x to the set): the sharpest answer about the set that the costs permit. */
-function sharpest(joint: Joint, effects: readonly number[], wanted: (state: number) => boolean): Float64Array {
+function sharpest(joint: JointDistribution, costs: readonly number[], wanted: (state: number) => boolean): Float64Array {
   const states = joint.probabilities.length;
   const inside = [...Array(states).keys()].filter(wanted);
   return Float64Array.from({ length: states }, (_, s) => {
     let best = Number.POSITIVE_INFINITY;
     for (const t of inside) {
       let distance = 0;
-      for (const [j, e] of effects.entries()) if (digit(joint, s, j) !== digit(joint, t, j)) distance += e;
+      for (const [j, e] of costs.entries()) if (digit(joint, s, j) !== digit(joint, t, j)) distance += e;
       best = Math.min(best, distance);
     }
     return inside.length === 0 ? 1 : Math.exp(-best);
@@ -52,7 +52,7 @@ function sharpest(joint: Joint, effects: readonly number[], wanted: (state: numb
 }
 
 /** Every (record, value pair, known set, known values): both conditional distributions as unnormalised weights over states. */
-function* situations(joint: Joint) {
+function* situations(joint: JointDistribution) {
   const n = joint.sizes.length;
   const states = joint.probabilities.length;
   for (let i = 0; i < n; i++)
@@ -77,7 +77,7 @@ function* situations(joint: Joint) {
 }
 
 function loss(
-  joint: Joint,
+  joint: JointDistribution,
   h: Float64Array,
   s: { left: number[]; right: number[]; leftMass: number; rightMass: number },
 ): number {
@@ -85,7 +85,7 @@ function loss(
   return Math.log(mean(s.left, s.leftMass) / mean(s.right, s.rightMass));
 }
 
-const enumerable = (model: Model): Joint | undefined => {
+const enumerable = (model: Model): JointDistribution | undefined => {
   try {
     return enumerate(model);
   } catch {
@@ -98,13 +98,13 @@ describe('attacks with mechanisms of given costs', () => {
     let attacks = 0;
     let closest = 0;
     fc.assert(
-      fc.property(models, fc.array(fc.boolean(), { minLength: 81, maxLength: 81 }), ({ model, effects }, coin) => {
+      fc.property(models, fc.array(fc.boolean(), { minLength: 81, maxLength: 81 }), ({ model, effects: costs }, coin) => {
         const joint = enumerable(model);
         if (!joint) return;
-        const bounds = graphsOf(model).map((g) => informed(g, Float64Array.from(effects)).leaks);
-        const limit = effects.map((_, i) => Math.min(...bounds.map((b) => b[i]!)));
-        const blind = leakage(model, Float64Array.from(effects), 'uninformed').perRecord;
-        const random = sharpest(joint, effects, (s) => coin[s]!);
+        const bounds = graphsOf(model).map((g) => informedBound(g, Float64Array.from(costs)).leaks);
+        const limit = costs.map((_, i) => Math.min(...bounds.map((b) => b[i]!)));
+        const blind = leakageBounds(model, Float64Array.from(costs), 'uninformed').perRecord;
+        const random = sharpest(joint, costs, (s) => coin[s]!);
         for (const situation of situations(joint)) {
           const { left, right, i } = situation;
           // Aim at the states the first value makes likely, at the first value itself, and at anything at all.
@@ -116,8 +116,8 @@ describe('attacks with mechanisms of given costs', () => {
           };
           const likely = new Set(left.filter((s) => share(s) > 0));
           for (const h of [
-            sharpest(joint, effects, (s) => likely.has(s)),
-            sharpest(joint, effects, (s) => left.includes(s)),
+            sharpest(joint, costs, (s) => likely.has(s)),
+            sharpest(joint, costs, (s) => left.includes(s)),
             random,
           ]) {
             const lost = loss(joint, h, situation);
@@ -136,15 +136,15 @@ describe('attacks with mechanisms of given costs', () => {
 
   it('no mechanism exceeds the bounds when used twice: costs add, and leakage is computed once from the sum', () => {
     fc.assert(
-      fc.property(models, fc.array(fc.boolean(), { minLength: 162, maxLength: 162 }), ({ model, effects }, coin) => {
+      fc.property(models, fc.array(fc.boolean(), { minLength: 162, maxLength: 162 }), ({ model, effects: costs }, coin) => {
         const joint = enumerable(model);
         if (!joint) return;
-        const other = effects.map((_, k) => effects[(k + 1) % effects.length]!);
-        const first = sharpest(joint, effects, (s) => coin[s]!);
+        const other = costs.map((_, k) => costs[(k + 1) % costs.length]!);
+        const first = sharpest(joint, costs, (s) => coin[s]!);
         const second = sharpest(joint, other, (s) => coin[81 + s]!);
         const both = first.map((h, s) => h * second[s]!);
-        const total = Float64Array.from(effects, (e, k) => e + other[k]!);
-        const bounds = graphsOf(model).map((g) => informed(g, total).leaks);
+        const total = Float64Array.from(costs, (e, k) => e + other[k]!);
+        const bounds = graphsOf(model).map((g) => informedBound(g, total).leaks);
         for (const situation of situations(joint))
           expect(loss(joint, both, situation)).toBeLessThanOrEqual(Math.min(...bounds.map((b) => b[situation.i]!)) + 1e-9);
       }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rational } from '../../base/exact/rational.js';
 import { Bits } from '../noise/bits.js';
 import { algorithm21, drawAlgorithm21, drawBatch21 } from './algorithm21.js';
-import { Paid } from './paid.js';
+import { Payment } from './paid.js';
 
 function seeded(seed: number): Bits {
   let a = seed >>> 0;
@@ -21,7 +21,7 @@ const draws = 40_000;
 describe('Algorithm 2.1', () => {
   const terms = { epsilon: rational(1), spread: 3n, coin: rational(3, 10), most: 20n };
   /** Reference distribution: coin x uniform + (1 - coin) x discrete Laplace around the answer, clamped. */
-  const law = (answer: number): number[] => {
+  const distribution = (answer: number): number[] => {
     const q = Math.exp(-1 / 3);
     const p = Array.from({ length: 21 }, () => 0.3 / 21);
     for (let k = -400; k <= 400; k++) p[Math.min(20, Math.max(0, answer + k))]! += 0.7 * ((1 - q) / (1 + q)) * q ** Math.abs(k);
@@ -32,14 +32,14 @@ describe('Algorithm 2.1', () => {
     const bits = seeded(1);
     const counts = new Array<number>(21).fill(0);
     for (let i = 0; i < draws; i++) counts[Number(drawAlgorithm21(7n, terms, bits))]!++;
-    const statistic = law(7).reduce((s, p, k) => s + (counts[k]! - p * draws) ** 2 / (p * draws), 0);
+    const statistic = distribution(7).reduce((s, p, k) => s + (counts[k]! - p * draws) ** 2 / (p * draws), 0);
     // 20 degrees of freedom, alpha 1e-6.
     expect(statistic).toBeLessThan(68);
-    expect(law(8).reduce((s, p, k) => s + (counts[k]! - p * draws) ** 2 / (p * draws), 0)).toBeGreaterThan(68);
+    expect(distribution(8).reduce((s, p, k) => s + (counts[k]! - p * draws) ** 2 / (p * draws), 0)).toBeGreaterThan(68);
   });
 
   it('every output has at least probability coin / (most + 1), from the uniform branch', () => {
-    expect(Math.min(...law(0), ...law(20))).toBeGreaterThanOrEqual(0.3 / 21);
+    expect(Math.min(...distribution(0), ...distribution(20))).toBeGreaterThanOrEqual(0.3 / 21);
   });
 
   it('a batch has a single coin', () => {
@@ -67,11 +67,11 @@ describe('Algorithm 2.1', () => {
 
   it('an answer is drawn once for its payment', () => {
     const noise = algorithm21('pairs', { ...terms, coin: rational(1) });
-    expect(noise).toMatchObject({ law: { kind: 'published' }, scale: rational(3), draws: 1 });
+    expect(noise).toMatchObject({ distribution: { kind: 'published' }, scale: rational(3), draws: 1 });
     expect(noise.cost.perRecord).toEqual(new Map([['once:adversarial privacy', rational(1)]]));
-    const paid = new Paid([noise]);
-    const answer = noise.answer(paid, 7n);
+    const payment = new Payment([noise]);
+    const answer = noise.answer(payment, 7n);
     expect(answer >= 0n && answer <= terms.most).toBe(true);
-    expect(() => noise.answer(paid, 7n)).toThrow(RangeError);
+    expect(() => noise.answer(payment, 7n)).toThrow(RangeError);
   });
 });

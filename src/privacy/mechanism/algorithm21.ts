@@ -3,10 +3,10 @@ import { bernoulli } from '../noise/bernoulli.js';
 import { type Bits, cryptoBits } from '../noise/bits.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { uniformBelow } from '../noise/uniform.js';
-import type { PublishedLaw } from './law.js';
+import type { PublishedDistribution } from './law.js';
 import type { Mechanism } from './mechanism.js';
-import type { Paid } from './paid.js';
-import { onceOnly } from './profile.js';
+import type { Payment } from './paid.js';
+import { oneTimeCost } from './profile.js';
 
 /**
  * Algorithm 2.1 of Rastogi et al. 2009 with the corrections in algorithm21.proof.md. Not differentially private, so it is never
@@ -24,23 +24,23 @@ export interface Algorithm21 {
 
 /** One-time cost: it has no epsilon to add to a budget and no known composition, so each population may have it once. */
 export interface AdversarialNoise extends Mechanism {
-  readonly law: PublishedLaw;
+  readonly distribution: PublishedDistribution;
   /** Of the branch that looks at the data. */
   readonly scale: Rational;
-  answer(paid: Paid, exact: bigint): bigint;
+  answer(payment: Payment, exact: bigint): bigint;
 }
 
 export function algorithm21(name: string, terms: Algorithm21): AdversarialNoise {
   refuseCoin(terms);
   const mechanism: AdversarialNoise = {
-    law: { kind: 'published' },
-    cost: onceOnly('adversarial privacy'),
+    distribution: { kind: 'published' },
+    cost: oneTimeCost('adversarial privacy'),
     draws: 1,
-    told: { name, cells: 1 },
+    summary: { name, cells: 1 },
     scale: scaleOf(terms),
-    answer: (paid, exact) => {
-      paid.take(mechanism, 1);
-      return paid.release(mechanism, exact, (answer) => drawAlgorithm21(answer, terms));
+    answer: (payment, exact) => {
+      payment.take(mechanism, 1);
+      return payment.release(mechanism, exact, (answer) => drawAlgorithm21(answer, terms));
     },
   };
   return mechanism;

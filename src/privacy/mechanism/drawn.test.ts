@@ -1,54 +1,59 @@
 import { describe, expect, it } from 'vitest';
-import { failuresOf, gaussianLaw, laplaceLaw } from '../../../test/goodness-of-fit.js';
+import { failuresOf, gaussianDistribution, laplaceDistribution } from '../../../test/goodness-of-fit.js';
 import { rational, toNumber } from '../../base/exact/rational.js';
-import { additive } from './additive.js';
-import { type Allotment, pure, zcdp } from './allotment.js';
-import { type Effects, effectOn } from './effect.js';
-import { ladder } from './ladder.js';
+import { additiveMechanism } from './additive.js';
+import { type BudgetShare, pure, zcdp } from './allotment.js';
+import { type RecordSensitivity, sensitivityOn } from './effect.js';
+import { ladderMechanism } from './ladder.js';
 import type { Mechanism } from './mechanism.js';
-import { Paid } from './paid.js';
+import { Payment } from './paid.js';
 import { everyRecord } from './record-class.js';
-import { selection } from './select.js';
-import { smooth } from './smooth.js';
+import { exponentialMechanism } from './select.js';
+import { smoothMechanism } from './smooth.js';
 
 /** Cost, plan and receipt are computed from the distribution; these tests compare it with the draws, for every mechanism. */
-const effects: Effects = effectOn([everyRecord], { l1: 2n, l2squared: 2n });
+const sensitivity: RecordSensitivity = sensitivityOn([everyRecord], { l1: 2n, l2squared: 2n });
 const followed = { name: 'x', classes: [everyRecord] };
 /** Fraction of `draws` that satisfy the predicate. */
 const part = <T>(draws: readonly T[], is: (drawn: T) => boolean): number => draws.filter(is).length / draws.length;
-const many = <M extends Mechanism, T>(mechanism: M, draws: number, draw: (mechanism: M, paid: Paid) => T): T[] =>
-  Array.from({ length: draws }, () => draw(mechanism, new Paid([mechanism])));
-function expectPart(found: number, told: number, draws: number): void {
-  expect(Math.abs(found - told)).toBeLessThan(6 * Math.sqrt((told * (1 - told)) / draws));
+const many = <M extends Mechanism, T>(mechanism: M, draws: number, draw: (mechanism: M, payment: Payment) => T): T[] =>
+  Array.from({ length: draws }, () => draw(mechanism, new Payment([mechanism])));
+function expectPart(found: number, expected: number, draws: number): void {
+  expect(Math.abs(found - expected)).toBeLessThan(6 * Math.sqrt((expected * (1 - expected)) / draws));
 }
 
 describe('drawn noise', () => {
-  it.each<[string, Allotment]>([
+  it.each<[string, BudgetShare]>([
     ['Laplace', pure(rational(1, 2))],
     ['Gaussian', zcdp(rational(1, 20))],
-  ])('the drawn %s noise has the stated distribution', (_, allotment) => {
-    const noise = additive({ name: 'x', cells: 20_000, effects }, allotment);
-    const { law } = noise;
+  ])('the drawn %s noise has the stated distribution', (_, share) => {
+    const noise = additiveMechanism({ name: 'x', cells: 20_000, sensitivity }, share);
+    const { distribution } = noise;
     const drawn = noise
-      .ready(new Paid([noise]))(new Array<bigint>(20_000).fill(7n))
+      .prepare(new Payment([noise]))(new Array<bigint>(20_000).fill(7n))
       .map((x) => Number(x - 7n));
-    if (law.kind === 'none') throw new Error('no noise');
+    if (distribution.kind === 'none') throw new Error('no noise');
     expect(
-      failuresOf(drawn, law.kind === 'laplace' ? laplaceLaw(toNumber(law.scale)) : gaussianLaw(toNumber(law.variance))),
+      failuresOf(
+        drawn,
+        distribution.kind === 'laplace'
+          ? laplaceDistribution(toNumber(distribution.scale))
+          : gaussianDistribution(toNumber(distribution.variance)),
+      ),
     ).toEqual([]);
   });
 
-  it.each<[string, Allotment]>([
+  it.each<[string, BudgetShare]>([
     ['pure', pure(rational(1))],
     ['zcdp', zcdp(rational(1, 8))],
-  ])('a drawn selection has the stated sharpness, by penalties and their order, in %s accounting', (_, allotment) => {
-    const choice = selection({ name: 'x', cells: 1, effects }, allotment);
-    if (choice.law.kind !== 'selection') throw new Error('no choice');
-    const sharpness = toNumber(choice.law.sharpness);
+  ])('a drawn selection has the stated sharpness, by penalties and their order, in %s accounting', (_, share) => {
+    const choice = exponentialMechanism({ name: 'x', cells: 1, sensitivity }, share);
+    if (choice.distribution.kind !== 'selection') throw new Error('no choice');
+    const sharpness = toNumber(choice.distribution.sharpness);
     const penalties = [3n, 0n, 1n];
     const weights = penalties.map((p) => Math.exp(-sharpness * Number(p)));
     const total = weights.reduce((a, b) => a + b);
-    const drawn = many(choice, 10_000, (c, paid) => c.choose(paid, penalties));
+    const drawn = many(choice, 10_000, (c, payment) => c.choose(payment, penalties));
     for (const [k, weight] of weights.entries()) {
       const found = part(drawn, (c) => c === k);
       expectPart(found, weight / total, drawn.length);
@@ -56,13 +61,13 @@ describe('drawn noise', () => {
   });
 
   it('the drawn ladder noise decays at the stated rate', () => {
-    const noise = ladder(followed, pure(rational(1)));
+    const noise = ladderMechanism(followed, pure(rational(1)));
     const width = (t: number) => BigInt(2 + t);
-    const decay = toNumber(noise.law.decay);
+    const decay = toNumber(noise.distribution.decay);
     // Rung u holds the 2 width(u - 1) numbers beyond those before it.
     const weights = [1, ...Array.from({ length: 400 }, (_, u) => 2 * Number(width(u)) * Math.exp(-decay * (u + 1)))];
     const total = weights.reduce((a, b) => a + b);
-    const drawn = many(noise, 4000, (l, paid) => Number(l.climb(paid, 50n, { width, widest: 1000n }) - 50n));
+    const drawn = many(noise, 4000, (l, payment) => Number(l.addNoise(payment, 50n, { width, widest: 1000n }) - 50n));
     let [reach, mass] = [0, 0];
     for (let u = 0; u < 6; u++) {
       mass += weights[u]! / total;
@@ -76,11 +81,11 @@ describe('drawn noise', () => {
   });
 
   it('the drawn smooth noise has the stated width, by the widest rung that beta permits', () => {
-    const noise = smooth(followed, pure(rational(1)));
-    const [scale, beta] = [toNumber(noise.law.scale), toNumber(noise.law.beta)];
+    const noise = smoothMechanism(followed, pure(rational(1)));
+    const [scale, beta] = [toNumber(noise.distribution.scale), toNumber(noise.distribution.beta)];
     const rungs = { width: (t: number) => (t < 3 ? 1n : 1000n), widest: 1000n };
     const wide = scale * 1000 * Math.exp(-3 * beta);
-    const drawn = many(noise, 3000, (s, paid) => Math.abs(Number(s.climb(paid, 0n, rungs))));
+    const drawn = many(noise, 3000, (s, payment) => Math.abs(Number(s.addNoise(payment, 0n, rungs))));
     for (const z of [0.25, 0.5, 1, 2])
       expectPart(
         part(drawn, (x) => x <= z * wide),

@@ -1,19 +1,23 @@
 import type { RecordClass } from './record-class.js';
 
 /** Sensitivity of a vector of whole numbers: the largest change by replacing one record, for any old and new value. */
-export interface Effect {
+export interface Sensitivity {
   readonly l1: bigint;
   readonly l2squared: bigint;
 }
 /** Sensitivity per record class; absent classes have none. */
-export type Effects = ReadonlyMap<RecordClass, Effect>;
-export type Scope = (record: RecordClass) => boolean;
+export type RecordSensitivity = ReadonlyMap<RecordClass, Sensitivity>;
+export type ClassScope = (record: RecordClass) => boolean;
 
-export const effectOn = (classes: Iterable<RecordClass>, effect: Effect): Effects =>
-  new Map([...classes].map((name) => [name, effect] as const));
+export const sensitivityOn = (classes: Iterable<RecordClass>, sensitivity: Sensitivity): RecordSensitivity =>
+  new Map([...classes].map((name) => [name, sensitivity] as const));
 
-export const largest = (effects: Effects, size: keyof Effect, scope: Scope = () => true): bigint => {
+export const largestSensitivity = (
+  sensitivities: RecordSensitivity,
+  size: keyof Sensitivity,
+  scope: ClassScope = () => true,
+): bigint => {
   let most = 0n;
-  for (const [name, effect] of effects) if (scope(name) && effect[size] > most) most = effect[size];
+  for (const [name, sensitivity] of sensitivities) if (scope(name) && sensitivity[size] > most) most = sensitivity[size];
   return most;
 };

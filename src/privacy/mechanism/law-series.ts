@@ -1,5 +1,5 @@
 /** Several continuous, independent Laplace noises of one scale. */
-export interface Alike {
+export interface RepeatedLaplace {
   readonly scale: number;
   readonly times: number;
 }
@@ -8,10 +8,10 @@ export interface Alike {
  * Upper bound on P(|S| > h) for a sum of continuous Laplace noises and a Gaussian one, within `slack` and rounding: the Fourier
  * series of the wrapped distribution (noise-sum.proof.md, 8).
  */
-export function seriesTail(laplaces: readonly Alike[], sigma: number, h: number, slack: number): number {
+export function fourierTail(laplaces: readonly RepeatedLaplace[], sigma: number, h: number, slack: number): number {
   if (!(slack >= leastSlack)) throw new RangeError('a tail is not added up closer than doubles are');
   if (!(h > 0)) return 1;
-  const beyond = farOf(laplaces, sigma, slack / 4);
+  const beyond = tailCutoff(laplaces, sigma, slack / 4);
   const around = Math.max(beyond + h, 2 * h);
   const turn = (2 * Math.PI) / around;
   const [cosine, sine] = [Math.cos(turn * h), Math.sin(turn * h)];
@@ -21,7 +21,7 @@ export function seriesTail(laplaces: readonly Alike[], sigma: number, h: number,
   let inside = (2 * h) / around;
   for (let k = 1; k <= mostTerms; k++) {
     [c, s] = [c * cosine - s * sine, s * cosine + c * sine];
-    const factor = (2 / (Math.PI * k)) * waveOf(laplaces, sigma, turn * k);
+    const factor = (2 / (Math.PI * k)) * characteristicFunction(laplaces, sigma, turn * k);
     inside += factor * s;
     if (factor < (slack / 4) * damping) return Math.min(1, Math.max(0, 1 - inside) + slack);
   }
@@ -31,7 +31,7 @@ const mostTerms = 1e6;
 const leastSlack = 4e-15;
 
 /** The characteristic function. */
-function waveOf(laplaces: readonly Alike[], sigma: number, t: number): number {
+function characteristicFunction(laplaces: readonly RepeatedLaplace[], sigma: number, t: number): number {
   let wave = sigma > 0 ? Math.exp(-((sigma * t) ** 2) / 2) : 1;
   for (const { scale, times } of laplaces) {
     const one = 1 / (1 + (scale * t) ** 2);
@@ -41,7 +41,7 @@ function waveOf(laplaces: readonly Alike[], sigma: number, t: number): number {
 }
 
 /** Distance that is exceeded with probability at most `rare`, by Chernoff's bound at one point. */
-function farOf(laplaces: readonly Alike[], sigma: number, rare: number): number {
+function tailCutoff(laplaces: readonly RepeatedLaplace[], sigma: number, rare: number): number {
   let [widest, variance] = [0, sigma ** 2];
   for (const { scale, times } of laplaces) {
     widest = Math.max(widest, scale);

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { AdditiveLaw } from './law.js';
-import { seriesTail } from './law-series.js';
-import { combinedHalfWidth, noiseSum, type Part, sumHalf, sumOfNumbers } from './law-sum.js';
-import { scaledNormalTail, widthOf } from './law-width.js';
+import type { AdditiveDistribution } from './law.js';
+import { fourierTail } from './law-series.js';
+import { combinedHalfWidth, noiseSum, type ScaledNoise, sumHalfWidth, sumOfNumbers } from './law-sum.js';
+import { noiseScale, scaledNormalTail } from './law-width.js';
 
-const laplace = (scale: number): AdditiveLaw<number> => ({ kind: 'laplace', scale });
-const gaussian = (scale: number): AdditiveLaw<number> => ({ kind: 'gaussian', variance: scale ** 2 });
-const miss = 0.05;
+const laplace = (scale: number): AdditiveDistribution<number> => ({ kind: 'laplace', scale });
+const gaussian = (scale: number): AdditiveDistribution<number> => ({ kind: 'gaussian', variance: scale ** 2 });
+const alpha = 0.05;
 const normalTail = (x: number) => Math.exp((-x * x) / 2) * scaledNormalTail(x);
 
 /** P(k) of a discrete noise, k = -far .. far. */
-function massOf(law: AdditiveLaw<number>): { readonly far: number; readonly mass: readonly number[] } {
-  const { kind } = law;
-  const scale = widthOf(law);
+function massOf(distribution: AdditiveDistribution<number>): { readonly far: number; readonly mass: readonly number[] } {
+  const { kind } = distribution;
+  const scale = noiseScale(distribution);
   const far = Math.ceil(kind === 'laplace' ? 16 * scale + 8 : 6 * scale + 4);
   const weight = (k: number) => Math.exp(kind === 'laplace' ? -Math.abs(k) / scale : -(k * k) / (2 * scale * scale));
   const raw = Array.from({ length: 2 * far + 1 }, (_, i) => weight(i - far));
@@ -20,15 +20,16 @@ function massOf(law: AdditiveLaw<number>): { readonly far: number; readonly mass
   return { far, mass: raw.map((w) => w / total) };
 }
 /** P(|sum of factor x discrete noise| > h), added up over every outcome. */
-function outside(parts: readonly Part[], h: number): number {
-  const laws = parts.map(({ noise }) => massOf(noise));
+function outside(parts: readonly ScaledNoise[], h: number): number {
+  const masses = parts.map(({ noise }) => massOf(noise));
   const walk = (i: number, at: number, probability: number): number => {
     if (probability < 1e-9) return 0;
-    const law = laws[i];
-    if (!law) return Math.abs(at) > h ? probability : 0;
+    const distribution = masses[i];
+    if (!distribution) return Math.abs(at) > h ? probability : 0;
     const { factor } = parts[i]!;
     let sum = 0;
-    for (let k = -law.far; k <= law.far; k++) sum += walk(i + 1, at + factor * k, probability * law.mass[k + law.far]!);
+    for (let k = -distribution.far; k <= distribution.far; k++)
+      sum += walk(i + 1, at + factor * k, probability * distribution.mass[k + distribution.far]!);
     return sum;
   };
   return walk(0, 0, 1);
@@ -50,20 +51,22 @@ function gammaDifferenceTail(n: number, h: number): number {
 }
 
 describe('a sum of noises of one distribution', () => {
-  const laws = [laplace, gaussian].flatMap((law) => Array.from({ length: 100 }, (_, i) => law(0.3 * 1.03 ** i)));
+  const masses = [laplace, gaussian].flatMap((distribution) =>
+    Array.from({ length: 100 }, (_, i) => distribution(0.3 * 1.03 ** i)),
+  );
   it.each([[[1]], [[0.3]], [[1, 1]], [[2, 1]], [[1, 1, 1]]])('the sum is within its bar even for few steps: %j', (factors) => {
     const squares = factors.reduce((sum, factor) => sum + factor ** 2, 0);
-    const few = laws.filter((law) => widthOf(law) < (factors.length > 2 ? 2.5 : 6));
+    const few = masses.filter((distribution) => noiseScale(distribution) < (factors.length > 2 ? 2.5 : 6));
     expect(few.length).toBeGreaterThan(100);
     for (const noise of few) {
       const parts = factors.map((factor) => ({ factor, noise }));
-      expect(outside(parts, sumHalf(noise, squares) * (1 + 1e-12))).toBeLessThan(miss * 1.001);
+      expect(outside(parts, sumHalfWidth(noise, squares) * (1 + 1e-12))).toBeLessThan(alpha * 1.001);
     }
   });
 });
 
 describe('a sum of noises', () => {
-  it.each<[string, readonly Part[], number]>([
+  it.each<[string, readonly ScaledNoise[], number]>([
     [
       'two Laplace of one scale',
       [
@@ -130,10 +133,10 @@ describe('a sum of noises', () => {
       0.001,
     ],
   ])('the sum exceeds its half width with probability at most one in twenty, and little less: %s', (_, parts, least) => {
-    const half = combinedHalfWidth(parts, miss);
-    expect(outside(parts, half)).toBeLessThanOrEqual(miss);
+    const half = combinedHalfWidth(parts, alpha);
+    expect(outside(parts, half)).toBeLessThanOrEqual(alpha);
     expect(outside(parts, half)).toBeGreaterThan(least);
-    expect(outside(parts, (least > 0.01 ? 0.85 : 0.5) * half)).toBeGreaterThan(miss);
+    expect(outside(parts, (least > 0.01 ? 0.85 : 0.5) * half)).toBeGreaterThan(alpha);
   });
 
   it.each([
@@ -146,34 +149,34 @@ describe('a sum of noises', () => {
     const far = Math.ceil(60 * scale + 12 * scale * Math.sqrt(2 * n));
     const one = Array.from({ length: 2 * far + 1 }, (_, i) => ((1 - q) / (1 + q)) * q ** Math.abs(i - far));
     // Adding a discrete Laplace noise is two first-order recursions, one from each side.
-    let law = one;
+    let distribution = one;
     for (let k = 1; k < n; k++) {
-      const right = [...law];
+      const right = [...distribution];
       for (let i = 1; i < right.length; i++) right[i]! += q * right[i - 1]!;
       for (let i = right.length - 2; i >= 0; i--) right[i]! += q * right[i + 1]!;
-      law = right.map((x) => x * (1 - q) ** 2);
+      distribution = right.map((x) => x * (1 - q) ** 2);
     }
-    const over = (h: number) => law.reduce((sum, p, i) => (Math.abs(i - far) > h ? sum + p : sum), 0);
+    const over = (h: number) => distribution.reduce((sum, p, i) => (Math.abs(i - far) > h ? sum + p : sum), 0);
     const half = combinedHalfWidth(
       Array.from({ length: n }, () => ({ factor: 1, noise: laplace(scale) })),
-      miss,
+      alpha,
     );
-    expect(over(half)).toBeLessThanOrEqual(miss);
-    expect(over(half - 2)).toBeGreaterThan(miss);
+    expect(over(half)).toBeLessThanOrEqual(alpha);
+    expect(over(half - 2)).toBeGreaterThan(alpha);
   });
 
   it('the half width of many equal Gaussian noises is on their grid', () => {
     const many = (n: number) =>
       combinedHalfWidth(
         Array.from({ length: n }, () => ({ factor: 3, noise: gaussian(100) })),
-        miss,
+        alpha,
       );
     expect(many(50)).toBe(3 * Math.ceil(1.959964 * Math.sqrt(50 * (100 ** 2 + 1 / 4))));
   });
 
   it('the tail of more Laplace scales than partial fractions can separate is summed as a series', () => {
     const parts = [1, 2, 3, 4, 5].map((scale) => ({ factor: scale / 3, noise: laplace(scale) }));
-    const [half, fewer] = [combinedHalfWidth(parts, miss), combinedHalfWidth(parts.slice(1), miss)];
+    const [half, fewer] = [combinedHalfWidth(parts, alpha), combinedHalfWidth(parts.slice(1), alpha)];
     expect(half).toBeGreaterThan(fewer);
     expect(half).toBeLessThan(1.02 * fewer + 1 / 6);
   });
@@ -187,38 +190,38 @@ describe('a sum of noises', () => {
     const noises = [...scales.map(laplace), ...(sigma > 0 ? [gaussian(sigma)] : [])];
     // A factor of zero removes its noise; five or more noises take the series.
     const factors = noises.map(() => 1);
-    const many = noiseSum([...noises, laplace(1), laplace(1), laplace(1), laplace(1)], miss);
-    const few = noiseSum(noises, miss);
+    const many = noiseSum([...noises, laplace(1), laplace(1), laplace(1), laplace(1)], alpha);
+    const few = noiseSum(noises, alpha);
     expect(many.half([...factors, 1e-9, 1e-9, 1e-9, 1e-9]) / few.half(factors)).toBeCloseTo(1, 3);
-    expect(seriesTail([{ scale: 3, times: 1 }], 0, 9, 1e-9)).toBeCloseTo(Math.exp(-3), 7);
+    expect(fourierTail([{ scale: 3, times: 1 }], 0, 9, 1e-9)).toBeCloseTo(Math.exp(-3), 7);
   });
 
   it('the series is an upper bound on the tail for any number of noises', () => {
     for (const times of [5, 20, 64])
       for (const h of [1, 10, 30, 60]) {
         const tail = 2 * gammaDifferenceTail(times, h);
-        const found = seriesTail([{ scale: 1, times }], 0, h, 1e-7);
+        const found = fourierTail([{ scale: 1, times }], 0, h, 1e-7);
         expect(found).toBeGreaterThanOrEqual(tail - 1e-12);
         expect(found).toBeLessThan(tail + 3e-7);
       }
   });
 
   it('the comparison of x with the half width needs no half width', () => {
-    const laws = [
+    const masses = [
       [laplace(7), laplace(3)],
       [gaussian(7), gaussian(3), gaussian(5)],
       [laplace(7), gaussian(3), laplace(2)],
       [laplace(7), { kind: 'none' } as const],
       [1, 2, 3, 4, 5].map(laplace),
     ];
-    for (const noises of laws)
+    for (const noises of masses)
       for (const factors of [
         [1, -0.3],
         [0, 2],
         [1e-9, 1],
         [5, 5.0001],
       ].map((f) => noises.map((_, i) => f[i % 2]!))) {
-        const { half, beyond } = noiseSum(noises, miss);
+        const { half, beyond } = noiseSum(noises, alpha);
         const h = half(factors);
         if (h === 0) continue;
         expect(beyond(factors, h * (1 + 1e-9))).toBeGreaterThan(0);
@@ -249,14 +252,14 @@ describe('a sum of noises', () => {
       [gaussian(2), gaussian(5)],
     ]) {
       // Scales closer than one in ten thousand are separated.
-      expect(worst(noiseSum(noises, miss).half, noises.length)).toBeLessThan(2e-4);
+      expect(worst(noiseSum(noises, alpha).half, noises.length)).toBeLessThan(2e-4);
       // The test sees what is no norm.
-      expect(worst((f) => noiseSum(noises, miss).half(f) ** 1.1, noises.length)).toBeGreaterThan(0.01);
+      expect(worst((f) => noiseSum(noises, alpha).half(f) ** 1.1, noises.length)).toBeGreaterThan(0.01);
     }
   });
 
   /** Largest ratio of tail probabilities at t: discrete noise spread evenly over its steps, relative to the continuous one. */
-  const excess = (noise: AdditiveLaw<number>, tail: (t: number) => number): number => {
+  const excess = (noise: AdditiveDistribution<number>, tail: (t: number) => number): number => {
     const { far, mass } = massOf(noise);
     let beyond = 0;
     let most = 0;
@@ -295,7 +298,7 @@ describe('a sum of numbers with many Laplace noises each', () => {
     for (const [i, x] of a.entries()) for (const [j, y] of b.entries()) sum[i + j]! += x * y;
     return sum;
   };
-  const many = (n: number, scale: number): readonly Part[] =>
+  const many = (n: number, scale: number): readonly ScaledNoise[] =>
     Array.from({ length: n }, () => ({ factor: 1, noise: laplace(scale) }));
   const massOfMany = (n: number, scale: number): readonly number[] =>
     Array.from({ length: n - 1 }).reduce<readonly number[]>(
@@ -312,7 +315,7 @@ describe('a sum of numbers with many Laplace noises each', () => {
   ])(
     'the sum exceeds its half width with probability at most one in twenty, and little less: %i and %i of scale %d',
     (own, rest, scale) => {
-      const sum = sumOfNumbers([many(own, scale), many(rest, scale)], miss);
+      const sum = sumOfNumbers([many(own, scale), many(rest, scale)], alpha);
       const [a, b] = [massOfMany(own, scale), massOfMany(rest, scale)];
       const [middle, centre] = [(a.length - 1) / 2, (b.length - 1) / 2];
       for (const r of [0, 0.02, 0.2, 0.5, 0.9, 1]) {
@@ -320,7 +323,7 @@ describe('a sum of numbers with many Laplace noises each', () => {
         let outside = 0;
         for (const [i, p] of a.entries())
           for (const [j, q] of b.entries()) if (Math.abs((1 - r) * (i - middle) - r * (j - centre)) > half) outside += p * q;
-        expect(outside).toBeLessThanOrEqual(miss);
+        expect(outside).toBeLessThanOrEqual(alpha);
         // Sums that are not whole numbers get half a step for both.
         if (scale >= 2) expect(outside).toBeGreaterThan(0.03);
         expect(sum.beyond([1 - r, r], half * 1.001)).toBeGreaterThan(0);
@@ -330,7 +333,7 @@ describe('a sum of numbers with many Laplace noises each', () => {
   );
 
   it('the half width of numbers is a norm of their factors', () => {
-    const { half } = sumOfNumbers([many(2, 5), many(9, 5)], miss);
+    const { half } = sumOfNumbers([many(2, 5), many(9, 5)], alpha);
     for (let k = 0; k < 40; k++) {
       const [x, y] = [0, 1].map((j) => [Math.sin(3 * k + j), Math.cos(7 * k - j)] as const) as [
         readonly [number, number],

@@ -1,13 +1,13 @@
-import type { AdditiveLaw } from './law.js';
-import { type Alike, seriesTail } from './law-series.js';
-import { deviation, halfWidth, normalQuantile, scaledNormalTail, widthOf } from './law-width.js';
+import type { AdditiveDistribution } from './law.js';
+import { fourierTail, type RepeatedLaplace } from './law-series.js';
+import { noiseHalfWidth, noiseScale, normalQuantile, scaledNormalTail, standardDeviation } from './law-width.js';
 
 /** Half widths of sums of independent noises (noise-sum.proof.md). */
 
 /** A noise times a factor. */
-export interface Part {
+export interface ScaledNoise {
   readonly factor: number;
-  readonly noise: AdditiveLaw<number>;
+  readonly noise: AdditiveDistribution<number>;
 }
 
 /** Sum of noises with variable factors; `half` is a norm of the factors (proof note, 4), on which solving for them is based. */
@@ -21,35 +21,35 @@ export interface NoiseSum {
 /**
  * Spread of a sum of noises: standard deviation, and half width `half(alpha)`, which it exceeds with probability at most alpha.
  */
-export interface Spread {
-  readonly parts: readonly Part[];
+export interface NoiseSpread {
+  readonly parts: readonly ScaledNoise[];
   readonly deviation: number;
   readonly half: (alpha: number) => number;
 }
-export const spreadOf = (parts: readonly Part[]): Spread => ({
+export const noiseSpread = (parts: readonly ScaledNoise[]): NoiseSpread => ({
   parts,
-  deviation: Math.hypot(...parts.map(({ factor, noise }) => factor * deviation(noise))),
+  deviation: Math.hypot(...parts.map(({ factor, noise }) => factor * standardDeviation(noise))),
   half: (alpha) => combinedHalfWidth(parts, alpha),
 });
 
-const isNoisy = (law: AdditiveLaw<number>): boolean => widthOf(law) > 0;
+const isNoisy = (distribution: AdditiveDistribution<number>): boolean => noiseScale(distribution) > 0;
 
 /** Noises of one distribution with one factor: `times` of them, which add up to one whole number. */
-interface Many {
-  readonly noise: AdditiveLaw<number>;
+interface RepeatedNoise {
+  readonly noise: AdditiveDistribution<number>;
   readonly times: number;
 }
 
-export const noiseSum = (noises: readonly AdditiveLaw<number>[], alpha: number): NoiseSum =>
+export const noiseSum = (noises: readonly AdditiveDistribution<number>[], alpha: number): NoiseSum =>
   sumOfMany(
     noises.map((noise) => ({ noise, times: 1 })),
     alpha,
   );
 
-function sumOfMany(numbers: readonly Many[], alpha: number): NoiseSum {
+function sumOfMany(numbers: readonly RepeatedNoise[], alpha: number): NoiseSum {
   const noisy = numbers.filter(({ noise }) => isNoisy(noise));
   if (noisy.length <= 1 && noisy.every(({ times }) => times === 1))
-    return alone(numbers.map(({ noise }) => halfWidth(noise, alpha)));
+    return alone(numbers.map(({ noise }) => noiseHalfWidth(noise, alpha)));
   const smooth = numbers.map(({ noise }) => smoothed(noise));
   const gaussian = numbers.map(({ noise }) => noise.kind === 'gaussian');
   /** Half a step of every number: what spreading them evenly over their steps adds. */
@@ -58,9 +58,9 @@ function sumOfMany(numbers: readonly Many[], alpha: number): NoiseSum {
     for (let i = 0; i < factors.length; i++) if (smooth[i]! > 0) sum += Math.abs(factors[i]!) / 2;
     return sum;
   };
-  const lawWith = (factors: readonly number[]): SmoothLaw => {
+  const sumWith = (factors: readonly number[]): ContinuousSum => {
     let [variance, count] = [0, 0];
-    const laplaces: Alike[] = [];
+    const laplaces: RepeatedLaplace[] = [];
     for (let i = 0; i < factors.length; i++) {
       const spread = Math.abs(factors[i]!) * smooth[i]!;
       if (spread === 0) continue;
@@ -72,11 +72,11 @@ function sumOfMany(numbers: readonly Many[], alpha: number): NoiseSum {
       }
     }
     const sigma = Math.sqrt(variance);
-    return count > mostTogether ? { laplaces, sigma } : { laplaces: pullApart(laplaces), sigma, apart: true };
+    return count > mostTogether ? { laplaces, sigma } : { laplaces: separateScales(laplaces), sigma, separated: true };
   };
   return {
-    half: (factors) => smoothHalf(lawWith(factors), alpha) + edge(factors),
-    beyond: (factors, x) => smoothBeyond(lawWith(factors), alpha, x - edge(factors)),
+    half: (factors) => smoothHalf(sumWith(factors), alpha) + edge(factors),
+    beyond: (factors, x) => smoothBeyond(sumWith(factors), alpha, x - edge(factors)),
   };
 }
 
@@ -84,26 +84,28 @@ function sumOfMany(numbers: readonly Many[], alpha: number): NoiseSum {
  * Sum of several numbers with factors, each number made of its own noises. A number of equal noises is whole, so it gets one half
  * step, not one per noise (proof note, 7).
  */
-export function sumOfNumbers(numbers: readonly (readonly Part[])[], alpha: number): NoiseSum {
-  const told = numbers.map((parts): readonly (Many & { readonly factor: number })[] =>
+export function sumOfNumbers(numbers: readonly (readonly ScaledNoise[])[], alpha: number): NoiseSum {
+  const grouped = numbers.map((parts): readonly (RepeatedNoise & { readonly factor: number })[] =>
     areAlike(parts)
       ? [{ factor: parts[0]!.factor, noise: parts[0]!.noise, times: parts.length }]
       : parts.map(({ factor, noise }) => ({ factor, noise, times: 1 })),
   );
-  const { half, beyond } = sumOfMany(told.flat(), alpha);
-  const own = told.flatMap((parts, k) => parts.map(({ factor }) => [factor, k] as const));
+  const { half, beyond } = sumOfMany(grouped.flat(), alpha);
+  const own = grouped.flatMap((parts, k) => parts.map(({ factor }) => [factor, k] as const));
   const spread = (factors: readonly number[]): readonly number[] => own.map(([factor, k]) => factor * factors[k]!);
   return { half: (factors) => half(spread(factors)), beyond: (factors, x) => beyond(spread(factors), x) };
 }
 
 /** True for several noises of one distribution with one factor. */
-const areAlike = ([first, ...others]: readonly Part[]): boolean =>
+const areAlike = ([first, ...others]: readonly ScaledNoise[]): boolean =>
   first !== undefined &&
   isNoisy(first.noise) &&
   others.length > 0 &&
   others.every(
     ({ factor, noise }) =>
-      noise.kind === first.noise.kind && widthOf(noise) === widthOf(first.noise) && Math.abs(factor) === Math.abs(first.factor),
+      noise.kind === first.noise.kind &&
+      noiseScale(noise) === noiseScale(first.noise) &&
+      Math.abs(factor) === Math.abs(first.factor),
   );
 
 /** One noise as it is. */
@@ -116,21 +118,23 @@ const alone = (halves: readonly number[]): NoiseSum => {
  * Half width of a sum with given factors: exact for one noise; with equal factors the sum lies on their grid and needs no
  * allowance for it.
  */
-export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
+export function combinedHalfWidth(all: readonly ScaledNoise[], alpha: number): number {
   const parts = all.filter(({ factor, noise }) => factor !== 0 && isNoisy(noise));
   const [first, second] = parts;
   if (!first) return 0;
   const step = Math.abs(first.factor);
-  if (!second) return step * halfWidth(first.noise, alpha);
+  if (!second) return step * noiseHalfWidth(first.noise, alpha);
   if (parts.every(({ factor }) => Math.abs(factor) === step)) {
-    const scales = parts.filter(({ noise }) => noise.kind === 'laplace').map(({ noise }) => widthOf(noise));
+    const scales = parts.filter(({ noise }) => noise.kind === 'laplace').map(({ noise }) => noiseScale(noise));
     const sigma = Math.hypot(...parts.filter(({ noise }) => noise.kind === 'gaussian').map(({ noise }) => smoothed(noise)));
     const alike = scales.every((scale) => scale === scales[0]);
-    if (alike && scales.length > 0 && sigma === 0) return step * Math.ceil(manyLaplaces(scales.length, scales[0]!, alpha));
+    if (alike && scales.length > 0 && sigma === 0) return step * Math.ceil(laplaceSumHalfWidth(scales.length, scales[0]!, alpha));
     const laplaces = scales.map((scale) => ({ scale, times: 1 }));
-    const law =
-      scales.length > mostTogether ? { laplaces, sigma } : { laplaces: pullApart(laplaces), sigma, apart: true as const };
-    return step * Math.ceil(smoothHalf(law, alpha));
+    const distribution =
+      scales.length > mostTogether
+        ? { laplaces, sigma }
+        : { laplaces: separateScales(laplaces), sigma, separated: true as const };
+    return step * Math.ceil(smoothHalf(distribution, alpha));
   }
   const sum = noiseSum(
     parts.map(({ noise }) => noise),
@@ -140,39 +144,40 @@ export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
 }
 
 /** Laplace noises and the deviation of a Gaussian one, all independent and continuous. */
-interface SmoothLaw {
-  readonly laplaces: readonly Alike[];
+interface ContinuousSum {
+  readonly laplaces: readonly RepeatedLaplace[];
   readonly sigma: number;
   /** Set if there are few enough scales for partial fractions: increasing, and separated by at least `separation`. */
-  readonly apart?: true;
+  readonly separated?: true;
 }
 
 /** Width of a continuous noise whose tails dominate those of the discrete one spread evenly over its steps (proof note, 2). */
-function smoothed(law: AdditiveLaw<number>): number {
-  const scale = widthOf(law);
+function smoothed(distribution: AdditiveDistribution<number>): number {
+  const scale = noiseScale(distribution);
   if (scale <= 0) return 0;
-  return law.kind === 'laplace' ? 1 / (2 * Math.tanh(1 / (2 * scale))) : Math.sqrt(scale * scale + 1 / 4);
+  return distribution.kind === 'laplace' ? 1 / (2 * Math.tanh(1 / (2 * scale))) : Math.sqrt(scale * scale + 1 / 4);
 }
 
 /**
  * Half width of the 95 % interval of any sum of noises of one kind, per root of the sum of squared factors. A single Laplace
  * noise is the widest case; sums approach the normal one (proof note, 6).
  */
-export const barOf = (law: AdditiveLaw<number>): number =>
-  spreadDeviation(law) * (law.kind === 'laplace' ? Math.log(20) / Math.SQRT2 : normalQuantile(0.975));
+export const noiseBar = (distribution: AdditiveDistribution<number>): number =>
+  spreadDeviation(distribution) * (distribution.kind === 'laplace' ? Math.log(20) / Math.SQRT2 : normalQuantile(0.975));
 
 /**
  * Half width of 95 % for such a sum; `squares` is the sum of squared factors. At least that of a single noise, and a whole number
  * if the sum is one.
  */
-export function sumHalf(law: AdditiveLaw<number>, squares: number): number {
-  const half = Math.max(barOf(law), halfWidth(law, 0.05)) * Math.sqrt(squares);
+export function sumHalfWidth(distribution: AdditiveDistribution<number>, squares: number): number {
+  const half = Math.max(noiseBar(distribution), noiseHalfWidth(distribution, 0.05)) * Math.sqrt(squares);
   const whole = Math.round(squares);
   return whole > 1 && Math.abs(squares - whole) < 1e-9 * whole ? Math.ceil(half) : half;
 }
 
 /** The deviation of that continuous noise: a little more than the discrete one's where steps are few. */
-export const spreadDeviation = (law: AdditiveLaw<number>): number => smoothed(law) * (law.kind === 'laplace' ? Math.SQRT2 : 1);
+export const spreadDeviation = (distribution: AdditiveDistribution<number>): number =>
+  smoothed(distribution) * (distribution.kind === 'laplace' ? Math.SQRT2 : 1);
 
 /**
  * Largest number of Laplace noises for partial fractions in double precision; the tail of more is summed as a series
@@ -189,7 +194,7 @@ const separation = 1e-4;
  * Tail P(|S| > h) = `sum` e^-`rate` by partial fractions of the Laplace part (proof note); two factors, so that it never
  * underflows.
  */
-function smoothTail({ laplaces, sigma }: SmoothLaw, h: number): { sum: number; rate: number } {
+function smoothTail({ laplaces, sigma }: ContinuousSum, h: number): { sum: number; rate: number } {
   const rate = sigma === 0 ? h / laplaces[laplaces.length - 1]!.scale : 0;
   let sum = 0;
   for (let i = 0; i < laplaces.length; i++) {
@@ -203,7 +208,7 @@ function smoothTail({ laplaces, sigma }: SmoothLaw, h: number): { sum: number; r
 }
 
 /** One by one, from small to large. */
-function pullApart(laplaces: readonly Alike[]): readonly Alike[] {
+function separateScales(laplaces: readonly RepeatedLaplace[]): readonly RepeatedLaplace[] {
   const scales = laplaces.flatMap(({ scale, times }) => new Array<number>(times).fill(scale));
   for (let i = 1; i < scales.length; i++)
     for (let j = i; j > 0 && scales[j - 1]! > scales[j]!; j--) [scales[j - 1], scales[j]] = [scales[j]!, scales[j - 1]!];
@@ -221,20 +226,23 @@ function tailWithGaussian(b: number, sigma: number, h: number): number {
 }
 
 /** As NoiseSum.beyond: log (alpha / tail), or for Gaussian noise alone the distance to its half width. */
-function smoothBeyond(law: SmoothLaw, alpha: number, h: number): number {
-  const { laplaces, sigma, apart } = law;
+function smoothBeyond(distribution: ContinuousSum, alpha: number, h: number): number {
+  const { laplaces, sigma, separated } = distribution;
   if (laplaces.length === 0) return h - normalQuantile(1 - alpha / 2) * sigma;
   if (h <= 0) return Math.log(alpha);
-  if (!apart) return Math.log(alpha / Math.max(seriesTail(laplaces, sigma, h, alpha * closeness), Number.MIN_VALUE));
-  const { sum, rate } = smoothTail(law, h);
+  if (!separated) return Math.log(alpha / Math.max(fourierTail(laplaces, sigma, h, alpha * closeness), Number.MIN_VALUE));
+  const { sum, rate } = smoothTail(distribution, h);
   return Math.log(alpha) - Math.log(Math.max(sum, Number.MIN_VALUE)) + rate;
 }
 /** Of a tail that is added up: in parts of the probability it is compared with. */
 const closeness = 5e-4;
 
-function smoothHalf(law: SmoothLaw, alpha: number): number {
-  if (law.laplaces.length === 0) return normalQuantile(1 - alpha / 2) * law.sigma;
-  return crossing((h) => smoothBeyond(law, alpha, h), law.sigma + law.laplaces.reduce((sum, { scale }) => sum + scale, 0));
+function smoothHalf(distribution: ContinuousSum, alpha: number): number {
+  if (distribution.laplaces.length === 0) return normalQuantile(1 - alpha / 2) * distribution.sigma;
+  return crossing(
+    (h) => smoothBeyond(distribution, alpha, h),
+    distribution.sigma + distribution.laplaces.reduce((sum, { scale }) => sum + scale, 0),
+  );
 }
 
 /** Zero of an increasing function of h > 0, from above. */
@@ -254,7 +262,7 @@ function crossing(beyond: (h: number) => number, guess: number): number {
  * h with P(|X_1 + … + X_n| > h) = alpha for Laplace noises of one scale. Their sum is a difference of two Gamma(n) variables, so
  * P(S > h) = sum over j < n of Poisson(j; h) sum over m < n - j of C(n+m-1, m) 2^-(n+m), in units of the scale.
  */
-function manyLaplaces(n: number, scale: number, alpha: number): number {
+function laplaceSumHalfWidth(n: number, scale: number, alpha: number): number {
   const below = new Float64Array(n + 1);
   let logTerm = -n * Math.LN2;
   for (let m = 0; m < n; m++) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deviation, halfWidth, normalQuantile, scaledNormalTail } from './law-width.js';
+import { noiseHalfWidth, normalQuantile, scaledNormalTail, standardDeviation } from './law-width.js';
 
 /** Straight sums over the probability mass, as a second opinion. */
 function masses(kind: 'laplace' | 'gaussian', scale: number): (k: number) => number {
@@ -27,26 +27,26 @@ describe('the width of noise', () => {
   it.each([0.3, 1, 7.5, 120])('the discrete Laplace has its own standard deviation and quantiles (scale %d)', (scale) => {
     for (const alpha of [0.05, 0.025, 0.01]) {
       const slow = brute('laplace', scale, alpha);
-      expect(halfWidth({ kind: 'laplace', scale }, alpha)).toBe(slow.half);
-      expect(deviation({ kind: 'laplace', scale })).toBeCloseTo(slow.deviation, 9);
+      expect(noiseHalfWidth({ kind: 'laplace', scale }, alpha)).toBe(slow.half);
+      expect(standardDeviation({ kind: 'laplace', scale })).toBeCloseTo(slow.deviation, 9);
     }
   });
   it.each([0.3, 1, 7.5, 120])('the discrete Gaussian has its own quantiles (sigma %d)', (scale) => {
     for (const alpha of [0.05, 0.025]) {
       const slow = brute('gaussian', scale, alpha);
-      expect(Math.abs(halfWidth({ kind: 'gaussian', variance: scale ** 2 }, alpha) - slow.half)).toBeLessThanOrEqual(0);
-      expect(deviation({ kind: 'gaussian', variance: scale ** 2 })).toBeGreaterThanOrEqual(slow.deviation - 1e-12);
+      expect(Math.abs(noiseHalfWidth({ kind: 'gaussian', variance: scale ** 2 }, alpha) - slow.half)).toBeLessThanOrEqual(0);
+      expect(standardDeviation({ kind: 'gaussian', variance: scale ** 2 })).toBeGreaterThanOrEqual(slow.deviation - 1e-12);
     }
   });
   it('the half widths of Laplace and Gaussian noise differ at the same standard deviation', () => {
-    const laplace = halfWidth({ kind: 'laplace', scale: 1000 / Math.SQRT2 }, 0.05);
-    const gaussian = halfWidth({ kind: 'gaussian', variance: 1000 ** 2 }, 0.05);
+    const laplace = noiseHalfWidth({ kind: 'laplace', scale: 1000 / Math.SQRT2 }, 0.05);
+    const gaussian = noiseHalfWidth({ kind: 'gaussian', variance: 1000 ** 2 }, 0.05);
     expect(gaussian).toBe(1960);
     expect(laplace).toBeGreaterThan(2110);
   });
   it('the half width without noise is zero', () => {
-    expect(halfWidth({ kind: 'none' }, 0.05)).toBe(0);
-    expect(deviation({ kind: 'none' })).toBe(0);
+    expect(noiseHalfWidth({ kind: 'none' }, 0.05)).toBe(0);
+    expect(standardDeviation({ kind: 'none' })).toBe(0);
   });
   it('the normal quantiles have their known values', () => {
     expect(normalQuantile(0.975)).toBeCloseTo(1.959963985, 7);
@@ -73,9 +73,9 @@ describe('a whole half width', () => {
     };
     for (const kind of ['laplace', 'gaussian'] as const)
       for (let scale = 0.155; scale < 6; scale += 0.01) {
-        const law = kind === 'laplace' ? ({ kind, scale } as const) : ({ kind, variance: scale ** 2 } as const);
+        const distribution = kind === 'laplace' ? ({ kind, scale } as const) : ({ kind, variance: scale ** 2 } as const);
         const mass = (x: number) => Math.exp(kind === 'laplace' ? -Math.abs(x) / scale : -(x * x) / (2 * scale * scale));
-        const half = halfWidth(law, 0.05);
+        const half = noiseHalfWidth(distribution, 0.05);
         let [inside, all] = [0, 0];
         for (let x = -150; x <= 150; x++) {
           all += mass(x);

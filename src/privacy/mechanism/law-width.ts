@@ -1,28 +1,28 @@
-import type { AdditiveLaw } from './law.js';
+import type { AdditiveDistribution } from './law.js';
 
 /** Laplace scale or Gaussian sigma, in integer units. */
-export const widthOf = (law: AdditiveLaw<number>): number =>
-  law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? Math.sqrt(law.variance) : 0;
+export const noiseScale = (distribution: AdditiveDistribution<number>): number =>
+  distribution.kind === 'laplace' ? distribution.scale : distribution.kind === 'gaussian' ? Math.sqrt(distribution.variance) : 0;
 
 /** Distribution of the noise times a factor. */
-export function scaled(law: AdditiveLaw<number>, by: number): AdditiveLaw<number> {
-  if (law.kind === 'laplace') return { kind: 'laplace', scale: law.scale * by };
-  return law.kind === 'gaussian' ? { kind: 'gaussian', variance: law.variance * by * by } : law;
+export function scaleNoise(distribution: AdditiveDistribution<number>, by: number): AdditiveDistribution<number> {
+  if (distribution.kind === 'laplace') return { kind: 'laplace', scale: distribution.scale * by };
+  return distribution.kind === 'gaussian' ? { kind: 'gaussian', variance: distribution.variance * by * by } : distribution;
 }
 
 /** Standard deviation of the noise, in integer units. */
-export function deviation(law: AdditiveLaw<number>): number {
-  const width = widthOf(law);
+export function standardDeviation(distribution: AdditiveDistribution<number>): number {
+  const width = noiseScale(distribution);
   if (width <= 0) return 0;
   // Discrete Laplace: variance 2q/(1-q)^2 with q = exp(-1/scale). A discrete Gaussian's is at most sigma^2.
-  return law.kind === 'laplace' ? Math.SQRT1_2 / Math.sinh(1 / (2 * width)) : width;
+  return distribution.kind === 'laplace' ? Math.SQRT1_2 / Math.sinh(1 / (2 * width)) : width;
 }
 
 /** Smallest integer k with P(|noise| > k) <= alpha. */
-export function halfWidth(law: AdditiveLaw<number>, alpha: number): number {
-  const width = widthOf(law);
+export function noiseHalfWidth(distribution: AdditiveDistribution<number>, alpha: number): number {
+  const width = noiseScale(distribution);
   if (width <= 0) return 0;
-  return law.kind === 'laplace' ? laplaceHalfWidth(width, alpha) : gaussianHalfWidth(width, alpha);
+  return distribution.kind === 'laplace' ? laplaceHalfWidth(width, alpha) : gaussianHalfWidth(width, alpha);
 }
 
 function laplaceHalfWidth(scale: number, alpha: number): number {
@@ -34,10 +34,11 @@ function laplaceHalfWidth(scale: number, alpha: number): number {
 /** Above this sigma the discrete tail and the continuous one agree to a hair. */
 const wide = 200;
 /** The cells of a table have one noise; a survey has few more. */
-let lately = { sigma: 0, alpha: 0, half: 0 };
+let lastHalfWidth = { sigma: 0, alpha: 0, half: 0 };
 function gaussianHalfWidth(sigma: number, alpha: number): number {
-  if (sigma !== lately.sigma || alpha !== lately.alpha) lately = { sigma, alpha, half: discreteGaussianHalfWidth(sigma, alpha) };
-  return lately.half;
+  if (sigma !== lastHalfWidth.sigma || alpha !== lastHalfWidth.alpha)
+    lastHalfWidth = { sigma, alpha, half: discreteGaussianHalfWidth(sigma, alpha) };
+  return lastHalfWidth.half;
 }
 function discreteGaussianHalfWidth(sigma: number, alpha: number): number {
   if (sigma > wide) return Math.ceil(sigma * normalQuantile(1 - alpha / 2));
@@ -55,10 +56,10 @@ function discreteGaussianHalfWidth(sigma: number, alpha: number): number {
  * repeatedly.
  */
 export function normalQuantile(p: number): number {
-  if (p !== asked.p) asked = { p, quantile: quantileAt(p) };
-  return asked.quantile;
+  if (p !== lastQuantile.p) lastQuantile = { p, quantile: quantileAt(p) };
+  return lastQuantile.quantile;
 }
-let asked = { p: 0.5, quantile: 0 };
+let lastQuantile = { p: 0.5, quantile: 0 };
 
 /** Acklam's rational approximation, relative error 1.2e-9. */
 function quantileAt(p: number): number {

@@ -4,8 +4,14 @@ import { ceiling, parseRational, type Rational, rational, toNumber, toText } fro
  * Noise distribution: the one value that plans, samplers, costs, receipts and error bars use. Its parameters are exact; they are
  * stored as text (`NoiseDistribution<string>`), and error bars use doubles (`NoiseDistribution<number>`).
  */
-export type Law<N = Rational> = AdditiveLaw<N> | SelectionLaw<N> | LadderLaw<N> | SmoothLaw<N> | TiltLaw<N> | PublishedLaw;
-export type AdditiveLaw<N = Rational> =
+export type NoiseDistribution<N = Rational> =
+  | AdditiveDistribution<N>
+  | SelectionDistribution<N>
+  | LadderDistribution<N>
+  | SmoothDistribution<N>
+  | TiltDistribution<N>
+  | PublishedDistribution;
+export type AdditiveDistribution<N = Rational> =
   /** P(k) ~ exp(-|k| / scale) on the integers. */
   | { readonly kind: 'laplace'; readonly scale: N }
   /** P(k) ~ exp(-k^2 / (2 variance)) on the integers. */
@@ -13,17 +19,17 @@ export type AdditiveLaw<N = Rational> =
   /** Nothing protected affects the answer. */
   | { readonly kind: 'none' };
 /** P(candidate) ~ exp(-sharpness x penalty). */
-export interface SelectionLaw<N = Rational> {
+export interface SelectionDistribution<N = Rational> {
   readonly kind: 'selection';
   readonly sharpness: N;
 }
 /** Rungs as wide as the data's own ladder, each e^-decay times as likely as the one before (privacy/noise/ladder.proof.md). */
-export interface LadderLaw<N = Rational> {
+export interface LadderDistribution<N = Rational> {
   readonly kind: 'ladder';
   readonly decay: N;
 }
 /** Quartic tails, `scale` times the beta-smooth bound of the data wide (privacy/noise/quartic.proof.md). */
-export interface SmoothLaw<N = Rational> {
+export interface SmoothDistribution<N = Rational> {
   readonly kind: 'smooth';
   readonly scale: N;
   readonly beta: N;
@@ -33,7 +39,7 @@ export interface SmoothLaw<N = Rational> {
  * Linear term of discrete Laplace noise of this scale in an objective, and noise of scale `fuzz` on weights that may differ by
  * `slack` (objective-perturbation.proof.md).
  */
-export interface TiltLaw<N = Rational> {
+export interface TiltDistribution<N = Rational> {
   readonly kind: 'tilt';
   readonly scale: N;
   /** Privacy cost of the objective's curvature. */
@@ -43,29 +49,35 @@ export interface TiltLaw<N = Rational> {
 }
 
 /** Noise of a paper, drawn for comparison; no cost follows from it. */
-export interface PublishedLaw {
+export interface PublishedDistribution {
   readonly kind: 'published';
 }
 
-const mapLaw = <A, B>(law: Law<A>, to: (parameter: A) => B): Law<B> =>
+const mapDistribution = <A, B>(distribution: NoiseDistribution<A>, to: (parameter: A) => B): NoiseDistribution<B> =>
   Object.fromEntries(
-    Object.entries(law).map(([key, value]) => [key, key === 'kind' ? value : to(value as A)]),
-  ) as unknown as Law<B>;
+    Object.entries(distribution).map(([key, value]) => [key, key === 'kind' ? value : to(value as A)]),
+  ) as unknown as NoiseDistribution<B>;
 
 /** For receipts and the ledger. */
-export const lawText = (law: Law): Law<string> => mapLaw(law, toText);
-export const lawFromText = (law: Law<string>): Law => mapLaw(law, (text) => parseRational(text));
+export const distributionText = (distribution: NoiseDistribution): NoiseDistribution<string> =>
+  mapDistribution(distribution, toText);
+export const distributionFromText = (distribution: NoiseDistribution<string>): NoiseDistribution =>
+  mapDistribution(distribution, (text) => parseRational(text));
 /** For error bars. */
-export const inDoubles = <L extends Law>(law: L): L extends AdditiveLaw ? AdditiveLaw<number> : Law<number> =>
-  mapLaw(law, toNumber) as L extends AdditiveLaw ? AdditiveLaw<number> : Law<number>;
+export const inDoubles = <L extends NoiseDistribution>(
+  distribution: L,
+): L extends AdditiveDistribution ? AdditiveDistribution<number> : NoiseDistribution<number> =>
+  mapDistribution(distribution, toNumber) as L extends AdditiveDistribution
+    ? AdditiveDistribution<number>
+    : NoiseDistribution<number>;
 
 /** Variance of additive noise, for expected errors only (the discrete distributions are within a fraction of a unit of these). */
-export function varianceOf(law: Law): number {
-  if (law.kind === 'laplace') return 2 * toNumber(law.scale) ** 2;
-  return law.kind === 'gaussian' ? toNumber(law.variance) : 0;
+export function varianceOf(distribution: NoiseDistribution): number {
+  if (distribution.kind === 'laplace') return 2 * toNumber(distribution.scale) ** 2;
+  return distribution.kind === 'gaussian' ? toNumber(distribution.variance) : 0;
 }
 
-const words: Record<Law['kind'], string> = {
+const words: Record<NoiseDistribution['kind'], string> = {
   laplace: 'Laplace',
   gaussian: 'Gaussian',
   selection: 'Exponential choice',
@@ -75,7 +87,7 @@ const words: Record<Law['kind'], string> = {
   published: 'Published',
   none: 'No',
 };
-export const lawWords = (kind: Law['kind']): string => words[kind];
+export const distributionWords = (kind: NoiseDistribution['kind']): string => words[kind];
 
 /** Bits kept when a scale is rounded: small enough for the fast samplers, close enough (one part in a million) to waste nothing. */
 const precision = 20;

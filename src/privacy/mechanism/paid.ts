@@ -1,16 +1,16 @@
 import { compare, zero } from '../../base/exact/rational.js';
-import { costTogether, type Mechanism } from './mechanism.js';
-import { inZcdp, type Profile } from './profile.js';
+import { type Mechanism, totalCostOf } from './mechanism.js';
+import { inZcdp, type PrivacyCost } from './profile.js';
 
 /**
  * Payment: the right to draw reserved noise. Only `charge` makes one, after the ledger has stored the cost of exactly these
  * mechanisms; no mechanism draws without it, or more often than reserved.
  */
-export class Paid {
+export class Payment {
   readonly #left = new Map<Mechanism, number>();
 
-  constructor(booked: readonly Mechanism[]) {
-    for (const mechanism of booked) this.#left.set(mechanism, (this.#left.get(mechanism) ?? 0) + mechanism.draws);
+  constructor(reserved: readonly Mechanism[]) {
+    for (const mechanism of reserved) this.#left.set(mechanism, (this.#left.get(mechanism) ?? 0) + mechanism.draws);
   }
 
   /** Before noise is drawn. */
@@ -24,9 +24,9 @@ export class Paid {
    * Exchanges the payment of one mechanism for others that cost no more in total, for steps whose noise depends on earlier
    * publications.
    */
-  exchange(booked: Mechanism, ...instead: readonly Mechanism[]): void {
-    if (!costsNoMore(costTogether(instead), booked.cost)) throw new RangeError('a noise would cost more than is booked for it');
-    this.take(booked, booked.draws);
+  exchange(reserved: Mechanism, ...instead: readonly Mechanism[]): void {
+    if (!costsNoMore(totalCostOf(instead), reserved.cost)) throw new RangeError('a noise would cost more than is booked for it');
+    this.take(reserved, reserved.draws);
     for (const mechanism of instead) this.#left.set(mechanism, (this.#left.get(mechanism) ?? 0) + mechanism.draws);
   }
 
@@ -37,7 +37,7 @@ export class Paid {
 }
 
 /** Also in zCDP: fewer and larger draws cost more there. */
-const costsNoMore = (a: Profile, b: Profile): boolean =>
+const costsNoMore = (a: PrivacyCost, b: PrivacyCost): boolean =>
   (a.noise === b.noise || a.perRecord.size === 0) &&
   [...a.perRecord].every(([name, cost]) => compare(cost, b.perRecord.get(name) ?? zero) <= 0) &&
   (a.noise === 'zcdp' || b.noise === 'zcdp' || costsNoMore(inZcdp(a), inZcdp(b)));

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import type { AdditiveLaw } from './law.js';
+import type { AdditiveDistribution } from './law.js';
 import { noiseSum } from './law-sum.js';
 import { normalQuantile } from './law-width.js';
-import { type Asked, factorsAt, farthest, ofMean, ofShare, quotients } from './ratio.js';
+import { factorsAt, farthest, ofMean, ofShare, type QuotientQuery, quotientIntervals } from './ratio.js';
 
-const miss = 0.05;
-const laplace = (scale: number): AdditiveLaw<number> => ({ kind: 'laplace', scale });
-const gaussian = (scale: number): AdditiveLaw<number> => ({ kind: 'gaussian', variance: scale ** 2 });
-const solver = (...noises: AdditiveLaw<number>[]) =>
-  quotients(
+const alpha = 0.05;
+const laplace = (scale: number): AdditiveDistribution<number> => ({ kind: 'laplace', scale });
+const gaussian = (scale: number): AdditiveDistribution<number> => ({ kind: 'gaussian', variance: scale ** 2 });
+const solver = (...noises: AdditiveDistribution<number>[]) =>
+  quotientIntervals(
     noises.map((noise) => [{ factor: 1, noise }]),
-    miss,
+    alpha,
   );
 
 /** Every possible r of a fine grid, by the half width itself. */
 function scanner(
-  noises: readonly AdditiveLaw<number>[],
+  noises: readonly AdditiveDistribution<number>[],
   points: number,
-  { factors, within: [least, most] }: Pick<Asked, 'factors' | 'within'>,
+  { factors, within: [least, most] }: Pick<QuotientQuery, 'factors' | 'within'>,
 ) {
-  const { half } = noiseSum(noises, miss);
+  const { half } = noiseSum(noises, alpha);
   const step = (most - least) / points;
   const grid = Array.from({ length: points + 1 }, (_, k) => least + k * step).map((r) => ({
     r,
@@ -55,16 +55,16 @@ describe('the interval of a quotient', () => {
   });
 
   it('the interval is correct far below the step of any grid', () => {
-    const asked = { top: 1e9 / 3, bottom: 1e9, factors: ofShare, within: [0, 1] } as const;
-    const { value, low, high } = solver(laplace(20), laplace(20))(asked);
-    const half = noiseSum([laplace(20), laplace(20)], miss).half([1 - 1 / 3, 1 / 3]) / 1e9;
+    const query = { top: 1e9 / 3, bottom: 1e9, factors: ofShare, within: [0, 1] } as const;
+    const { value, low, high } = solver(laplace(20), laplace(20))(query);
+    const half = noiseSum([laplace(20), laplace(20)], alpha).half([1 - 1 / 3, 1 / 3]) / 1e9;
     expect((value - low) / half).toBeCloseTo(1, 6);
     expect((high - value) / half).toBeCloseTo(1, 6);
   });
 
   it("the interval of Gaussian noise is Fieller's", () => {
     const [a, b, top, bottom] = [4000, 900, 60_000, 9000];
-    const z = normalQuantile(1 - miss / 2);
+    const z = normalQuantile(1 - alpha / 2);
     const [p, q, s] = [bottom ** 2 - (z * b) ** 2, top * bottom, top ** 2 - (z * a) ** 2];
     const root = Math.sqrt(q * q - p * s);
     const { low, high } = solver(gaussian(a), gaussian(b))({ top, bottom, factors: ofMean, within: [-100, 100] });
@@ -75,7 +75,7 @@ describe('the interval of a quotient', () => {
   });
 
   it('the interval is a single number without noise, and one noise wide with a single noise', () => {
-    const none: AdditiveLaw<number> = { kind: 'none' };
+    const none: AdditiveDistribution<number> = { kind: 'none' };
     expect(solver(none, none)({ top: 1, bottom: 3, factors: ofMean, within: [-2, 2] })).toEqual({
       value: 1 / 3,
       low: 1 / 3,

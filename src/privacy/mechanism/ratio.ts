@@ -1,10 +1,10 @@
-import { type NoiseSum, type Part, sumOfNumbers } from './law-sum.js';
+import { type NoiseSum, type ScaledNoise, sumOfNumbers } from './law-sum.js';
 
 /**
  * Confidence interval of a quotient r of noisy numbers: all r for which top - r x bottom is within the half width of its noise
  * (Fieller's argument, quotient.proof.md).
  */
-export interface Quotient {
+export interface QuotientInterval {
   /** `top / bottom`, clamped to `within`. */
   readonly value: number;
   readonly low: number;
@@ -26,7 +26,7 @@ export const ofShare: AffineFactors = [
   [0, 1],
 ];
 
-export interface Asked {
+export interface QuotientQuery {
   readonly top: number;
   /** Above 0. */
   readonly bottom: number;
@@ -45,7 +45,10 @@ export const endsOfMean = [0, 0] as const;
 export const endsOfShare = (own: number, all: number): readonly [number, number] => [own / (2 * all), (all + own) / (2 * all)];
 
 /** Intervals of quotients of numbers with these noises; `noises` lists the parts of each number. */
-export function quotients(noises: readonly (readonly Part[])[], alpha: number): (asked: Asked) => Quotient {
+export function quotientIntervals(
+  noises: readonly (readonly ScaledNoise[])[],
+  alpha: number,
+): (query: QuotientQuery) => QuotientInterval {
   const [sum, oneSided] = [sumOfNumbers(noises, alpha), sumOfNumbers(noises, 2 * alpha)];
   return ({ top, bottom, factors, within: [least, most], ends }) => {
     const value = Math.min(most, Math.max(least, top / bottom));

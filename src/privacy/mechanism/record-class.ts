@@ -3,22 +3,22 @@
  * Reserved names are refused, so kinds cannot collide (isReserved).
  */
 declare const kind: unique symbol;
-type Of<K extends Kind> = string & { readonly [kind]: K };
+type Of<K extends RecordClassKind> = string & { readonly [kind]: K };
 /**
  * Every record; the records of one data part; a mark of how a cost was paid; a one-time cost; records by values of a public
  * column; every record, along declared pairs.
  */
-export type Kind = 'every' | 'part' | 'mark' | 'once' | 'slice' | 'sliced' | 'pairs' | 'paired';
+export type RecordClassKind = 'every' | 'part' | 'mark' | 'once' | 'slice' | 'sliced' | 'pairs' | 'paired';
 
 export type EveryRecord = Of<'every'>;
 /** The answers to one column (secret `answer`), or the tuples of one relation (`edge`). */
-export type Part = Of<'part'>;
+export type DataPart = Of<'part'>;
 /**
  * Mark in addition to record classes: costs that meet a condition are booked once more under it
  * (privacy/dependence/condition.ts).
  */
 export type Mark = Of<'mark'>;
-export type Once = Of<'once'>;
+export type OneTimeClass = Of<'once'>;
 /** Records whose public column has a value in some range. */
 export type Slice = Of<'slice'>;
 /**
@@ -27,10 +27,10 @@ export type Slice = Of<'slice'>;
  */
 export type Sliced = Of<'sliced'>;
 /** Every record, replaced along one declared pair of values (pairs.proof.md). */
-export type Along = Of<'pairs'>;
+export type PairsClass = Of<'pairs'>;
 /** Part of the cost under `*` that was also booked along pairs; the rest counts in full. */
 export type Paired = Of<'paired'>;
-export type RecordClass = EveryRecord | Part | Mark | Once | Slice | Sliced | Along | Paired;
+export type RecordClass = EveryRecord | DataPart | Mark | OneTimeClass | Slice | Sliced | PairsClass | Paired;
 
 declare const slicing: unique symbol;
 /** Public column with the reading of its cells; costs booked under another reading are separate totals. */
@@ -46,8 +46,8 @@ export const columnsIn = (of: Slicing): readonly Slicing[] => of.split(':') as S
 
 export const everyRecord = '*' as EveryRecord;
 
-export const answersTo = (column: string): Part => part(column);
-export const tuplesOf = (relation: string): Part => part(relation);
+export const answersTo = (column: string): DataPart => part(column);
+export const tuplesIn = (relation: string): DataPart => part(relation);
 
 /** Paid by the records that releases may use; the digest is of those left out. */
 export const usedMark = (digest: string): Mark => `used:${digest}` as Mark;
@@ -59,30 +59,30 @@ export const sumsMark = 'sums:all' as Mark;
 export const sourceMark = (data: string, relations?: string): Mark =>
   `source:${relations === undefined ? data : `${data}:${relations}`}` as Mark;
 /** Paid under a source mark, or under none, and declared to be paid for reading the data of `own` (release/accountant/sources.proof.md). */
-export const declaredMark = (own: Mark, paid?: Mark): Mark => `${own}=${paid?.slice('source:'.length) ?? ''}` as Mark;
+export const declaredMark = (own: Mark, paidMark?: Mark): Mark => `${own}=${paidMark?.slice('source:'.length) ?? ''}` as Mark;
 /** The same under more words: totals of another secret are other totals. */
-export const markedBy = (mark: Mark, words: readonly (string | number)[]): Mark => [mark, ...words].join(':') as Mark;
+export const extendMark = (mark: Mark, words: readonly (string | number)[]): Mark => [mark, ...words].join(':') as Mark;
 
-export const onceFor = (what: string): Once => `once:${what}` as Once;
+export const oneTimeClass = (what: string): OneTimeClass => `once:${what}` as OneTimeClass;
 
 /** From one numbered value to another, without end where `to` is infinite; NaN for the records that have none. */
 export const slice = (of: Slicing, from: number, to: number): Slice => sliceOfAll(of, [{ from, to }]);
 /** Some values of each of several columns; undefined for all there are, and none. */
-export const sliceOfAll = (of: Slicing, box: readonly (Ends | undefined)[]): Slice =>
+export const sliceOfAll = (of: Slicing, box: readonly (ValueEnds | undefined)[]): Slice =>
   `slice:${of}:${box.map(endsText).join(';')}` as Slice;
 export const sliced = (of: Slicing): Sliced => `sliced:${of}` as Sliced;
 
-interface Ends {
+interface ValueEnds {
   readonly from: number;
   readonly to: number;
 }
 const end = (x: number): string => (Number.isFinite(x) ? `${x}` : '');
-const endsText = (ends: Ends | undefined): string => {
+const endsText = (ends: ValueEnds | undefined): string => {
   if (ends === undefined) return '*';
   const { from, to } = ends;
   return Number.isNaN(from) ? 'none' : from === to ? `${from}` : `${end(from)}..${end(to)}`;
 };
-function endsIn(text: string): Ends | undefined {
+function endsIn(text: string): ValueEnds | undefined {
   if (text === '*') return undefined;
   const found = /^(?:(none)|(-?\d+)|(-?\d+)?\.\.(-?\d+)?)$/.exec(text);
   if (!found) throw new RangeError(`no values are written ${text}`);
@@ -96,7 +96,7 @@ function endsIn(text: string): Ends | undefined {
 }
 
 /** Columns and values of a slice: one entry for each of its columns. */
-export function boxIn(text: Slice): { readonly of: Slicing; readonly box: readonly (Ends | undefined)[] } {
+export function boxIn(text: Slice): { readonly of: Slicing; readonly box: readonly (ValueEnds | undefined)[] } {
   const at = text.lastIndexOf(':');
   if (at <= 'slice:'.length) throw new RangeError(`no slice is written ${text}`);
   return {
@@ -117,36 +117,37 @@ export function sliceIn(text: Slice): { readonly of: Slicing; readonly from: num
 export const slicingIn = (text: Sliced): Slicing => text.slice('sliced:'.length) as Slicing;
 
 /** By the digest of the pairs. */
-export const along = (pairs: string): Along => `pairs:${pairs}` as Along;
+export const pairsClass = (pairs: string): PairsClass => `pairs:${pairs}` as PairsClass;
 export const paired = (pairs: string): Paired => `paired:${pairs}` as Paired;
-export const pairsIn = (text: Along): string => text.slice('pairs:'.length);
+export const pairsIn = (text: PairsClass): string => text.slice('pairs:'.length);
 
 /** As a ledger holds it. */
 export const storedClass = (text: string): RecordClass => text as RecordClass;
 
-export const kindOf = (text: RecordClass): Kind => {
+export const recordClassKind = (text: RecordClass): RecordClassKind => {
   if (text === everyRecord) return 'every';
   const prefix = /^(used|levels|sums|source|once|slice|sliced|pairs|paired):/.exec(text)?.[1];
   if (prefix === undefined) return 'part';
-  return marks.has(prefix) ? 'mark' : (prefix as Kind);
+  return marks.has(prefix) ? 'mark' : (prefix as RecordClassKind);
 };
 const marks: ReadonlySet<string> = new Set(['used', 'levels', 'sums', 'source']);
-export const isPart = (record: RecordClass): record is Part => kindOf(record) === 'part';
-export const isOnce = (record: RecordClass): record is Once => kindOf(record) === 'once';
+export const isDataPart = (record: RecordClass): record is DataPart => recordClassKind(record) === 'part';
+export const isOneTime = (record: RecordClass): record is OneTimeClass => recordClassKind(record) === 'once';
 /** The mark that one release puts on its cost; a declaration about such costs is none. */
 export const isSourceMark = (record: RecordClass): record is Mark => record.startsWith('source:') && !record.includes('=');
-export const isSlice = (record: RecordClass): record is Slice => kindOf(record) === 'slice';
-export const isAlongPairs = (record: RecordClass): record is Along => kindOf(record) === 'pairs';
-export const isSliced = (record: RecordClass): record is Sliced => kindOf(record) === 'sliced';
+export const isSlice = (record: RecordClass): record is Slice => recordClassKind(record) === 'slice';
+export const isAlongPairs = (record: RecordClass): record is PairsClass => recordClassKind(record) === 'pairs';
+export const isSliced = (record: RecordClass): record is Sliced => recordClassKind(record) === 'sliced';
 /** True for a part of `*` that was booked more finely and is deducted from it: such totals may only be rounded down. */
-export const isTakenOff = (record: RecordClass): boolean => isSliced(record) || kindOf(record) === 'paired';
+export const isDeducted = (record: RecordClass): boolean => isSliced(record) || recordClassKind(record) === 'paired';
 /** True for a class of records that a bound may cover by itself, not a mark. */
-export const isOfRecords = (record: RecordClass): record is EveryRecord | Part => record === everyRecord || isPart(record);
+export const isOfRecords = (record: RecordClass): record is EveryRecord | DataPart =>
+  record === everyRecord || isDataPart(record);
 
 /** A column or relation by such a name would be taken for something else. */
-export const isReserved = (name: string): boolean => !isPart(storedClass(name));
+export const isReserved = (name: string): boolean => !isDataPart(storedClass(name));
 
-function part(name: string): Part {
+function part(name: string): DataPart {
   if (isReserved(name)) throw new RangeError(`a part of the data cannot be called ${name}`);
-  return name as Part;
+  return name as DataPart;
 }

@@ -1,13 +1,13 @@
-import { additive, type Noised } from './additive.js';
-import type { Allotment } from './allotment.js';
-import type { Scope } from './effect.js';
+import { additiveMechanism, type VectorQuery } from './additive.js';
+import type { BudgetShare } from './allotment.js';
+import type { ClassScope } from './effect.js';
 import type { Mechanism } from './mechanism.js';
 
 /**
  * Reserved cost of steps not known yet: it cannot be drawn from, only exchanged (payment.ts) for mechanisms that cost no more in
  * total, smaller reserves included (mechanism.proof.md). `what` determines summary and paying records.
  */
-export function reserve(what: Noised, allotment: Allotment, scope?: Scope): Mechanism {
-  const { law, cost, told } = additive(what, allotment, scope);
-  return { law, cost, draws: 1, told: { name: told.name, cells: told.cells } };
+export function reserve(what: VectorQuery, share: BudgetShare, scope?: ClassScope): Mechanism {
+  const { distribution, cost, summary } = additiveMechanism(what, share, scope);
+  return { distribution, cost, draws: 1, summary: { name: summary.name, cells: summary.cells } };
 }

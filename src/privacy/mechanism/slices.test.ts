@@ -1,27 +1,37 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compare, rational, toNumber } from '../../base/exact/rational.js';
-import { addProfiles, fromStored, isBySlice, type PureProfile, paidBySlice, pureProfile, toStored } from './profile.js';
-import { everyRecord, isReserved, kindOf, slice, sliced, sliceIn, slicingIn, slicingOf, storedClass } from './record-class.js';
+import { composeCosts, costBySlice, fromStored, hasCostBySlice, type PureCost, pureCost, toStored } from './profile.js';
+import {
+  everyRecord,
+  isReserved,
+  recordClassKind,
+  slice,
+  sliced,
+  sliceIn,
+  slicingIn,
+  slicingOf,
+  storedClass,
+} from './record-class.js';
 import {
   addSlices,
-  both,
+  allValues,
+  commonValues,
   costAt,
   costOn,
-  either,
-  everyValue,
-  isEverything,
-  isLevel,
+  coversAllValues,
+  isConstant,
   largestOn,
   noSlices,
   type Slices,
-  type Values,
+  unionOfValues,
+  type ValueSet,
 } from './slices.js';
 
 const last = 14;
 const steps = [...Array.from({ length: last + 1 }, (_, v) => v), Number.NaN];
 const ends = fc.tuple(fc.integer({ min: 0, max: last }), fc.integer({ min: 0, max: last }), fc.boolean(), fc.boolean());
-const values: fc.Arbitrary<Values> = fc.record({
+const values: fc.Arbitrary<ValueSet> = fc.record({
   ranges: fc.array(
     ends.map(([a, b, open, below]) => ({
       from: below ? Number.NEGATIVE_INFINITY : Math.min(a, b),
@@ -31,7 +41,7 @@ const values: fc.Arbitrary<Values> = fc.record({
   ),
   missing: fc.boolean(),
 });
-const has = ({ ranges, missing }: Values, v: number): boolean =>
+const has = ({ ranges, missing }: ValueSet, v: number): boolean =>
   Number.isNaN(v) ? missing : ranges.some(({ from, to }) => from <= v && v <= to);
 const booking = fc.tuple(values, fc.integer({ min: 1, max: 3 }));
 const runs = Number(process.env.FUGU_SLICES ?? 1000);
@@ -75,31 +85,31 @@ describe('costs by the values of a column', () => {
     fc.assert(
       fc.property(values, values, (a, b) => {
         for (const v of steps) {
-          expect(has(either(a, b), v)).toBe(has(a, v) || has(b, v));
-          expect(has(both(a, b), v)).toBe(has(a, v) && has(b, v));
+          expect(has(unionOfValues(a, b), v)).toBe(has(a, v) || has(b, v));
+          expect(has(commonValues(a, b), v)).toBe(has(a, v) && has(b, v));
         }
       }),
       { numRuns: runs },
     );
-    expect(isEverything(everyValue)).toBe(true);
-    expect(isEverything({ ...everyValue, missing: false })).toBe(false);
-    expect(isLevel(costOn(everyValue, rational(1)))).toBe(true);
-    expect(isLevel(costOn({ ...everyValue, missing: false }, rational(1)))).toBe(false);
+    expect(coversAllValues(allValues)).toBe(true);
+    expect(coversAllValues({ ...allValues, missing: false })).toBe(false);
+    expect(isConstant(costOn(allValues, rational(1)))).toBe(true);
+    expect(isConstant(costOn({ ...allValues, missing: false }, rational(1)))).toBe(false);
   });
 
   it('the costs of a million steps, each booked separately at one price, are one run', () => {
     const steps = process.env.FUGU_SLICES ? 1_000_000 : 20_000;
     const week = slicingOf('week', 'd');
-    let total: PureProfile = pureProfile([]);
+    let total: PureCost = pureCost([]);
     for (let t = 0; t < steps; t++)
-      total = addProfiles(total, release(week, { ranges: [{ from: t, to: t }], missing: false }, 1));
+      total = composeCosts(total, release(week, { ranges: [{ from: t, to: t }], missing: false }, 1));
     expect(Object.keys(toStored(total).perRecord)).toEqual(['*', `slice:week#d:0..${steps - 1}`, 'sliced:week#d']);
   });
 });
 
 /** Cost of a release about these values. */
-const release = (of: ReturnType<typeof slicingOf>, { ranges, missing }: Values, cost: number): PureProfile =>
-  pureProfile([
+const release = (of: ReturnType<typeof slicingOf>, { ranges, missing }: ValueSet, cost: number): PureCost =>
+  pureCost([
     [everyRecord, rational(cost)],
     [sliced(of), rational(cost)],
     ...ranges.map(({ from, to }) => [slice(of, from, to), rational(cost)] as const),
@@ -120,21 +130,21 @@ describe('a privacy cost by slices', () => {
           { maxLength: 6 },
         ),
         (list) => {
-          let total: PureProfile = pureProfile([]);
+          let total: PureCost = pureCost([]);
           for (const { by, on, cost } of list)
-            total = addProfiles(
+            total = composeCosts(
               total,
-              by === 'all' ? pureProfile([[everyRecord, rational(cost)]]) : release(by === 'week' ? week : place, on, cost),
+              by === 'all' ? pureCost([[everyRecord, rational(cost)]]) : release(by === 'week' ? week : place, on, cost),
             );
           const stored = toStored(total);
-          const again = fromStored(JSON.parse(JSON.stringify(stored))) as PureProfile;
+          const again = fromStored(JSON.parse(JSON.stringify(stored))) as PureCost;
           expect(toStored(again)).toEqual(stored);
-          for (const profile of [total, again])
+          for (const privacyCost of [total, again])
             for (const [name, of] of [['week', week] as const, ['place', place] as const]) {
-              const paid = paidBySlice(profile, of);
+              const spent = costBySlice(privacyCost, of);
               for (const v of steps) {
                 const owed = list.reduce((t, { by, on, cost }) => t + (by !== name || has(on, v) ? cost : 0), 0);
-                expect(toNumber(costAt(paid, v))).toBe(owed);
+                expect(toNumber(costAt(spent, v))).toBe(owed);
               }
             }
         },
@@ -145,9 +155,9 @@ describe('a privacy cost by slices', () => {
 
   it('an old cost without slices counts for all values of a column', () => {
     const old = fromStored({ noise: 'pure', perRecord: { '*': '1/10' } });
-    expect(isBySlice(old, week)).toBe(false);
-    expect(paidBySlice(old, week)).toEqual(costOn(everyValue, rational(1, 10)));
-    expect(isBySlice(release(week, everyValue, 1), week)).toBe(true);
+    expect(hasCostBySlice(old, week)).toBe(false);
+    expect(costBySlice(old, week)).toEqual(costOn(allValues, rational(1, 10)));
+    expect(hasCostBySlice(release(week, allValues, 1), week)).toBe(true);
   });
 });
 
@@ -169,7 +179,7 @@ describe('the text of a slice', () => {
           const text = slice(of, from!, to!);
           expect(sliceIn(text)).toEqual({ of, from, to });
           expect(slicingIn(sliced(of))).toBe(of);
-          expect([kindOf(storedClass(text)), kindOf(storedClass(sliced(of)))]).toEqual(['slice', 'sliced']);
+          expect([recordClassKind(storedClass(text)), recordClassKind(storedClass(sliced(of)))]).toEqual(['slice', 'sliced']);
           expect([isReserved(text), isReserved(sliced(of))]).toEqual([true, true]);
         },
       ),

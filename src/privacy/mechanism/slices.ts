@@ -28,18 +28,18 @@ export interface Amounts<T> {
 }
 const numbers: Amounts<Rational> = { zero, isZero, equal, join: add };
 /** Some of the values. */
-export interface Values {
+export interface ValueSet {
   readonly ranges: readonly Range[];
   readonly missing: boolean;
 }
 
 export const noSlices: Slices = { runs: [], missing: zero };
-export const everyValue: Values = { ranges: [{ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }], missing: true };
+export const allValues: ValueSet = { ranges: [{ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }], missing: true };
 
 /** This cost for each of these values, zero for the others. */
-export const costOn = ({ ranges, missing }: Values, cost: Rational): Slices => ({
-  runs: tidied(
-    inOrder(ranges).map((range) => ({ ...range, cost })),
+export const costOn = ({ ranges, missing }: ValueSet, cost: Rational): Slices => ({
+  runs: normaliseRuns(
+    sortRanges(ranges).map((range) => ({ ...range, cost })),
     numbers,
   ),
   missing: missing ? cost : zero,
@@ -51,7 +51,7 @@ export const addSlices = (a: Slices, b: Slices): Slices => ({
 });
 
 /** The larger cost at every value. */
-export const largestOn = ({ runs, missing }: Slices, values: Values = everyValue): Rational => {
+export const largestOn = ({ runs, missing }: Slices, values: ValueSet = allValues): Rational => {
   let most = values.missing ? missing : zero;
   for (const { from, to, cost } of runs)
     if (values.ranges.some((range) => range.from <= to && from <= range.to)) most = maximum(most, cost);
@@ -73,7 +73,7 @@ export function amountAt<T>({ runs, missing }: Slices<T>, value: number): T | un
 }
 
 /** True if the cost is the same for all records. */
-export const isLevel = ({ runs, missing }: Slices): boolean =>
+export const isConstant = ({ runs, missing }: Slices): boolean =>
   runs.length === 0
     ? isZero(missing)
     : runs.length === 1 &&
@@ -81,23 +81,25 @@ export const isLevel = ({ runs, missing }: Slices): boolean =>
       runs[0]!.to === Number.POSITIVE_INFINITY &&
       equal(runs[0]!.cost, missing);
 
-export const isEverything = ({ ranges, missing }: Values): boolean => {
-  const [only, ...others] = inOrder(ranges);
+export const coversAllValues = ({ ranges, missing }: ValueSet): boolean => {
+  const [only, ...others] = sortRanges(ranges);
   return missing && others.length === 0 && only?.from === Number.NEGATIVE_INFINITY && only.to === Number.POSITIVE_INFINITY;
 };
 /** The values of either. */
-export const either = (a: Values, b: Values): Values => ({
-  ranges: inOrder([...a.ranges, ...b.ranges]),
+export const unionOfValues = (a: ValueSet, b: ValueSet): ValueSet => ({
+  ranges: sortRanges([...a.ranges, ...b.ranges]),
   missing: a.missing || b.missing,
 });
 /** The values of both. */
-export const both = (a: Values, b: Values): Values => ({
-  ranges: inOrder(a.ranges.flatMap((x) => b.ranges.map((y) => ({ from: Math.max(x.from, y.from), to: Math.min(x.to, y.to) })))),
+export const commonValues = (a: ValueSet, b: ValueSet): ValueSet => ({
+  ranges: sortRanges(
+    a.ranges.flatMap((x) => b.ranges.map((y) => ({ from: Math.max(x.from, y.from), to: Math.min(x.to, y.to) }))),
+  ),
   missing: a.missing && b.missing,
 });
 
 /** In order, joined where they meet. */
-export function inOrder(ranges: readonly Range[]): readonly Range[] {
+export function sortRanges(ranges: readonly Range[]): readonly Range[] {
   const joined: Range[] = [];
   for (const range of [...ranges].filter(({ from, to }) => from <= to).sort((a, b) => a.from - b.from)) {
     const last = joined.at(-1);
@@ -108,7 +110,7 @@ export function inOrder(ranges: readonly Range[]): readonly Range[] {
 }
 
 /** Canonical form of sorted, disjoint runs: adjacent equal costs merged, zeros removed. */
-export function tidied<T>(runs: Iterable<Run<T>>, { isZero, equal }: Amounts<T>): readonly Run<T>[] {
+export function normaliseRuns<T>(runs: Iterable<Run<T>>, { isZero, equal }: Amounts<T>): readonly Run<T>[] {
   const out: Run<T>[] = [];
   for (const run of runs) {
     if (run.from > run.to || isZero(run.cost)) continue;
@@ -123,7 +125,7 @@ export function tidied<T>(runs: Iterable<Run<T>>, { isZero, equal }: Amounts<T>)
 export function joinRuns<T>(a: readonly Run<T>[], b: readonly Run<T>[], amounts: Amounts<T>): readonly Run<T>[] {
   if (a.length === 0) return b;
   if (b.length === 0) return a;
-  return tidied(across(a, b, amounts), amounts);
+  return normaliseRuns(across(a, b, amounts), amounts);
 }
 
 function* across<T>(a: readonly Run<T>[], b: readonly Run<T>[], { zero, join }: Amounts<T>): Iterable<Run<T>> {

@@ -1,31 +1,31 @@
 import { divide, multiply, type Rational, rational } from '../../base/exact/rational.js';
 import type { Enclosure } from '../../base/exact/slow.js';
-import { decayOver } from '../noise/decay.js';
+import { scaledExponential } from '../noise/decay.js';
 import type { Rungs } from '../noise/ladder.js';
 import { quarticSampler } from '../noise/quartic.js';
-import type { Allotment } from './allotment.js';
+import type { BudgetShare } from './allotment.js';
 import { quarticSlide } from './cost.js';
-import { type Followed, type Following, following } from './followed.js';
-import type { SmoothLaw } from './law.js';
+import { type LocalMechanism, type LocalQuery, localMechanism } from './followed.js';
+import type { SmoothDistribution } from './law.js';
 
 /** Half of epsilon for sliding, half for stretching. */
-export const smoothLaw = (epsilon: Rational): SmoothLaw => ({
+export const smoothDistribution = (epsilon: Rational): SmoothDistribution => ({
   kind: 'smooth',
   scale: divide(multiply(rational(2), quarticSlide), epsilon),
   beta: divide(epsilon, rational(6)),
 });
 
 /** Pure noise at the smooth sensitivity of the data (privacy/noise/quartic.proof.md). */
-export const smooth = (what: Followed, allotment: Allotment): Following<SmoothLaw> =>
-  following(what, allotment, smoothLaw(allotment.amount), (law, rungs) =>
-    quarticSampler((digits) => smoothScale(law, rungs, digits))(),
+export const smoothMechanism = (what: LocalQuery, share: BudgetShare): LocalMechanism<SmoothDistribution> =>
+  localMechanism(what, share, smoothDistribution(share.amount), (distribution, rungs) =>
+    quarticSampler((digits) => smoothScale(distribution, rungs, digits))(),
   );
 
 /** `scale` times S, S = max over t of e^(-beta t) width(t), enclosed to about `digits` binary digits. */
-export function smoothScale({ scale, beta }: SmoothLaw, rungs: Rungs, digits: number): Enclosure {
+export function smoothScale({ scale, beta }: SmoothDistribution, rungs: Rungs, digits: number): Enclosure {
   const bits = BigInt(digits + 64);
   const unit = 1n << bits;
-  const step = decayOver(beta, digits + 64);
+  const step = scaledExponential(beta, digits + 64);
   let [low, high] = [0n, 0n];
   let [powerLow, powerHigh] = [unit, unit];
   for (let t = 0; t === 0 || rungs.widest * powerHigh > low; t++) {

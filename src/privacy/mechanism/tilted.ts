@@ -1,22 +1,22 @@
 import { divide, isPositive, multiply, type Rational, rational, subtract } from '../../base/exact/rational.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
-import type { Allotment } from './allotment.js';
-import { booked } from './cost.js';
-import { type Effects, largest } from './effect.js';
-import { roundUp, type TiltLaw } from './law.js';
+import type { BudgetShare } from './allotment.js';
+import { chargedCost } from './cost.js';
+import { largestSensitivity, type RecordSensitivity } from './effect.js';
+import { roundUp, type TiltDistribution } from './law.js';
 import type { Mechanism } from './mechanism.js';
-import type { Paid } from './paid.js';
+import type { Payment } from './paid.js';
 
 /**
  * Query for objective perturbation: the minimiser of a convex objective with a random linear term, published with a little noise
  * of its own (objective-perturbation.proof.md).
  */
-export interface Tiltable {
+export interface ObjectiveQuery {
   readonly name: string;
   /** Length of the weights. */
   readonly cells: number;
   /** Sensitivity of the gradient at any weights, in units of the linear term, rounding included: L1 only. */
-  readonly effects: Effects;
+  readonly sensitivity: RecordSensitivity;
   /** Sensitivity of the log-determinant of the second derivative. */
   readonly bend: Rational;
   /**
@@ -27,42 +27,47 @@ export interface Tiltable {
 }
 
 /** The data's side of it. */
-export interface Tilting {
+export interface ObjectiveData {
   /** Whole-number weights before noise, for a whole-number linear term. */
   readonly minimise: (linear: readonly bigint[]) => readonly bigint[];
   /** Gradient at published weights in units of the linear term, for audits. */
-  readonly pull: (weights: readonly bigint[]) => readonly bigint[];
+  readonly gradient: (weights: readonly bigint[]) => readonly bigint[];
 }
 
-export interface Tilted extends Mechanism {
-  readonly law: TiltLaw;
+export interface ObjectivePerturbation extends Mechanism {
+  readonly distribution: TiltDistribution;
   /** Draws the linear term and the noise of the weights now. */
-  ready(paid: Paid): (data: Tilting) => bigint[];
+  prepare(payment: Payment): (data: ObjectiveData) => bigint[];
 }
 
 /** Share of the budget for the noise on the published weights, whose slack is tiny. */
 const slackShare = rational(1, 50);
 
-export function tilted({ name, cells, effects, bend, slack }: Tiltable, allotment: Allotment): Tilted {
-  const forSlack = multiply(allotment.amount, slackShare);
-  const forTilt = subtract(subtract(allotment.amount, forSlack), bend);
-  if (allotment.noise !== 'pure' || !isPositive(forTilt)) throw new RangeError('nothing is left for the linear term');
-  const law: TiltLaw = {
+export function objectivePerturbation(
+  { name, cells, sensitivity, bend, slack }: ObjectiveQuery,
+  share: BudgetShare,
+): ObjectivePerturbation {
+  const forSlack = multiply(share.amount, slackShare);
+  const forTilt = subtract(subtract(share.amount, forSlack), bend);
+  if (share.noise !== 'pure' || !isPositive(forTilt)) throw new RangeError('nothing is left for the linear term');
+  const distribution: TiltDistribution = {
     kind: 'tilt',
-    scale: roundUp(divide(rational(largest(effects, 'l1')), forTilt)),
+    scale: roundUp(divide(rational(largestSensitivity(sensitivity, 'l1')), forTilt)),
     bend,
     fuzz: roundUp(divide(rational(slack), forSlack)),
     slack: rational(slack),
   };
-  const mechanism: Tilted = {
-    law,
-    cost: booked(law, effects, allotment),
+  const mechanism: ObjectivePerturbation = {
+    distribution,
+    cost: chargedCost(distribution, sensitivity, share),
     draws: 1,
-    told: { name, cells },
-    ready: (paid) => {
-      paid.take(mechanism, 1);
-      const [tilt, fuzz] = [law.scale, law.fuzz].map((scale) => Array.from({ length: cells }, laplaceSampler(scale)));
-      return (data) => paid.release(mechanism, data, ({ minimise }) => minimise(tilt!).map((w, j) => w + fuzz![j]!));
+    summary: { name, cells },
+    prepare: (payment) => {
+      payment.take(mechanism, 1);
+      const [tilt, fuzz] = [distribution.scale, distribution.fuzz].map((scale) =>
+        Array.from({ length: cells }, laplaceSampler(scale)),
+      );
+      return (data) => payment.release(mechanism, data, ({ minimise }) => minimise(tilt!).map((w, j) => w + fuzz![j]!));
     },
   };
   return mechanism;

@@ -1,26 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../../base/exact/rational.js';
-import { addProfiles, fromStored, type PureProfile, paidTogether, pureProfile, toStored } from './profile.js';
+import { composeCosts, costBySlices, fromStored, type PureCost, pureCost, toStored } from './profile.js';
 import { columnsIn, everyRecord, sliced, sliceOfAll, slicingOf, slicingTogether } from './record-class.js';
-import { costAt, everyValue, type Values } from './slices.js';
+import { allValues, costAt, type ValueSet } from './slices.js';
 import {
-  addCosts,
-  costAtAll,
-  costOnAll,
-  costsOf,
-  isLevelIn,
-  largestBy,
-  largestOf,
-  largestOnAll,
-  noCosts,
-  partsOf,
+  addJointCosts,
+  costBoxes,
+  isConstantIn,
+  jointCostAt,
+  jointCostOn,
+  jointCostsOf,
+  largestByColumn,
+  largestCost,
+  largestJointCost,
+  noJointCosts,
 } from './together.js';
 
 const last = 4;
 const steps = [...Array.from({ length: last + 1 }, (_, v) => v), Number.NaN];
-const values: fc.Arbitrary<Values> = fc.oneof(
-  fc.constant(everyValue),
+const values: fc.Arbitrary<ValueSet> = fc.oneof(
+  fc.constant(allValues),
   fc.record({
     ranges: fc.array(
       fc.tuple(fc.nat(last), fc.nat(last)).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) })),
@@ -29,7 +29,7 @@ const values: fc.Arbitrary<Values> = fc.oneof(
     missing: fc.boolean(),
   }),
 );
-const has = ({ ranges, missing }: Values, v: number): boolean =>
+const has = ({ ranges, missing }: ValueSet, v: number): boolean =>
   Number.isNaN(v) ? missing : ranges.some(({ from, to }) => from <= v && v <= to);
 const placesOf = (columns: number): readonly (readonly number[])[] =>
   Array.from({ length: columns }).reduce<readonly (readonly number[])[]>(
@@ -49,35 +49,40 @@ describe('costs by several public columns', () => {
         const owed = (place: readonly number[]) =>
           list.reduce((sum, [on, cost]) => sum + (on.every((each, k) => has(each, place[k]!)) ? cost : 0), 0);
         const sumOf = (bookings: typeof list) =>
-          bookings.reduce((sum, [on, cost]) => addCosts(sum, costOnAll(on, rational(cost)), columns), noCosts(columns));
+          bookings.reduce(
+            (sum, [on, cost]) => addJointCosts(sum, jointCostOn(on, rational(cost)), columns),
+            noJointCosts(columns),
+          );
         const sum = sumOf(list);
         const places = placesOf(columns);
-        for (const place of places) expect(toNumber(costAtAll(sum, place))).toBe(owed(place));
+        for (const place of places) expect(toNumber(jointCostAt(sum, place))).toBe(owed(place));
         expect(sumOf(list.toReversed())).toEqual(sum);
-        expect(costsOf(partsOf(sum, columns), columns)).toEqual(sum);
-        expect(costsOf(partsOf(sum, columns).toReversed(), columns)).toEqual(sum);
+        expect(jointCostsOf(costBoxes(sum, columns), columns)).toEqual(sum);
+        expect(jointCostsOf(costBoxes(sum, columns).toReversed(), columns)).toEqual(sum);
         const most = (among: readonly (readonly number[])[]) => among.reduce((m, place) => Math.max(m, owed(place)), 0);
-        expect(toNumber(largestOf(sum, columns))).toBe(most(places));
+        expect(toNumber(largestCost(sum, columns))).toBe(most(places));
         for (const [on] of list)
-          if (on.every((each) => each !== everyValue))
-            expect(toNumber(largestOnAll(sum, on))).toBe(most(places.filter((p) => on.every((each, k) => has(each, p[k]!)))));
+          if (on.every((each) => each !== allValues))
+            expect(toNumber(largestJointCost(sum, on))).toBe(most(places.filter((p) => on.every((each, k) => has(each, p[k]!)))));
         for (let k = 0; k < columns; k++)
           for (const v of steps)
-            expect(toNumber(costAt(largestBy(sum, k, columns), v))).toBe(most(places.filter((place) => Object.is(place[k], v))));
-        if (isLevelIn(sum, columns)) expect(new Set(places.map(owed)).size).toBe(1);
+            expect(toNumber(costAt(largestByColumn(sum, k, columns), v))).toBe(
+              most(places.filter((place) => Object.is(place[k], v))),
+            );
+        if (isConstantIn(sum, columns)) expect(new Set(places.map(owed)).size).toBe(1);
       }),
       { numRuns: runs },
     );
     expect(
-      isLevelIn(
-        costOnAll(
-          Array.from({ length: columns }, () => everyValue),
+      isConstantIn(
+        jointCostOn(
+          Array.from({ length: columns }, () => allValues),
           rational(1),
         ),
         columns,
       ),
     ).toBe(true);
-    expect(isLevelIn(costOnAll([{ ...everyValue, missing: false }, ...Array.from({ length: columns - 1 }, () => everyValue)], rational(1)), columns)).toBe(false); // biome-ignore format: one line
+    expect(isConstantIn(jointCostOn([{ ...allValues, missing: false }, ...Array.from({ length: columns - 1 }, () => allValues)], rational(1)), columns)).toBe(false); // biome-ignore format: one line
   });
 
   it('the cost of each combination includes releases about everybody and survives being stored', () => {
@@ -85,27 +90,27 @@ describe('costs by several public columns', () => {
     expect(columnsIn(both)).toHaveLength(2);
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), values, values, fc.integer({ min: 1, max: 3 })), { maxLength: 6 }), (list) => {
-        let total: PureProfile = pureProfile([]);
-        for (const [apart, a, b, cost] of list) {
-          const parts = partsOf(costOnAll([a, b], rational(cost)), 2);
-          total = addProfiles(
+        let total: PureCost = pureCost([]);
+        for (const [bySlices, a, b, cost] of list) {
+          const parts = costBoxes(jointCostOn([a, b], rational(cost)), 2);
+          total = composeCosts(
             total,
-            pureProfile([
+            pureCost([
               [everyRecord, rational(2 * cost)],
-              ...(apart ? [[sliced(both), rational(2 * cost)] as const] : []),
-              ...(apart ? parts.map(({ box, cost }) => [sliceOfAll(both, box), cost] as const) : []),
+              ...(bySlices ? [[sliced(both), rational(2 * cost)] as const] : []),
+              ...(bySlices ? parts.map(({ box, cost }) => [sliceOfAll(both, box), cost] as const) : []),
             ]),
           );
         }
         const stored = toStored(total);
-        const again = fromStored(JSON.parse(JSON.stringify(stored))) as PureProfile;
+        const again = fromStored(JSON.parse(JSON.stringify(stored))) as PureCost;
         expect(toStored(again)).toEqual(stored);
         for (const place of placesOf(2)) {
           const owed = list.reduce(
-            (sum, [apart, a, b, cost]) => sum + (!apart ? 2 * cost : has(a, place[0]!) && has(b, place[1]!) ? cost : 0),
+            (sum, [bySlices, a, b, cost]) => sum + (!bySlices ? 2 * cost : has(a, place[0]!) && has(b, place[1]!) ? cost : 0),
             0,
           );
-          expect(toNumber(costAtAll(paidTogether(again, both), place))).toBe(owed);
+          expect(toNumber(jointCostAt(costBySlices(again, both), place))).toBe(owed);
         }
       }),
       { numRuns: runs },
@@ -114,11 +119,11 @@ describe('costs by several public columns', () => {
 
   it('the costs of many steps at one place, each booked separately at one price, are one box', () => {
     const both = slicingTogether([slicingOf('day', 'd1'), slicingOf('place', 'd2')]);
-    let total: PureProfile = pureProfile([]);
+    let total: PureCost = pureCost([]);
     for (let t = 0; t < 2000; t++)
-      total = addProfiles(
+      total = composeCosts(
         total,
-        pureProfile([
+        pureCost([
           [everyRecord, rational(1)],
           [sliced(both), rational(1)],
           [

@@ -1,23 +1,33 @@
 import { add, equal, isZero, maximum, type Rational, zero } from '../../base/exact/rational.js';
-import { type Amounts, amountAt, inOrder, joinRuns, type Range, type Run, type Slices, tidied, type Values } from './slices.js';
+import {
+  type Amounts,
+  amountAt,
+  joinRuns,
+  normaliseRuns,
+  type Range,
+  type Run,
+  type Slices,
+  sortRanges,
+  type ValueSet,
+} from './slices.js';
 
 /**
  * Cost for each combination of values of several public columns, nested by column; a number if no column is left. Canonical like
  * the costs of one column. `columns` is their number.
  */
-export type Costs = Rational | CostsBy;
-export interface CostsBy extends Slices<Costs> {}
+export type JointCosts = Rational | JointCostsBy;
+export interface JointCostsBy extends Slices<JointCosts> {}
 
 /** Range of values of each column: NaN for records without one, undefined for all records. */
-export type Box = readonly (Range | undefined)[];
-export interface Part {
-  readonly box: Box;
+export type ValueBox = readonly (Range | undefined)[];
+export interface CostBox {
+  readonly box: ValueBox;
   readonly cost: Rational;
 }
 
-const by = (costs: Costs): CostsBy => costs as CostsBy;
+const by = (costs: JointCosts): JointCostsBy => costs as JointCostsBy;
 
-function amountsOf(columns: number, join: (a: Rational, b: Rational) => Rational): Amounts<Costs> {
+function amountsOf(columns: number, join: (a: Rational, b: Rational) => Rational): Amounts<JointCosts> {
   if (columns === 0)
     return {
       zero,
@@ -43,19 +53,19 @@ function amountsOf(columns: number, join: (a: Rational, b: Rational) => Rational
   };
 }
 
-export const noCosts = (columns: number): Costs => amountsOf(columns, add).zero;
-export const areEqual = (a: Costs, b: Costs, columns: number): boolean => amountsOf(columns, add).equal(a, b);
-export const addCosts = (a: Costs, b: Costs, columns: number): Costs => amountsOf(columns, add).join(a, b);
+export const noJointCosts = (columns: number): JointCosts => amountsOf(columns, add).zero;
+export const areEqualCosts = (a: JointCosts, b: JointCosts, columns: number): boolean => amountsOf(columns, add).equal(a, b);
+export const addJointCosts = (a: JointCosts, b: JointCosts, columns: number): JointCosts => amountsOf(columns, add).join(a, b);
 
 /** This cost where every column has one of these values, zero elsewhere. */
-export function costOnAll(values: readonly Values[], cost: Rational): Costs {
+export function jointCostOn(values: readonly ValueSet[], cost: Rational): JointCosts {
   const [first, ...others] = values;
   if (!first) return cost;
-  const inner = costOnAll(others, cost);
+  const inner = jointCostOn(others, cost);
   const nothing = amountsOf(others.length, add);
   return {
-    runs: tidied(
-      inOrder(first.ranges).map((range) => ({ ...range, cost: inner })),
+    runs: normaliseRuns(
+      sortRanges(first.ranges).map((range) => ({ ...range, cost: inner })),
       nothing,
     ),
     missing: first.missing ? inner : nothing.zero,
@@ -63,22 +73,23 @@ export function costOnAll(values: readonly Values[], cost: Rational): Costs {
 }
 
 /** The largest cost where every column has one of these values. */
-export function largestOnAll(costs: Costs, values: readonly Values[]): Rational {
+export function largestJointCost(costs: JointCosts, values: readonly ValueSet[]): Rational {
   const [first, ...others] = values;
   if (!first) return costs as Rational;
-  let most = first.missing ? largestOnAll(by(costs).missing, others) : zero;
+  let most = first.missing ? largestJointCost(by(costs).missing, others) : zero;
   for (const { from, to, cost } of by(costs).runs)
-    if (first.ranges.some((range) => range.from <= to && from <= range.to)) most = maximum(most, largestOnAll(cost, others));
+    if (first.ranges.some((range) => range.from <= to && from <= range.to)) most = maximum(most, largestJointCost(cost, others));
   return most;
 }
 
 /** Largest cost at each value of one column, over the values of the others. */
-export function largestBy(costs: Costs, column: number, columns: number): Slices {
-  const most = (inner: Costs): Costs => (columns === 1 ? inner : column === 0 ? largestOf(inner, columns - 1) : inner);
+export function largestByColumn(costs: JointCosts, column: number, columns: number): Slices {
+  const most = (inner: JointCosts): JointCosts =>
+    columns === 1 ? inner : column === 0 ? largestCost(inner, columns - 1) : inner;
   if (column === 0) {
     const { runs, missing } = by(costs);
     return {
-      runs: tidied(
+      runs: normaliseRuns(
         runs.map((run) => ({ ...run, cost: most(run.cost) as Rational })),
         numbers,
       ),
@@ -86,17 +97,17 @@ export function largestBy(costs: Costs, column: number, columns: number): Slices
     };
   }
   const each = [...by(costs).runs.map(({ cost }) => cost), by(costs).missing].map((inner) =>
-    largestBy(inner, column - 1, columns - 1),
+    largestByColumn(inner, column - 1, columns - 1),
   );
   return joined(each, amountsOf(1, maximum) as unknown as Amounts<Slices>);
 }
 const numbers = amountsOf(0, add) as Amounts<Rational>;
 
-export function largestOf(costs: Costs, columns: number): Rational {
+export function largestCost(costs: JointCosts, columns: number): Rational {
   if (columns === 0) return costs as Rational;
   return by(costs).runs.reduce(
-    (most, { cost }) => maximum(most, largestOf(cost, columns - 1)),
-    largestOf(by(costs).missing, columns - 1),
+    (most, { cost }) => maximum(most, largestCost(cost, columns - 1)),
+    largestCost(by(costs).missing, columns - 1),
   );
 }
 
@@ -109,8 +120,8 @@ function joined<T>(list: readonly T[], amounts: Amounts<T>): T {
 }
 
 /** Cost of a record with these values; NaN for columns without one. */
-export function costAtAll(costs: Costs, place: readonly number[]): Rational {
-  let found: Costs | undefined = costs;
+export function jointCostAt(costs: JointCosts, place: readonly number[]): Rational {
+  let found: JointCosts | undefined = costs;
   for (const value of place) {
     found = amountAt(by(found), value);
     if (found === undefined) return zero;
@@ -119,12 +130,12 @@ export function costAtAll(costs: Costs, place: readonly number[]): Rational {
 }
 
 /** Costs as disjoint boxes, the same list for equal costs. */
-export function partsOf(costs: Costs, columns: number): readonly Part[] {
+export function costBoxes(costs: JointCosts, columns: number): readonly CostBox[] {
   if (columns === 0) return isZero(costs as Rational) ? [] : [{ box: [], cost: costs as Rational }];
   const { runs, missing } = by(costs);
   const inner = amountsOf(columns - 1, add);
-  const under = (value: Range | undefined, rest: Costs): Part[] =>
-    partsOf(rest, columns - 1).map(({ box, cost }) => ({ box: [value, ...box], cost }));
+  const under = (value: Range | undefined, rest: JointCosts): CostBox[] =>
+    costBoxes(rest, columns - 1).map(({ box, cost }) => ({ box: [value, ...box], cost }));
   const [only, ...others] = runs;
   const all = only && others.length === 0 && only.from === Number.NEGATIVE_INFINITY && only.to === Number.POSITIVE_INFINITY;
   if (all && inner.equal(only.cost, missing)) return under(undefined, missing);
@@ -134,11 +145,11 @@ const none: Range = { from: Number.NaN, to: Number.NaN };
 const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Sum of boxes that may overlap. */
-export function costsOf(parts: readonly Part[], columns: number): Costs {
+export function jointCostsOf(parts: readonly CostBox[], columns: number): JointCosts {
   if (columns === 0) return parts.reduce((sum, { cost }) => add(sum, cost), zero);
   const amounts = amountsOf(columns - 1, add);
-  const [missing, groups]: [Part[], Map<string, { readonly range: Range; readonly parts: Part[] }>] = [[], new Map()];
-  const put = (range: Range, part: Part) => {
+  const [missing, groups]: [CostBox[], Map<string, { readonly range: Range; readonly parts: CostBox[] }>] = [[], new Map()];
+  const put = (range: Range, part: CostBox) => {
     const key = `${range.from}..${range.to}`;
     const group = groups.get(key) ?? { range, parts: [] };
     groups.set(key, group);
@@ -152,17 +163,17 @@ export function costsOf(parts: readonly Part[], columns: number): Costs {
     else missing.push(inner);
   }
   const runs = [...groups.values()]
-    .map(({ range, parts }): Run<Costs> => ({ ...range, cost: costsOf(parts, columns - 1) }))
+    .map(({ range, parts }): Run<JointCosts> => ({ ...range, cost: jointCostsOf(parts, columns - 1) }))
     .sort((a, b) => a.from - b.from || 0);
-  const apart = runs.every(({ from }, k) => k === 0 || runs[k - 1]!.to < from);
-  const sum = apart
-    ? tidied(runs, amounts)
-    : runs.reduce<readonly Run<Costs>[]>((t, run) => joinRuns(t, tidied([run], amounts), amounts), []);
-  return { runs: sum, missing: costsOf(missing, columns - 1) };
+  const disjoint = runs.every(({ from }, k) => k === 0 || runs[k - 1]!.to < from);
+  const sum = disjoint
+    ? normaliseRuns(runs, amounts)
+    : runs.reduce<readonly Run<JointCosts>[]>((t, run) => joinRuns(t, normaliseRuns([run], amounts), amounts), []);
+  return { runs: sum, missing: jointCostsOf(missing, columns - 1) };
 }
 
 /** True if the cost is the same for all records. */
-export const isLevelIn = (costs: Costs, columns: number): boolean => {
-  const parts = partsOf(costs, columns);
+export const isConstantIn = (costs: JointCosts, columns: number): boolean => {
+  const parts = costBoxes(costs, columns);
   return parts.length === 0 || (parts.length === 1 && parts[0]!.box.every((value) => value === undefined));
 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compare, fromNumber, parseRational, rational, toNumber } from '../../base/exact/rational.js';
-import { fromStored, inZcdp, nothingSpent, pureProfile, spend, toStored, withZcdp, zcdpOfAll } from './profile.js';
+import { fromStored, inZcdp, nothingSpent, pureCost, spend, toStored, withZcdp, zcdpOfAll } from './profile.js';
 import { everyRecord, slice, sliced, slicingOf } from './record-class.js';
 import { pureOfZcdp, zcdpOfPure } from './zcdp-of-pure.js';
 
@@ -24,10 +24,10 @@ describe('the zCDP cost of one pure draw', () => {
   });
 
   it('the zCDP cost bounds discrete Laplace noise, and half of it does not', () => {
-    const law = (epsilon: number, at: number) =>
+    const distribution = (epsilon: number, at: number) =>
       Array.from({ length: 400 }, (_, k) => Math.tanh(epsilon / 2) * Math.exp(-epsilon * Math.abs(k - 200 - at)));
     for (const epsilon of [0.2, 0.5, 1, 2]) {
-      const divergences = orders.map((alpha) => renyi(law(epsilon, 0), law(epsilon, 1), alpha) / alpha);
+      const divergences = orders.map((alpha) => renyi(distribution(epsilon, 0), distribution(epsilon, 1), alpha) / alpha);
       const rho = toNumber(zcdpOfPure(fromNumber(epsilon)));
       expect(Math.max(...divergences)).toBeLessThanOrEqual(rho * (1 + 1e-9));
       expect(Math.max(...divergences)).toBeGreaterThan(rho / 2);
@@ -47,18 +47,18 @@ describe('the zCDP cost of one pure draw', () => {
   });
 
   it('the zCDP cost adds up draw by draw and survives being stored', () => {
-    const tenth = withZcdp(pureProfile([[everyRecord, rational(1, 10)]]));
+    const tenth = withZcdp(pureCost([[everyRecord, rational(1, 10)]]));
     const two = spend(spend(nothingSpent, tenth), tenth);
     expect(toNumber(zcdpOfAll(two).perRecord.get(everyRecord)!)).toBeCloseTo(0.2 * Math.tanh(0.05), 12);
     expect(toStored(fromStored(toStored(two.pure)))).toEqual(toStored(two.pure));
     // Four draws of a quarter each.
-    const four = withZcdp(pureProfile([[everyRecord, rational(1, 10)]]), 4);
+    const four = withZcdp(pureCost([[everyRecord, rational(1, 10)]]), 4);
     expect(toNumber(inZcdp(four).perRecord.get(everyRecord)!)).toBeCloseTo(0.1 * Math.tanh(0.0125), 12);
   });
 
   it('an entry without a number of draws counts as one draw, by value too, and its text is unchanged', () => {
     const week = slicingOf('week', 'x');
-    const old = pureProfile([
+    const old = pureCost([
       [everyRecord, parseRational('0.3')],
       [sliced(week), parseRational('0.2')],
       [slice(week, 1, 1), parseRational('0.2')],

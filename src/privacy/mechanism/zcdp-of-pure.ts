@@ -13,9 +13,9 @@ import {
 /** Privacy cost in zCDP of one epsilon-DP draw: epsilon tanh(epsilon/2), at most epsilon^2/2 (zcdp-of-pure.proof.md). Rounded up. */
 export function zcdpOfPure(epsilon: Rational): Rational {
   if (!isPositive(epsilon)) return zero;
-  return fromNumber(priceUp(toNumberUp(epsilon)));
+  return fromNumber(zcdpUp(toNumberUp(epsilon)));
 }
-const priceUp = (epsilon: number): number => mulUp(epsilon, tanhUp(epsilon / 2));
+const zcdpUp = (epsilon: number): number => mulUp(epsilon, tanhUp(epsilon / 2));
 
 /** Largest epsilon of one pure draw whose zCDP cost is at most rho. Rounded down, and verified. */
 export function pureOfZcdp(rho: Rational): Rational {
@@ -25,7 +25,7 @@ export function pureOfZcdp(rho: Rational): Rational {
   let [low, high] = [0, Math.min(2 * sqrtUp(2 * most) + most, most + 1)];
   for (let k = 0; k < 80 && nextDown(high) > low; k++) {
     const middle = low + (high - low) / 2;
-    if (priceUp(middle) <= most) low = middle;
+    if (zcdpUp(middle) <= most) low = middle;
     else high = middle;
   }
   const found = fromNumber(low);

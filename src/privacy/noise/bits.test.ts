@@ -19,11 +19,11 @@ const isUniform = (cells: number, draw: () => number): boolean =>
 
 describe('the pool of bits', () => {
   it('the pool requests at least 4 KiB at a time from its source', () => {
-    const asked: number[] = [];
-    const bits = new Bits((buffer) => asked.push(buffer.byteLength));
+    const requests: number[] = [];
+    const bits = new Bits((buffer) => requests.push(buffer.byteLength));
     for (let i = 0; i < 5000; i++) bits.word();
-    expect(asked.length).toBeLessThanOrEqual(5);
-    expect(Math.min(...asked)).toBeGreaterThanOrEqual(4096);
+    expect(requests.length).toBeLessThanOrEqual(5);
+    expect(Math.min(...requests)).toBeGreaterThanOrEqual(4096);
   });
 
   it('the pool erases the words it has returned', () => {

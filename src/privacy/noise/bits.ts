@@ -85,4 +85,4 @@ export class Bits implements Digits {
 export const cryptoBits = new Bits((buffer) => randomFillSync(buffer));
 
 /** Bytes for names and secrets that must be unguessable: fresh from the system, not from the pool of noise. */
-export const unguessable = (bytes: number): Buffer => randomBytes(bytes);
+export const secretBytes = (bytes: number): Buffer => randomBytes(bytes);

@@ -1,6 +1,6 @@
 import { divide, multiply, type Rational, rational } from '../../base/exact/rational.js';
 import { cryptoBits, type Digits } from './bits.js';
-import { decayOver } from './decay.js';
+import { scaledExponential } from './decay.js';
 import { LazyReal } from './lazy-real.js';
 
 /**
@@ -33,7 +33,7 @@ function weightsOf(gaps: readonly bigint[], rate: Rational, bits: number): Map<b
   let at = 0n;
   for (const gap of [...new Set(gaps)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))) {
     if (gap > at) {
-      const step = steps.get(gap - at) ?? decayOver(rational(rate.num * (gap - at), rate.den), bits);
+      const step = steps.get(gap - at) ?? scaledExponential(rational(rate.num * (gap - at), rate.den), bits);
       steps.set(gap - at, step);
       current = { low: (current.low * step.low) >> shift, high: ((current.high * step.high) >> shift) + 1n };
       at = gap;

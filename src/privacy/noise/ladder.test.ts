@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../../base/exact/rational.js';
 import { slowExp } from '../../base/exact/slow.js';
-import { smoothLaw, smoothScale } from '../mechanism/smooth.js';
+import { smoothDistribution, smoothScale } from '../mechanism/smooth.js';
 import { Bits } from './bits.js';
 import { ladderSampler, rungsTabulated } from './ladder.js';
 import { quarticSampler } from './quartic.js';
@@ -90,25 +90,25 @@ describe('the ladder sampler', () => {
     for (const epsilon of [10n ** 300n, 10n ** 9n, 10n ** 6n, 10n ** 4n]) {
       const draw = ladderSampler(rungs, rational(epsilon, 2n), seeded(5));
       for (let k = 0; k < 100; k++) expect(draw()).toBe(0n);
-      const smooth = smoothScale(smoothLaw(rational(epsilon)), rungs, 64);
+      const smooth = smoothScale(smoothDistribution(rational(epsilon)), rungs, 64);
       expect(toNumber(smooth.low) / toNumber(smooth.high)).toBeCloseTo(1, 9);
     }
   });
 
   it('the ladder sampler reports in advance how many rungs a draw of a small epsilon would tabulate', () => {
-    let asked = 0;
+    let deepest = 0;
     const counted = {
       width: (t: number) => {
-        asked = Math.max(asked, t + 1);
+        deepest = Math.max(deepest, t + 1);
         return 3n;
       },
       widest: 3n,
     };
     for (const decay of [rational(1, 20), rational(1, 500)]) {
-      asked = 0;
+      deepest = 0;
       ladderSampler(counted, decay, seeded(6))();
-      expect(asked).toBeLessThanOrEqual(rungsTabulated(decay, 3n));
-      expect(asked).toBeGreaterThan(0.9 * rungsTabulated(decay, 3n));
+      expect(deepest).toBeLessThanOrEqual(rungsTabulated(decay, 3n));
+      expect(deepest).toBeGreaterThan(0.9 * rungsTabulated(decay, 3n));
     }
   });
 

@@ -1,6 +1,6 @@
 import { type Rational, toNumber } from '../../base/exact/rational.js';
 import { type Bits, cryptoBits } from './bits.js';
-import { decayOver } from './decay.js';
+import { scaledExponential } from './decay.js';
 import { uniformBelow, uniformBits } from './uniform.js';
 
 /**
@@ -50,7 +50,7 @@ const digitsFor = (widest: bigint): number => 128 + 2 * widest.toString(2).lengt
 function tabulate(width: (t: number) => bigint, widest: bigint, decay: Rational, precision: number): Table {
   const p = BigInt(precision);
   const one = 1n << p;
-  const { low: ratioLow, high: ratioHigh } = decayOver(decay, precision);
+  const { low: ratioLow, high: ratioHigh } = scaledExponential(decay, precision);
   const low = [one];
   const high = [one];
   let powerLow = one;

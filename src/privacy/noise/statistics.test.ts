@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type Check, failuresOf, gaussianLaw, type Law, laplaceLaw, moment, twoSamples } from '../../../test/goodness-of-fit.js';
+import {
+  type Check,
+  failuresOf,
+  gaussianDistribution,
+  type IntegerDistribution,
+  laplaceDistribution,
+  momentOf,
+  twoSamples,
+} from '../../../test/goodness-of-fit.js';
 import { fromNumber, parseRational, rational, toNumber } from '../../base/exact/rational.js';
-import { additive } from '../mechanism/additive.js';
+import { additiveMechanism } from '../mechanism/additive.js';
 import { pure } from '../mechanism/allotment.js';
-import { effectOn } from '../mechanism/effect.js';
-import { Paid } from '../mechanism/paid.js';
+import { sensitivityOn } from '../mechanism/effect.js';
+import { Payment } from '../mechanism/paid.js';
 import { everyRecord } from '../mechanism/record-class.js';
 import { cryptoBits, type Digits } from './bits.js';
 import { gaussianNumbers, gaussianSampler, integerRoot, wideGaussian } from './discrete-gaussian.js';
@@ -21,18 +29,18 @@ const sampleOf = (n: number, draw: () => number | bigint): number[] => Array.fro
 const digitsOf = (base: number): Digits => ({ base, word: () => cryptoBits.below(base), bit: () => cryptoBits.bit() });
 
 describe('the reference distributions', () => {
-  const rows: [string, Law, number[]][] = [
-    ['DLap(1)', laplaceLaw(1), [0.46211716, 0.1700034, 0.06254076, 0.02300746]],
-    ['DLap(2)', laplaceLaw(2), [0.24491866, 0.14855068, 0.09010054, 0.05464874]],
-    ['DGauss(1)', gaussianLaw(1), [0.39894228, 0.24197072, 0.05399097, 0.00443185]],
-    ['DGauss(4)', gaussianLaw(4), [0.19947114, 0.17603266, 0.12098536, 0.0647588]],
+  const rows: [string, IntegerDistribution, number[]][] = [
+    ['DLap(1)', laplaceDistribution(1), [0.46211716, 0.1700034, 0.06254076, 0.02300746]],
+    ['DLap(2)', laplaceDistribution(2), [0.24491866, 0.14855068, 0.09010054, 0.05464874]],
+    ['DGauss(1)', gaussianDistribution(1), [0.39894228, 0.24197072, 0.05399097, 0.00443185]],
+    ['DGauss(4)', gaussianDistribution(4), [0.19947114, 0.17603266, 0.12098536, 0.0647588]],
   ];
-  it.each(rows)('the distribution %s has the published probabilities', (_, law, want) => {
-    for (const [k, p] of want.entries()) expect(law.pmf(k)).toBeCloseTo(p, 8);
+  it.each(rows)('the distribution %s has the published probabilities', (_, distribution, want) => {
+    for (const [k, p] of want.entries()) expect(distribution.pmf(k)).toBeCloseTo(p, 8);
   });
   it('the reference distributions have the published variances', () => {
-    expect(moment(laplaceLaw(1), 2)).toBeCloseTo(1.841347, 6);
-    expect(moment(gaussianLaw(1), 2)).toBeCloseTo(0.99999979, 8);
+    expect(momentOf(laplaceDistribution(1), 2)).toBeCloseTo(1.841347, 6);
+    expect(momentOf(gaussianDistribution(1), 2)).toBeCloseTo(0.99999979, 8);
   });
 });
 
@@ -41,20 +49,20 @@ describe('discrete Laplace', () => {
     'the Laplace sampler of scale %s passes every check in doubles',
     (text) => {
       const scale = parseRational(text);
-      expect(failuresOf(sampleOf(many, laplaceNumbers(scale).draw), laplaceLaw(toNumber(scale)))).toEqual([]);
+      expect(failuresOf(sampleOf(many, laplaceNumbers(scale).draw), laplaceDistribution(toNumber(scale)))).toEqual([]);
     },
   );
   it('the Laplace sampler passes with any double as the scale', () => {
-    expect(failuresOf(sampleOf(many, laplaceNumbers(fromNumber(Math.PI)).draw), laplaceLaw(Math.PI))).toEqual([]);
+    expect(failuresOf(sampleOf(many, laplaceNumbers(fromNumber(Math.PI)).draw), laplaceDistribution(Math.PI))).toEqual([]);
   });
   it.each(['1', '10/3', '50'])('the Laplace sampler of scale %s passes every check in big integers', (text) => {
     const scale = parseRational(text);
-    expect(failuresOf(sampleOf(some, wideLaplace(scale)), laplaceLaw(toNumber(scale)))).toEqual([]);
+    expect(failuresOf(sampleOf(some, wideLaplace(scale)), laplaceDistribution(toNumber(scale)))).toEqual([]);
   });
   it.each(['1/3', '1', '10/3', '20'])('the two Laplace samplers of scale %s have the same distribution', (text) => {
     const scale = parseRational(text);
-    const law = laplaceLaw(toNumber(scale));
-    expect(twoSamples(sampleOf(many, laplaceNumbers(scale).draw), sampleOf(some, wideLaplace(scale)), law)).toBe(true);
+    const distribution = laplaceDistribution(toNumber(scale));
+    expect(twoSamples(sampleOf(many, laplaceNumbers(scale).draw), sampleOf(some, wideLaplace(scale)), distribution)).toBe(true);
   });
   it.each([2, 4, 8, 2 ** 51])(
     'the Laplace sampler stays exact with digits of %i values, where the rare paths are common',
@@ -62,14 +70,14 @@ describe('discrete Laplace', () => {
       for (const text of ['1', '10/3', '1/4', '37']) {
         const scale = parseRational(text);
         const sample = sampleOf(some, laplaceNumbers(scale, digitsOf(base)).draw);
-        expect([text, failuresOf(sample, laplaceLaw(toNumber(scale)))]).toEqual([text, []]);
+        expect([text, failuresOf(sample, laplaceDistribution(toNumber(scale)))]).toEqual([text, []]);
       }
     },
   );
   it('the Laplace sampler draws at scales far beyond 2^53 and far below one', () => {
     const huge = rational(10n ** 30n);
     const sample = sampleOf(20_000, laplaceSampler(huge)).map((x) => Math.round(x / 1e28));
-    expect(failuresOf(sample, laplaceLaw(100)).filter((c) => c !== 'chi-square' && c !== 'log-ratio')).toEqual([]);
+    expect(failuresOf(sample, laplaceDistribution(100)).filter((c) => c !== 'chi-square' && c !== 'log-ratio')).toEqual([]);
     const tiny = laplaceSampler(rational(1n, 10n ** 400n));
     expect(sampleOf(1000, tiny).every((x) => x === 0)).toBe(true);
   });
@@ -84,20 +92,22 @@ describe('discrete Gaussian', () => {
     'the Gaussian sampler of variance %s passes every check in doubles',
     (text) => {
       const variance = parseRational(text);
-      expect(failuresOf(sampleOf(many, gaussianNumbers(variance).draw), gaussianLaw(toNumber(variance)))).toEqual([]);
+      expect(failuresOf(sampleOf(many, gaussianNumbers(variance).draw), gaussianDistribution(toNumber(variance)))).toEqual([]);
     },
   );
   it('the Gaussian sampler passes with any double as the variance', () => {
-    expect(failuresOf(sampleOf(many, gaussianNumbers(fromNumber(Math.E)).draw), gaussianLaw(Math.E))).toEqual([]);
+    expect(failuresOf(sampleOf(many, gaussianNumbers(fromNumber(Math.E)).draw), gaussianDistribution(Math.E))).toEqual([]);
   });
   it.each(['1', '1/4', '50'])('the Gaussian sampler of variance %s passes every check in big integers', (text) => {
     const variance = parseRational(text);
-    expect(failuresOf(sampleOf(some, wideGaussian(variance)), gaussianLaw(toNumber(variance)))).toEqual([]);
+    expect(failuresOf(sampleOf(some, wideGaussian(variance)), gaussianDistribution(toNumber(variance)))).toEqual([]);
   });
   it.each(['1/3', '1', '7', '300'])('the two Gaussian samplers of variance %s have the same distribution', (text) => {
     const variance = parseRational(text);
-    const law = gaussianLaw(toNumber(variance));
-    expect(twoSamples(sampleOf(many, gaussianNumbers(variance).draw), sampleOf(some, wideGaussian(variance)), law)).toBe(true);
+    const distribution = gaussianDistribution(toNumber(variance));
+    expect(twoSamples(sampleOf(many, gaussianNumbers(variance).draw), sampleOf(some, wideGaussian(variance)), distribution)).toBe(
+      true,
+    );
   });
   it.each([2, 4, 8, 2 ** 51])(
     'the Gaussian sampler stays exact with digits of %i values, where the rare paths are common',
@@ -105,13 +115,13 @@ describe('discrete Gaussian', () => {
       for (const text of ['1', '10/3', '1/4', '90']) {
         const variance = parseRational(text);
         const sample = sampleOf(some / 2, gaussianNumbers(variance, digitsOf(base)).draw);
-        expect([text, failuresOf(sample, gaussianLaw(toNumber(variance)))]).toEqual([text, []]);
+        expect([text, failuresOf(sample, gaussianDistribution(toNumber(variance)))]).toEqual([text, []]);
       }
     },
   );
   it('the Gaussian sampler draws at variances far beyond 2^53 and far below one', () => {
     const sample = sampleOf(20_000, gaussianSampler(rational(10n ** 60n))).map((x) => Math.round(x / 1e28));
-    expect(failuresOf(sample, gaussianLaw(10_000)).filter((c) => c !== 'chi-square' && c !== 'log-ratio')).toEqual([]);
+    expect(failuresOf(sample, gaussianDistribution(10_000)).filter((c) => c !== 'chi-square' && c !== 'log-ratio')).toEqual([]);
     expect(sampleOf(1000, gaussianSampler(rational(1n, 10n ** 400n))).every((x) => x === 0)).toBe(true);
   });
   it('the integer root is exact', () => {
@@ -124,7 +134,7 @@ describe('discrete Gaussian', () => {
 
 describe('faulty samplers that the checks detect', () => {
   const good = laplaceNumbers(rational(3)).draw as () => number;
-  const law = laplaceLaw(3);
+  const distribution = laplaceDistribution(3);
   const coin = (p: number): boolean => cryptoBits.below(1_000_000) < p * 1_000_000;
   const twins: { name: string; fails: Check; draw: () => number }[] = [
     { name: 'zero with both signs', fails: 'chi-square', draw: () => (coin(0.14) && coin(0.5) ? 0 : good()) },
@@ -146,10 +156,12 @@ describe('faulty samplers that the checks detect', () => {
       if (Math.abs(x) < 18) return x;
     }
   };
-  it.each(twins)('the checks detect $name', ({ draw, fails }) => expect(failuresOf(sampleOf(many, draw), law)).toContain(fails));
+  it.each(twins)('the checks detect $name', ({ draw, fails }) =>
+    expect(failuresOf(sampleOf(many, draw), distribution)).toContain(fails),
+  );
 
   it('the two-sample check distinguishes samplers of different scales', () => {
-    expect(twoSamples(sampleOf(many, good), sampleOf(many, small), law)).toBe(false);
+    expect(twoSamples(sampleOf(many, good), sampleOf(many, small), distribution)).toBe(false);
   });
 
   it('the checks detect a Gaussian sampler that proposes with the wrong scale', () => {
@@ -161,7 +173,7 @@ describe('faulty samplers that the checks detect', () => {
         if (cryptoBits.below(2 ** 50) / 2 ** 50 < Math.exp(-((Math.abs(y) - 16 / 5) ** 2) / 32)) return y;
       }
     };
-    expect(failuresOf(sampleOf(some, draw), gaussianLaw(16))).toContain('chi-square');
+    expect(failuresOf(sampleOf(some, draw), gaussianDistribution(16))).toContain('chi-square');
   });
 
   it('the checks detect an exponential sampler that settles ties by chance', () => {
@@ -176,7 +188,7 @@ describe('faulty samplers that the checks detect', () => {
         if (length % 2 === 1) return (cryptoBits.bit() ? 1 : -1) * Math.floor(((whole * 4 + first) * scale) / 4);
       }
     };
-    expect(failuresOf(sampleOf(some, lazy), law)).toContain('chi-square');
+    expect(failuresOf(sampleOf(some, lazy), distribution)).toContain('chi-square');
   });
 });
 
@@ -203,11 +215,11 @@ describe('the precision attack', () => {
   });
 
   it('the attack reads nothing from our noise: 0 of 200,000', () => {
-    const count = additive(
-      { name: 'count', cells: many, effects: effectOn([everyRecord], { l1: 1n, l2squared: 1n }) },
+    const count = additiveMechanism(
+      { name: 'count', cells: many, sensitivity: sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n }) },
       pure(rational(1)),
     );
-    const outputs = count.ready(new Paid([count]))(new Array<bigint>(many).fill(0n));
+    const outputs = count.prepare(new Payment([count]))(new Array<bigint>(many).fill(0n));
     expect(proofsOfZero(() => Number(outputs.pop()))).toBe(0);
   });
 

@@ -4,18 +4,18 @@ import { ownDuckDb } from '../../../test/own-duckdb.js';
 import { number } from '../../../test/sample-policy.js';
 import { duckdb } from '../../data/engine/duckdb/dialect.js';
 import type { SourceColumn } from '../../data/engine/engine.js';
-import { firstBeyond, type Grid, gridOf, positionOf } from '../../policy/grid.js';
+import { firstBeyond, gridOf, type NumberGrid, positionOf } from '../../policy/grid.js';
 import type { NumberColumn } from '../../policy/policy.js';
 import { numberReading } from './read-column.js';
 
 const database = ownDuckDb();
 
 type Cell = number | bigint | null;
-const grid = (low: string, high: string, step: string, missing: readonly string[] = []): Grid =>
+const grid = (low: string, high: string, step: string, missing: readonly string[] = []): NumberGrid =>
   gridOf({ ...(number('x', low, high, step) as NumberColumn), missing });
 
 /** The sum of positions and the number of rows that have one, as the database adds them up. */
-async function added(on: Grid, type: SourceColumn['type'], cells: readonly Cell[]): Promise<readonly [bigint, bigint]> {
+async function added(on: NumberGrid, type: SourceColumn['type'], cells: readonly Cell[]): Promise<readonly [bigint, bigint]> {
   const { expression, base, short = '0', having = 'count(added)' } = numberReading(duckdb, { name: 'x', type }, on, 'x').addend(cells.length); // biome-ignore format: one line
   const stored = cells.map((x) => `(CAST(${x === null ? 'NULL' : `'${x}'`} AS ${type === 'real' ? 'DOUBLE' : 'BIGINT'}))`);
   const rows = `(SELECT *, ${expression} AS added FROM (VALUES ${stored.join(', ')}) AS v(x)) AS r`;
@@ -24,7 +24,7 @@ async function added(on: Grid, type: SourceColumn['type'], cells: readonly Cell[
   return [BigInt(sum) - BigInt(count) * BigInt(base), BigInt(count)];
 }
 /** The same, cell by cell. */
-function byHand(on: Grid, cells: readonly Cell[]): readonly [bigint, bigint] {
+function byHand(on: NumberGrid, cells: readonly Cell[]): readonly [bigint, bigint] {
   const places = cells.map((x) => (x === null ? -1 : positionOf(on, Number(x)))).filter((p) => p >= 0);
   return [places.reduce((sum, p) => sum + BigInt(p), 0n), BigInt(places.length)];
 }

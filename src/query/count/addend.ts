@@ -1,5 +1,5 @@
-import type { Blocks, Dialect } from '../../data/engine/dialect.js';
-import { firstBeyond, type Places } from '../../policy/grid.js';
+import type { BlockArithmetic, Dialect } from '../../data/engine/dialect.js';
+import { firstBeyond, type GridPlaces } from '../../policy/grid.js';
 
 /**
  * Summand whose total gives the sum of grid positions over the rows that have the number, each with `base` added
@@ -21,7 +21,7 @@ export interface Addend {
 /** Of whole numbers on a grid of whole numbers. */
 export function wholeAddend(
   dialect: Dialect,
-  { from, top, missing }: Pick<Places, 'from' | 'top' | 'missing'>,
+  { from, top, missing }: Pick<GridPlaces, 'from' | 'top' | 'missing'>,
   x: string,
 ): Addend {
   const codes = missing.filter(Number.isInteger);
@@ -33,13 +33,13 @@ export function wholeAddend(
     return {
       ...common,
       having,
-      expression: dialect.blocks.held(answer, from, top),
+      expression: dialect.blocks.clamp(answer, from, top),
       ...(from !== 0 && { short: `${absent} * (${-from})` }),
     };
   }
   const counted = codes.length === 0 && { having };
   if (dialect.byRow) {
-    const held = heldByCases(x, from, top);
+    const held = clampByCases(x, from, top);
     return {
       ...common,
       ...counted,
@@ -56,11 +56,11 @@ export function wholeAddend(
 }
 
 /** Whole number clamped to these ends; NULL stays. */
-export const heldByCases = (x: string, from: number, top: number): string =>
+export const clampByCases = (x: string, from: number, top: number): string =>
   `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`;
 
 /** Of doubles. `orNull`: their position, or NULL. */
-export function doubleAddend(dialect: Dialect, grid: Places, y: string, rows: number, orNull: string): Addend {
+export function doubleAddend(dialect: Dialect, grid: GridPlaces, y: string, rows: number, orNull: string): Addend {
   if (dialect.blocks) return doublesInBlocks(dialect, dialect.blocks, grid, y);
   // Whole numbers add up exactly in doubles, in any order, as long as no sum can leave 2^53.
   const asDoubles = rows * grid.last < 2 ** 53 ? dialect.realPlaceIn?.(clamped(dialect, grid, y), grid) : undefined;
@@ -70,25 +70,30 @@ export function doubleAddend(dialect: Dialect, grid: Places, y: string, rows: nu
 }
 
 /** Places that 64 bits do not hold are added as 0; of these only finite numbers above the grid have another one. */
-function doublesInBlocks(dialect: Dialect, { held, endless, many }: Blocks, grid: Places, y: string): Addend {
+function doublesInBlocks(
+  dialect: Dialect,
+  { clamp, unboundedPlace, countWhere }: BlockArithmetic,
+  grid: GridPlaces,
+  y: string,
+): Addend {
   const { constant: real, wide } = dialect;
   const answer = grid.missing.length > 0 ? `CASE WHEN ${y} NOT IN (${grid.missing.map(real).join(', ')}) THEN ${y} END` : y;
   const beyond = firstBeyond(grid, 2 ** 63);
   // NaN is above every number.
-  const endlessly = many(`${answer} > ${real(Number.MAX_VALUE)}`);
+  const endlessly = countWhere(`${answer} > ${real(Number.MAX_VALUE)}`);
   return {
     base: 0,
     most: grid.last,
-    expression: held(endless(answer, grid), 0, grid.last),
-    having: `count(${answer}) - ${endlessly} - ${many(`${answer} < ${real(-Number.MAX_VALUE)}`)}`,
-    short: `${wide(`${many(`${answer} >= ${real(beyond)}`)} - ${endlessly}`)} * ${grid.last}`,
+    expression: clamp(unboundedPlace(answer, grid), 0, grid.last),
+    having: `count(${answer}) - ${endlessly} - ${countWhere(`${answer} < ${real(-Number.MAX_VALUE)}`)}`,
+    short: `${wide(`${countWhere(`${answer} >= ${real(beyond)}`)} - ${endlessly}`)} * ${grid.last}`,
   };
 }
 
 const notIn = (x: string, list: readonly string[]): string => (list.length > 0 ? ` AND ${x} NOT IN (${list.join(', ')})` : '');
 
 /** Double clamped to the ends of its grid, NULL where it is not present. */
-function clamped({ constant: real }: Dialect, grid: Places, y: string): string {
+function clamped({ constant: real }: Dialect, grid: GridPlaces, y: string): string {
   const [from, top, lowest, highest] = [grid.from, grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(real);
   const within = grid.missing.filter((m) => m >= grid.from && m <= grid.top);
   return byCases(`${y} BETWEEN ${from} AND ${top}${notIn(y, within.map(real))}`, y, [

@@ -6,14 +6,14 @@ import { type Draw, drawing } from '../../../test/neighbouring-databases.js';
 import { category, multi, number, samplePolicy } from '../../../test/sample-policy.js';
 import { smallDatabase } from '../../../test/tables-of-persons.js';
 import { duckdb } from '../../data/engine/duckdb/dialect.js';
-import { type Cell, type Pinned, pinned } from '../../data/engine/engine.js';
+import { type Cell, type Snapshot, withSnapshot } from '../../data/engine/engine.js';
 import { openEngine } from '../../data/terms/open.js';
 import type { Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../bind.js';
 import { parseSql } from '../sql/sql.js';
 import { countCells } from './count.js';
-import { publicRecords } from './kept-rows.js';
+import { publicRecordCount } from './kept-rows.js';
 
 let database: Awaited<ReturnType<typeof smallDatabase>>;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const rowsOf = (draw: Draw, who: keyof typeof persons): Cell[][] =>
     draw.among(cells.x!),
     draw.among(cells.o!),
   ]);
-const holding = (rows: readonly Cell[][], who: keyof typeof persons, holds?: number): Pinned =>
+const holding = (rows: readonly Cell[][], who: keyof typeof persons, holds?: number): Snapshot =>
   database.pinned(
     new Map([
       [
@@ -55,16 +55,16 @@ const holding = (rows: readonly Cell[][], who: keyof typeof persons, holds?: num
     ]),
     holds === undefined ? {} : { holds },
   );
-const counted = async (data: Pinned, policy: Policy, sql: string) =>
+const counted = async (data: Snapshot, policy: Policy, sql: string) =>
   (await countCells(data, policy, bindBatch(parseSql(sql, policy), policy).measures)).map((found) => found.open());
 
 describe('rows of a person beyond the limit', () => {
   const pairs: Pairs = {
     digest: '',
-    told: [],
+    declarations: [],
     columns: new Map([['x', { form: 'steps', steps: 1, missing: 'apart', size: 4 }]]),
   };
-  const asked =
+  const questions =
     'SELECT c, COUNT(*), SUM(x), COUNT(DISTINCT x) FROM data GROUP BY c; SELECT o, COUNT(DISTINCT who) FROM data GROUP BY o';
 
   it.each([
@@ -83,8 +83,8 @@ describe('rows of a person beyond the limit', () => {
           ...(own && { pairs: own }),
         });
         const rows = rowsOf(draw, who);
-        const truth = await counted(holding(rows, who), policy, asked);
-        for (const holds of [0, 2, 1000]) expect(await counted(holding(rows, who, holds), policy, asked)).toEqual(truth);
+        const truth = await counted(holding(rows, who), policy, questions);
+        for (const holds of [0, 2, 1000]) expect(await counted(holding(rows, who, holds), policy, questions)).toEqual(truth);
       }
     },
     60_000,
@@ -112,7 +112,7 @@ describe('a table of many columns', () => {
         const rows = Array.from({ length: 12 }, (__, i) => [i < many ? 'ann' : `p${i}`, ...names.map((___, k) => (i + k) % 3)]);
         writeFileSync(source, [['who', ...names], ...rows].map((row) => `${row.join(',')}\n`).join(''));
         const engine = await openEngine({ source }, { memory: memory * 1024 ** 2, threads: 1 });
-        const [cells] = await pinned(engine, (data) => counted(data, policy, 'SELECT q0, COUNT(*) FROM data GROUP BY q0'));
+        const [cells] = await withSnapshot(engine, (data) => counted(data, policy, 'SELECT q0, COUNT(*) FROM data GROUP BY q0'));
         expect(cells!.reduce((sum, n) => sum + n, 0n)).toBe(BigInt(12 - Math.max(0, many - 2)));
         await engine.close();
       }
@@ -135,7 +135,7 @@ describe('persons of different spelling', () => {
     return places.length > 0 ? places : [2];
   };
   const policy = samplePolicy(columns, { secret: 'person', unit: 'who', maxRows: 14 });
-  const asked: readonly (readonly [string, number, (row: readonly Cell[]) => readonly number[]])[] = [
+  const questions: readonly (readonly [string, number, (row: readonly Cell[]) => readonly number[]])[] = [
     ['SELECT COUNT(DISTINCT who) FROM data', 1, () => [0]],
     ['SELECT c, COUNT(DISTINCT who) FROM data GROUP BY c', 4, (row) => [codeOf(row[1]!)]],
     ['SELECT o, COUNT(DISTINCT who) FROM data GROUP BY o', 3, (row) => optionsOf(row[3]!)],
@@ -151,7 +151,7 @@ describe('persons of different spelling', () => {
     ],
   ];
 
-  it.each(asked)(
+  it.each(questions)(
     'different persons are counted as such however their answers are spelt: %s',
     async (sql, size, cellsOf) => {
       const draw = drawing(5);
@@ -166,11 +166,11 @@ describe('persons of different spelling', () => {
         const { once: _, ...twice } = duckdb;
         // A database that works out a named query every time counts them in another way.
         for (const dialect of [duckdb, twice]) {
-          const seen: Pinned = Object.defineProperty({ ...data, dialect }, 'whole', { get: () => seen });
+          const seen: Snapshot = Object.defineProperty({ ...data, dialect }, 'whole', { get: () => seen });
           expect(await counted(seen, policy, sql)).toEqual(truth);
         }
         const all = new Set(rows.flatMap((row) => nameOf(row[0]!) ?? []));
-        expect(await publicRecords(data, policy)).toBe(all.size);
+        expect(await publicRecordCount(data, policy)).toBe(all.size);
       }
     },
     60_000,

@@ -6,13 +6,13 @@ import { gridOf, positionOf } from '../../policy/grid.js';
 import type { Column, MultiColumn } from '../../policy/policy.js';
 import { countStored, fillStored, storedCell } from './stored-column.js';
 
-export type Cells = ArrayLike<Cell>;
+export type ColumnCells = ArrayLike<Cell>;
 
 /** A column of the current chunk, read through the policy. Readings are made on first use and shared by all measures. */
 export interface ColumnView {
-  turn(cells: Cells, rows: number): void;
+  load(cells: ColumnCells, rows: number): void;
   /** The same for cells in the form in which the engine stores them. */
-  turnStored(stored: StoredColumn, rows: number): void;
+  loadStored(stored: StoredColumn, rows: number): void;
   /** Codes: index in the declared domain (multi-select: 0 when any option is named). Numbers: grid position. -1 is missing. */
   indices(): Float64Array;
   /** sums[place[index + 1]] += 1 for every row, without storing indices. */
@@ -22,11 +22,11 @@ export interface ColumnView {
 }
 
 /** Most distinct cells cached per column; further cells are read again (garbage must not fill the memory). */
-const mostRemembered = 50_000;
+const maxRemembered = 50_000;
 /** Longest text that is cached: codes are short, and longer text is garbage. */
-const longestRemembered = 256;
+const maxRememberedLength = 256;
 const isRemembered = (cell: Cell, known: ReadonlyMap<Cell, unknown>): boolean =>
-  known.size < mostRemembered && !(typeof cell === 'string' && cell.length > longestRemembered);
+  known.size < maxRemembered && !(typeof cell === 'string' && cell.length > maxRememberedLength);
 /** Small whole numbers, which most stored codes are, are remembered in an array. */
 const small = 256;
 const unread = -2;
@@ -37,9 +37,9 @@ interface CellReader {
   read(cell: Cell): number;
   /** The same, remembered: for one cell after the other. */
   seek(cell: Cell): number;
-  fill(cells: Cells, rows: number, out: Float64Array): void;
+  fill(cells: ColumnCells, rows: number, out: Float64Array): void;
   /** sums[place[index + 1]] += 1 for every cell. */
-  count(cells: Cells, rows: number, place: Int32Array, sums: Float64Array): void;
+  count(cells: ColumnCells, rows: number, place: Int32Array, sums: Float64Array): void;
 }
 function cellReader(read: (cell: Cell) => number): CellReader {
   const known = new Map<Cell, number>();
@@ -113,23 +113,23 @@ function readerOf(column: Column, options: (cell: Cell) => readonly number[], lo
 }
 
 /** `longest`: text is raw, and this many bytes of it count. */
-export function viewColumn(column: Column, longest?: number): ColumnView {
+export function columnView(column: Column, longest?: number): ColumnView {
   const options = column.type === 'multi' ? optionReader(column) : () => [];
   const reader = readerOf(column, options, longest);
-  let cells: Cells = [];
+  let cells: ColumnCells = [];
   let stored: StoredColumn | undefined;
   let rows = 0;
   let fresh = false;
   let buffer = new Float64Array(0);
-  const turn = (next: Cells, nextStored: StoredColumn | undefined, count: number) => {
+  const turn = (next: ColumnCells, nextStored: StoredColumn | undefined, count: number) => {
     cells = next;
     stored = nextStored;
     rows = count;
     fresh = false;
   };
   return {
-    turn: (next, count) => turn(next, undefined, count),
-    turnStored: (next, count) => turn([], next, count),
+    load: (next, count) => turn(next, undefined, count),
+    loadStored: (next, count) => turn([], next, count),
     indices() {
       if (fresh) return buffer;
       if (buffer.length < rows) buffer = new Float64Array(rows);
@@ -150,10 +150,10 @@ export function viewColumn(column: Column, longest?: number): ColumnView {
 }
 
 /** Shows the views the next chunk; `names` are its columns. */
-export function turnViews(views: ReadonlyMap<string, ColumnView>, names: readonly string[], chunk: Chunk): void {
+export function loadChunk(views: ReadonlyMap<string, ColumnView>, names: readonly string[], chunk: Chunk): void {
   names.forEach((name, c) => {
     const stored = chunk.stored?.[c];
-    if (stored) views.get(name)?.turnStored(stored, chunk.rows);
-    else views.get(name)?.turn(chunk.columns[c]!, chunk.rows);
+    if (stored) views.get(name)?.loadStored(stored, chunk.rows);
+    else views.get(name)?.load(chunk.columns[c]!, chunk.rows);
   });
 }

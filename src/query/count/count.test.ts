@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNow } from '../../../test/now.js';
-import { category, number, samplePolicy, surveyColumns } from '../../../test/sample-policy.js';
-import type { Pinned } from '../../data/engine/engine.js';
+import { category, number, sampleColumns, samplePolicy } from '../../../test/sample-policy.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import { sourceOf } from '../../data/terms/source.js';
 import type { DeclaredTie } from '../../data/ties/kinds.js';
 import type { Column, Policy } from '../../policy/policy.js';
@@ -59,7 +59,7 @@ const batch = parseBatch([
   { kind: 'quantile', column: 'age', at: [0.5], by: ['party'] },
 ]);
 
-async function bySql(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<bigint[][]> {
+async function bySql(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<bigint[][]> {
   const found: bigint[][] = [];
   for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect))
     for (const [i, cells] of readCounts(plan, measures, (await engine.rows(plan.statement)).open())) found[i] = cells;
@@ -67,8 +67,8 @@ async function bySql(engine: Pinned, policy: Policy, measures: readonly Measure[
 }
 
 const policies: readonly [string, Policy][] = [
-  ['rows', samplePolicy(surveyColumns)],
-  ['persons', samplePolicy(surveyColumns, { secret: 'person', unit: 'who', maxRows: 3 })],
+  ['rows', samplePolicy(sampleColumns)],
+  ['persons', samplePolicy(sampleColumns, { secret: 'person', unit: 'who', maxRows: 3 })],
 ];
 
 /** The same data from an engine that was given no domains and keeps every text, so only spellings of codes are normalised. */
@@ -86,7 +86,7 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
     await engine.close();
   });
 
-  const agree = async (engine: Pinned, coded: boolean) => {
+  const agree = async (engine: Snapshot, coded: boolean) => {
     const { statement } = compileStream(columnsRead([measures[1]!]), policy, await engine.columns(), engine.dialect);
     for await (const block of engine.stream(statement)) expect(block.open().stored?.[0]?.words !== undefined).toBe(coded);
     expect(await bySql(engine, policy, measures)).toEqual(truth);
@@ -134,7 +134,7 @@ describe('a category that names tied records', () => {
     writeFileSync(source, 'party,grade,who\ndem,1,a\nnobody knows,7,b\n');
     const groups: DeclaredTie = { kind: 'groups', by: ['party'], oddsRatio: 2, hidden: false };
     const policy: Policy = {
-      ...samplePolicy(surveyColumns.filter(({ name }) => name === 'party' || name === 'grade')),
+      ...samplePolicy(sampleColumns.filter(({ name }) => name === 'party' || name === 'grade')),
       data: { source },
       dependence: [groups],
     };
@@ -161,7 +161,7 @@ describe('numbers in a Parquet file', () => {
     );
     instance.closeSync();
     const policy: Policy = {
-      ...samplePolicy([...surveyColumns.filter(({ name }) => name === 'age'), category('grade', ['0', '1', '2', '250', '-3'])]),
+      ...samplePolicy([...sampleColumns.filter(({ name }) => name === 'age'), category('grade', ['0', '1', '2', '250', '-3'])]),
       data: { source },
     };
     const { measures } = bindBatch(
@@ -206,8 +206,8 @@ describe('places of numbers that the engine stores', () => {
       declared('0', '50', '0.5', ['99']),
       declared('17', '90', '2', ['25']),
     ];
-    const { measures: asked } = bindBatch(parseBatch([{ kind: 'mean', column: 'age' }]), policies[0]!);
-    expect(asked.length).toBe(2);
+    const { measures: selected } = bindBatch(parseBatch([{ kind: 'mean', column: 'age' }]), policies[0]!);
+    expect(selected.length).toBe(2);
     for (const opened of policies) {
       const engine = await openNow(opened);
       const bare = await openNow({ source });
@@ -243,9 +243,9 @@ describe('a table of many columns', () => {
     const { measures } = bindBatch({ queries: wide.map((column) => ({ kind: 'histogram', column })) }, policy);
     const engine = await openNow({ source: join(folder, 'wide.csv'), codes: new Set(wide) });
     const named: number[] = [];
-    const watched: Pinned = Object.assign(Object.create(engine) as Pinned, {
+    const watched: Snapshot = Object.assign(Object.create(engine) as Snapshot, {
       columns: () => engine.columns(),
-      stream: (statement: Parameters<Pinned['stream']>[0]) => {
+      stream: (statement: Parameters<Snapshot['stream']>[0]) => {
         named.push(statement.sql.match(/"q\d+"/g)!.length);
         return engine.stream(statement);
       },
@@ -276,22 +276,22 @@ describe('a table of many columns', () => {
       'x'.repeat(200),
     ].filter((t) => !t.includes('"'));
     const all = Array.from({ length: 2_100 }, (_, k) => `q${k}`);
-    const asked = [...all.slice(0, 20), ...all.slice(690, 710), ...all.slice(-20)];
+    const selected = [...all.slice(0, 20), ...all.slice(690, 710), ...all.slice(-20)];
     const cell = (i: number, name: string) =>
       cells[(i * 7 + Number(name.slice(1)) * 3) % (i % 5 === 0 ? cells.length : cells.length - 1)]!;
     const table = (columns: readonly string[], quoted = '') =>
       `${columns.join()}\n${Array.from({ length: 60 }, (_, i) => columns.map((name, c) => (i === 7 && c === 3 && quoted ? `"${cell(i, name)}"` : cell(i, name))).join()).join('\n')}\n`;
-    const columns = asked.map((name) => category(name, ['1', '2', '3', '10', '-0', 'é']));
+    const columns = selected.map((name) => category(name, ['1', '2', '3', '10', '-0', 'é']));
     const found: bigint[][][] = [];
     for (const [name, text] of [
       ['split', table(all)],
       ['whole', table(all, 'quoted')],
-      ['narrow', table(asked)],
+      ['narrow', table(selected)],
     ] as const) {
       const source = join(folder, `${name}.csv`);
       writeFileSync(source, text);
       const policy = { ...samplePolicy(columns), data: { source } };
-      const { measures } = bindBatch({ queries: asked.map((column) => ({ kind: 'histogram', column })) }, policy);
+      const { measures } = bindBatch({ queries: selected.map((column) => ({ kind: 'histogram', column })) }, policy);
       const engine = await openNow(policy);
       const shown = await engine.columns();
       expect(shown.some((c) => c.block !== undefined)).toBe(name === 'split');
@@ -334,8 +334,8 @@ describe('whole numbers as group keys', () => {
     );
     instance.closeSync();
     const policy = { ...samplePolicy([number('age', '17', '20'), category('g', ['a', 'b'])]), data: { source, table: 'people' } };
-    const asked = [{ kind: 'quantile', column: 'age', at: [0.5] }, { kind: 'quantile', column: 'age', at: [0.5], by: ['g'] }, { kind: 'sum', column: 'age' }]; // biome-ignore format: one line
-    const { measures } = bindBatch(parseBatch(asked), policy);
+    const selected = [{ kind: 'quantile', column: 'age', at: [0.5] }, { kind: 'quantile', column: 'age', at: [0.5], by: ['g'] }, { kind: 'sum', column: 'age' }]; // biome-ignore format: one line
+    const { measures } = bindBatch(parseBatch(selected), policy);
     // Read as it is, without stored places.
     const engine = await openNow({ source, table: 'people' });
     const found = (await bySql(engine, policy, measures)).map((cells) => cells.map(Number));

@@ -1,10 +1,10 @@
 import type { Dialect } from '../../data/engine/dialect.js';
-import type { Pinned, SourceColumn } from '../../data/engine/engine.js';
+import type { Snapshot, SourceColumn } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import type { Policy } from '../../policy/policy.js';
-import { chosenRows } from './chosen-rows.js';
-import { answersOf, type CountPlan, compileMeasures, isDistinct, readCounts, readGroups } from './groups.js';
-import type { Measure, Seen } from './measure.js';
+import { chooseKeptRows } from './chosen-rows.js';
+import { type CountPlan, compileMeasures, isDistinct, readCounts, readGroups, resultBound } from './groups.js';
+import type { CountedView, Measure } from './measure.js';
 import { columnsOf, columnsRead } from './measure.js';
 import { rowCounter } from './rows.js';
 import { compileStream } from './stream.js';
@@ -16,38 +16,38 @@ const streamedCells = 200_000_000;
 const manyMeasures = 8;
 
 /** Exact integers of every measure. The way of counting depends on the table's shape; the integers do not. */
-export async function countCells(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+export async function countCells(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Map<Measure, Cells>();
-  for (const [seen, own] of byView(measures)) {
-    const [data, declared] = seen ? [seen.over(engine), seen.policy] : [engine, policy];
+  for (const [countedView, own] of byView(measures)) {
+    const [data, declared] = countedView ? [countedView.over(engine), countedView.policy] : [engine, policy];
     for (const [i, cells] of (await countTable(data, declared, own)).entries()) counted.set(own[i]!, cells);
   }
   return measures.map((measure) => counted.get(measure)!);
 }
 
-function byView(measures: readonly Measure[]): Iterable<readonly [Seen | undefined, readonly Measure[]]> {
-  const groups = new Map<string, readonly [Seen | undefined, Measure[]]>();
+function byView(measures: readonly Measure[]): Iterable<readonly [CountedView | undefined, readonly Measure[]]> {
+  const groups = new Map<string, readonly [CountedView | undefined, Measure[]]>();
   for (const measure of measures) {
-    const key = measure.seen?.text ?? '';
-    const group = groups.get(key) ?? ([measure.seen, []] as const);
+    const key = measure.countedView?.text ?? '';
+    const group = groups.get(key) ?? ([measure.countedView, []] as const);
     group[1].push(measure);
     groups.set(key, group);
   }
   return groups.values();
 }
 
-async function countTable(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
-  const wide = isWide(measures) && (await engine.size()).open() <= rowsHere(measures);
+async function countTable(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const wide = isWide(measures) && (await engine.size()).open() <= streamedRowLimit(measures);
   return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
 }
 
 /** Distinct persons are counted by the database only. */
 const isWide = (measures: readonly Measure[]): boolean =>
   measures.length >= manyMeasures && !measures.some(({ counting }) => isDistinct(counting));
-const rowsHere = (measures: readonly Measure[]): number => Math.floor(streamedCells / measures.length);
+const streamedRowLimit = (measures: readonly Measure[]): number => Math.floor(streamedCells / measures.length);
 
 /** Execution plan for counting: decided from the measures before any data is read, and from the number of rows where that is public. */
-export interface HowCounted {
+export interface ExecutionPlan {
   /** In the database, which returns groups only; here, row by row; or by the public number of rows (`streamed.upTo`). */
   readonly where: 'database' | 'here' | 'by size';
   /** In the database: number of GROUP BY statements, and the most rows that all of them return. */
@@ -59,10 +59,10 @@ export interface HowCounted {
 }
 
 /** Execution plan that `countCells` will follow. `rows`: number of rows, where that is public. */
-export function howCounted(measures: readonly Measure[], policy: Policy, rows?: number, dialect?: Dialect): HowCounted {
-  const database = answersOf(measures, policy, dialect);
+export function executionPlan(measures: readonly Measure[], policy: Policy, rows?: number, dialect?: Dialect): ExecutionPlan {
+  const database = resultBound(measures, policy, dialect);
   if (!isWide(measures)) return { where: 'database', database };
-  const upTo = rowsHere(measures);
+  const upTo = streamedRowLimit(measures);
   const streamed = { columns: columnsRead(measures), upTo };
   if (rows === undefined) return { where: 'by size', database, streamed };
   return rows <= upTo ? { where: 'here', streamed } : { where: 'database', database };
@@ -72,14 +72,14 @@ export function howCounted(measures: readonly Measure[], policy: Policy, rows?: 
 const columnsAtOnce = 1000;
 
 export async function countStreaming(
-  engine: Pinned,
+  engine: Snapshot,
   policy: Policy,
   measures: readonly Measure[],
   atOnce = policy.protect.secret === 'person' ? Number.POSITIVE_INFINITY : columnsAtOnce,
 ): Promise<readonly Cells[]> {
   const counted = new Map<Measure, Cells>();
   for (const near of byBlock(measures, await engine.columns()))
-    for (const part of inParts(near, atOnce))
+    for (const part of measureBatches(near, atOnce))
       for (const [i, cells] of (await countTogether(engine, policy, part)).entries()) counted.set(part[i]!, cells);
   return measures.map((measure) => counted.get(measure)!);
 }
@@ -99,7 +99,7 @@ function byBlock(measures: readonly Measure[], source: readonly SourceColumn[]):
 }
 
 /** Consecutive measures that together read at most so many columns. */
-function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readonly Measure[]> {
+function* measureBatches(measures: readonly Measure[], atOnce: number): Iterable<readonly Measure[]> {
   let part: Measure[] = [];
   let read = new Set<string>();
   for (const measure of measures) {
@@ -114,7 +114,7 @@ function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readon
   if (part.length > 0) yield part;
 }
 
-async function countTogether(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+async function countTogether(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   // Bounding the rows of a person compares the text of all columns, so cells are read as the engine shows them.
   const asWritten = policy.protect.secret !== 'person';
   const { statement, columns, written } = compileStream(
@@ -124,17 +124,17 @@ async function countTogether(engine: Pinned, policy: Policy, measures: readonly 
     engine.dialect,
     asWritten,
     [],
-    await chosenRows(engine, policy),
+    await chooseKeptRows(engine, policy),
   );
   const counter = rowCounter(measures, columns, policy, written);
   for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
   return counter.totals().map((cells) => new Exact(cells));
 }
 
-export async function countByDatabase(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+export async function countByDatabase(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Array<Cells>(measures.length);
   const rows = (await engine.size()).open();
-  const chosen = await chosenRows(engine, policy);
+  const chosen = await chooseKeptRows(engine, policy);
   for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect, rows, chosen)) {
     for (const [index, cells] of await countPlan(engine, policy, measures, plan)) counted[index] = new Exact(cells);
   }
@@ -142,7 +142,7 @@ export async function countByDatabase(engine: Pinned, policy: Policy, measures: 
 }
 
 async function countPlan(
-  engine: Pinned,
+  engine: Snapshot,
   policy: Policy,
   measures: readonly Measure[],
   plan: CountPlan,

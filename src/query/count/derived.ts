@@ -1,5 +1,5 @@
 import { codesOf } from '../../policy/code.js';
-import { columnNamed, isCoded } from '../../policy/domain.js';
+import { declaredColumn, isCoded } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import type { CategoryColumn, Column, NumberColumn, Policy, WeightColumn } from '../../policy/policy.js';
 import type { Counting } from './measure.js';
@@ -14,34 +14,39 @@ export interface DerivedColumn {
   /** Its domain, as if it had been declared. */
   readonly column: CategoryColumn | NumberColumn | WeightColumn;
   /** Its place: from 0 to the last of the domain, or none. */
-  readonly of: Whole;
+  readonly of: IntegerExpression;
   /** The declared columns that it reads. */
   readonly bases: readonly string[];
 }
 /** Integer computed from a row, or none. Neither it nor any intermediate value leaves 52 bits, whatever the row holds. */
-export type Whole =
+export type IntegerExpression =
   /** The place of a column: of its code, or on its grid. */
   | { readonly kind: 'place'; readonly column: string }
   | { readonly kind: 'constant'; readonly value: number }
   | { readonly kind: 'none' }
-  | { readonly kind: 'sum'; readonly of: readonly Whole[] }
-  | { readonly kind: 'product'; readonly of: readonly [Whole, Whole] }
+  | { readonly kind: 'sum'; readonly of: readonly IntegerExpression[] }
+  | { readonly kind: 'product'; readonly of: readonly [IntegerExpression, IntegerExpression] }
   /** Integer quotient of a number of at least 0 by `by`, which is above 0. */
-  | { readonly kind: 'quotient'; readonly of: Whole; readonly by: number }
+  | { readonly kind: 'quotient'; readonly of: IntegerExpression; readonly by: number }
   /** values[number of rising edges that are reached]. */
-  | { readonly kind: 'pick'; readonly of: Whole; readonly edges: readonly number[]; readonly values: readonly number[] }
+  | {
+      readonly kind: 'pick';
+      readonly of: IntegerExpression;
+      readonly edges: readonly number[];
+      readonly values: readonly number[];
+    }
   | {
       readonly kind: 'choose';
-      readonly cases: readonly { readonly when: RowTest; readonly give: Whole }[];
-      readonly otherwise: Whole;
+      readonly cases: readonly { readonly when: RowTest; readonly give: IntegerExpression }[];
+      readonly otherwise: IntegerExpression;
     };
 
 /** Policy with the derived columns added. The kept rows of a person depend on declared columns only. */
 export function withDerived(policy: Policy, derived: readonly DerivedColumn[] | undefined): Policy {
   const more = (derived ?? []).filter(({ name, column }) => policy.columns.get(name) !== column);
   if (more.length === 0) return policy;
-  const known = extended.get(policy) ?? new WeakMap<Column, Policy>();
-  extended.set(policy, known);
+  const known = derivedPolicies.get(policy) ?? new WeakMap<Column, Policy>();
+  derivedPolicies.set(policy, known);
   // Columns of the same name and expression may have different bounds, so policies are shared only for identical columns.
   const { column: last } = more.at(-1)!;
   const before = known.get(last);
@@ -52,7 +57,7 @@ export function withDerived(policy: Policy, derived: readonly DerivedColumn[] | 
   known.set(last, made);
   return made;
 }
-const extended = new WeakMap<Policy, WeakMap<Column, Policy>>();
+const derivedPolicies = new WeakMap<Policy, WeakMap<Column, Policy>>();
 
 /** The derived columns of several countings, each once and after those that it needs. */
 export const derivedIn = (measures: readonly { readonly counting: Pick<Counting, 'derived'> }[]): readonly DerivedColumn[] => [
@@ -69,7 +74,7 @@ export const lastPlace = (column: DerivedColumn['column']): number =>
 
 /** Place of a row in a derived column; -1 for none. A value outside the domain has none, so the sensitivities hold by construction. */
 export function derivedPlace({ of, column }: DerivedColumn, read: ReadPlace, pass: PassTest): (row: number) => number {
-  const [whole, last] = [wholeOf(of, read, pass), lastPlace(column)];
+  const [whole, last] = [integerOfRow(of, read, pass), lastPlace(column)];
   return (row) => {
     const n = whole(row);
     return n >= 0 && n <= last ? n : -1;
@@ -77,8 +82,8 @@ export function derivedPlace({ of, column }: DerivedColumn, read: ReadPlace, pas
 }
 
 /** The whole number of a row; NaN for none. */
-function wholeOf(whole: Whole, read: ReadPlace, pass: PassTest): (row: number) => number {
-  const own = (part: Whole) => wholeOf(part, read, pass);
+function integerOfRow(whole: IntegerExpression, read: ReadPlace, pass: PassTest): (row: number) => number {
+  const own = (part: IntegerExpression) => integerOfRow(part, read, pass);
   switch (whole.kind) {
     case 'place': {
       const at = read(whole.column);
@@ -107,7 +112,7 @@ function wholeOf(whole: Whole, read: ReadPlace, pass: PassTest): (row: number) =
       const of = own(whole.of);
       return (row) => {
         const n = of(row);
-        return Number.isNaN(n) ? n : whole.values[reached(whole.edges, n)]!;
+        return Number.isNaN(n) ? n : whole.values[edgesReached(whole.edges, n)]!;
       };
     }
     case 'choose': {
@@ -118,7 +123,7 @@ function wholeOf(whole: Whole, read: ReadPlace, pass: PassTest): (row: number) =
   }
 }
 
-function reached(edges: readonly number[], n: number): number {
+function edgesReached(edges: readonly number[], n: number): number {
   let [from, to] = [0, edges.length];
   while (from < to) {
     const middle = (from + to) >> 1;
@@ -140,7 +145,7 @@ export function placePasses(column: Column, leaf: LeafTest): (place: number) => 
 /** Predicate for rows whose only value is place p of column `base`; undefined where the test reads other columns as well. */
 export function passesAt(policy: Policy, derived: readonly DerivedColumn[], leaf: LeafTest, base: string) {
   const own = derived.find(({ name }) => name === leaf.column);
-  if (own?.bases.length !== 1 || own.bases[0] !== base || columnNamed(policy, base).type === 'multi') return undefined;
+  if (own?.bases.length !== 1 || own.bases[0] !== base || declaredColumn(policy, base).type === 'multi') return undefined;
   const all = withDerived(policy, derived);
   const read: ReadPlace = (name) => {
     const other = derived.find((d) => d.name === name);
@@ -149,7 +154,7 @@ export function passesAt(policy: Policy, derived: readonly DerivedColumn[], leaf
   const pass: PassTest = (test) =>
     foldTest<(row: number) => boolean>(test, {
       leaf: (part) => {
-        const [at, passes] = [read(part.column), placePasses(columnNamed(all, part.column), part)];
+        const [at, passes] = [read(part.column), placePasses(declaredColumn(all, part.column), part)];
         return (place) => passes(at(place));
       },
       any: (parts) => (place) => parts.some((part) => part(place)),

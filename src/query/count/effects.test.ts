@@ -6,26 +6,26 @@ import { Fault } from '../../base/errors.js';
 import type { Cell } from '../../data/engine/engine.js';
 import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
 import type { Column, Policy, Protect } from '../../policy/policy.js';
-import type { Effect } from '../../privacy/mechanism/effect.js';
+import type { Sensitivity } from '../../privacy/mechanism/effect.js';
 import {
   answersTo,
   boxIn,
   columnsIn,
   everyRecord,
   isSlice,
-  kindOf,
+  recordClassKind,
   type Slicing,
   sliced,
 } from '../../privacy/mechanism/record-class.js';
-import type { Values } from '../../privacy/mechanism/slices.js';
-import { isAmong, valuesIn } from '../../release/accountant/by-slice.js';
+import type { ValueSet } from '../../privacy/mechanism/slices.js';
+import { includesValue, valuesIn } from '../../release/accountant/by-slice.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import type { CountedMeasure, Measure } from './measure.js';
+import type { Measure, SumMeasure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
-import { stepsOf } from './public-steps.js';
+import { publicSteps } from './public-steps.js';
 import { rowCounter } from './rows.js';
-import { effectsOverSteps } from './running-count.js';
+import { sensitivityOverSteps } from './running-count.js';
 
 type Row = readonly Cell[];
 type Vector = readonly bigint[];
@@ -57,12 +57,12 @@ const count = (policy: Policy, measure: Measure, rows: readonly Row[]): Vector =
 };
 
 const largest = (list: readonly bigint[]): bigint => [...list].sort((a, b) => Number(b - a))[0] ?? 0n;
-const farther = (a: Effect, b: Effect): Effect => ({
+const farther = (a: Sensitivity, b: Sensitivity): Sensitivity => ({
   l1: largest([a.l1, b.l1]),
   l2squared: largest([a.l2squared, b.l2squared]),
 });
-const nothing: Effect = { l1: 0n, l2squared: 0n };
-function apart(a: Vector, b: Vector): Effect {
+const nothing: Sensitivity = { l1: 0n, l2squared: 0n };
+function differenceOf(a: Vector, b: Vector): Sensitivity {
   let l1 = 0n;
   let l2squared = 0n;
   a.forEach((x, i) => {
@@ -74,7 +74,7 @@ function apart(a: Vector, b: Vector): Effect {
 }
 
 /** Sums add up over rows, so the other rows cancel: the two farthest rows (or none at all) give the exact sensitivity. */
-function exactEffect(
+function exactSensitivity(
   policy: Policy,
   measure: Measure,
   rows: readonly Row[],
@@ -85,8 +85,8 @@ function exactEffect(
   const none = count(policy, measure, []);
   let most = nothing;
   rows.forEach((a, i) => {
-    if (absent) most = farther(most, apart(vectors[i]!, none));
-    for (let j = 0; j < i; j++) if (comparable(a, rows[j]!)) most = farther(most, apart(vectors[i]!, vectors[j]!));
+    if (absent) most = farther(most, differenceOf(vectors[i]!, none));
+    for (let j = 0; j < i; j++) if (comparable(a, rows[j]!)) most = farther(most, differenceOf(vectors[i]!, vectors[j]!));
   });
   return most;
 }
@@ -102,7 +102,7 @@ const under = (columns: readonly Column[], protect: Partial<Protect>): Policy =>
   ...samplePolicy(columns, protect),
   design: { effect: 1 },
 });
-const within = (exact: Effect, stated: Effect) => exact.l1 <= stated.l1 && exact.l2squared <= stated.l2squared;
+const within = (exact: Sensitivity, stated: Sensitivity) => exact.l1 <= stated.l1 && exact.l2squared <= stated.l2squared;
 
 describe('the sensitivity to replacing a row', () => {
   const policy = under(small, {});
@@ -111,8 +111,8 @@ describe('the sensitivity to replacing a row', () => {
     'the stated sensitivity to replacing a row is at least the exact one: %s',
     (_, query) => {
       for (const measure of bindBatch(parseBatch(query), policy).measures) {
-        const stated = measure.effects.get(everyRecord) ?? nothing;
-        const exact = exactEffect(policy, measure, rows, () => true, true);
+        const stated = measure.sensitivity.get(everyRecord) ?? nothing;
+        const exact = exactSensitivity(policy, measure, rows, () => true, true);
         expect(
           within(exact, stated),
           `${measure.name}: exact ${exact.l1}, ${exact.l2squared}; stated ${stated.l1}, ${stated.l2squared}`,
@@ -127,8 +127,8 @@ describe('the sensitivity to replacing a row', () => {
     );
     const loose = basic.flatMap((query) =>
       bindBatch(parseBatch(query), policy).measures.flatMap((measure) => {
-        const stated = measure.effects.get(everyRecord)!;
-        const exact = exactEffect(policy, measure, rows, () => true, true);
+        const stated = measure.sensitivity.get(everyRecord)!;
+        const exact = exactSensitivity(policy, measure, rows, () => true, true);
         return stated.l1 === exact.l1 && stated.l2squared === exact.l2squared ? [] : [[query, measure.name, exact, stated]];
       }),
     );
@@ -139,21 +139,21 @@ describe('the sensitivity to replacing a row', () => {
     const present = under(small, { neighbours: 'add-remove' });
     for (const query of queries)
       for (const measure of bindBatch(parseBatch(query), present).measures) {
-        const stated = measure.effects.get(everyRecord) ?? nothing;
-        const exact = exactEffect(present, measure, rows, () => false, true);
+        const stated = measure.sensitivity.get(everyRecord) ?? nothing;
+        const exact = exactSensitivity(present, measure, rows, () => false, true);
         expect([query, within(exact, stated)]).toEqual([query, true]);
         if (!('where' in query) && !(query.kind === 'sum' && query.by?.some((name) => name !== 'party')))
           expect([query, stated]).toEqual([query, exact]);
       }
-    const l1 = (query: object) => bindBatch(parseBatch(query), present).measures[0]!.effects.get(everyRecord)!.l1;
+    const l1 = (query: object) => bindBatch(parseBatch(query), present).measures[0]!.sensitivity.get(everyRecord)!.l1;
     expect([l1({ kind: 'count', by: ['party'] }), l1({ kind: 'histogram', column: 'media' })]).toEqual([1n, 2n]);
   });
 
   it('a sensitivity that is one too small is detected', () => {
     for (const query of queries.slice(0, 3)) {
       const [measure] = bindBatch(parseBatch(query), policy).measures;
-      const stated = measure!.effects.get(everyRecord)!;
-      const exact = exactEffect(policy, measure!, rows, () => true, true);
+      const stated = measure!.sensitivity.get(everyRecord)!;
+      const exact = exactSensitivity(policy, measure!, rows, () => true, true);
       expect(within(exact, { ...stated, l1: stated.l1 - 1n })).toBe(false);
     }
   });
@@ -169,8 +169,8 @@ describe('the sensitivity to replacing an answer', () => {
     (_, query) => {
       for (const measure of bindBatch(parseBatch(query), policy).measures)
         names.forEach((name, j) => {
-          const stated = measure.effects.get(answersTo(name)) ?? nothing;
-          const exact = exactEffect(policy, measure, rows, differOnly(j), false);
+          const stated = measure.sensitivity.get(answersTo(name)) ?? nothing;
+          const exact = exactSensitivity(policy, measure, rows, differOnly(j), false);
           expect(
             within(exact, stated),
             `${name} in ${measure.name}: exact ${exact.l1}, ${exact.l2squared}; stated ${stated.l1}`,
@@ -192,8 +192,8 @@ describe('the sensitivity to replacing an answer', () => {
       const three = [multi('media', ['p', 'q', 'r'])];
       const own = under(three, { secret: 'answer' });
       for (const measure of bindBatch(parseBatch(query), own).measures) {
-        const stated = measure.effects.get(answersTo('media'))!;
-        const exact = exactEffect(own, measure, allRows(three), () => true, false);
+        const stated = measure.sensitivity.get(answersTo('media'))!;
+        const exact = exactSensitivity(own, measure, allRows(three), () => true, false);
         expect(exact.l1).toBe(5n);
         expect([exact, within(exact, stated)]).toEqual([exact, true]);
       }
@@ -205,26 +205,26 @@ describe('the sensitivity to replacing an answer', () => {
     const own = under(weighed, { secret: 'answer' });
     const query = { kind: 'sum', column: 'x', weight: 'heavy', derive: { heavy: { op: '-', of: ['x', 'w'] } } };
     const [measure] = bindBatch(parseBatch(query), own).measures;
-    const exact = exactEffect(own, measure!, allRows(weighed), (a, b) => a[1] === b[1], false);
-    expect(measure!.effects.get(answersTo('x'))).toEqual(exact);
+    const exact = exactSensitivity(own, measure!, allRows(weighed), (a, b) => a[1] === b[1], false);
+    expect(measure!.sensitivity.get(answersTo('x'))).toEqual(exact);
   });
 
   it('a number of rows and a public column have no class under secret answers', () => {
     const [measure] = bindBatch(parseBatch({ kind: 'count' }), policy).measures;
-    expect([...measure!.effects]).toEqual([]);
+    expect([...measure!.sensitivity]).toEqual([]);
     const open = under([category('form', ['1', '2'], { public: true }), ...small], { secret: 'answer' });
     const [byForm] = bindBatch(parseBatch({ kind: 'count', by: ['form', 'party'] }), open).measures;
-    expect([...byForm!.effects.keys()]).toEqual(['party', '*']);
+    expect([...byForm!.sensitivity.keys()]).toEqual(['party', '*']);
   });
 
   it('the sensitivity to replacing an answer is two for a histogram and the width of the bounds for a mean', () => {
     const [histogram] = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy).measures;
-    expect([...histogram!.effects]).toEqual([
+    expect([...histogram!.sensitivity]).toEqual([
       ['party', { l1: 2n, l2squared: 2n }],
       ['*', { l1: 2n, l2squared: 2n }],
     ]);
     const [sum] = bindBatch(parseBatch({ kind: 'mean', column: 'x' }), policy).measures;
-    expect(sum!.effects.get(answersTo('x'))).toEqual({ l1: 3n, l2squared: 9n });
+    expect(sum!.sensitivity.get(answersTo('x'))).toEqual({ l1: 3n, l2squared: 9n });
   });
 });
 
@@ -254,13 +254,16 @@ describe('the sensitivity on random schemas', () => {
         const rows = allRows(columns);
         for (const measure of bindBatch(parseBatch(query), policy).measures)
           if (s.secret === 'row') {
-            const exact = exactEffect(policy, measure, rows, () => true, true);
-            if (!within(exact, measure.effects.get(everyRecord) ?? nothing)) return false;
+            const exact = exactSensitivity(policy, measure, rows, () => true, true);
+            if (!within(exact, measure.sensitivity.get(everyRecord) ?? nothing)) return false;
           } else
             for (const [j, column] of columns.entries()) {
               const same = (a: Row, b: Row) => a.every((cell, k) => k === j || cell === b[k]);
               if (
-                !within(exactEffect(policy, measure, rows, same, false), measure.effects.get(answersTo(column.name)) ?? nothing)
+                !within(
+                  exactSensitivity(policy, measure, rows, same, false),
+                  measure.sensitivity.get(answersTo(column.name)) ?? nothing,
+                )
               )
                 return false;
             }
@@ -282,8 +285,8 @@ describe('the sensitivity to replacing a person', () => {
       const [measure] = bindBatch(parseBatch(query), policy).measures;
       const vectors = persons.map((person) => count(policy, measure!, person));
       let exact = nothing;
-      for (const a of vectors) for (const b of vectors) exact = farther(exact, apart(a, b));
-      expect(measure!.effects.get(everyRecord)).toEqual(exact);
+      for (const a of vectors) for (const b of vectors) exact = farther(exact, differenceOf(a, b));
+      expect(measure!.sensitivity.get(everyRecord)).toEqual(exact);
     }
   });
 });
@@ -292,7 +295,7 @@ describe('the sensitivity of the number of different values, or of persons', () 
   const columns = [number('x', '0', '2'), category('party', ['a', 'b'])];
   const rows = allRows(columns);
   const some = fc.array(fc.constantFrom(...rows), { maxLength: 5 });
-  const asked = [
+  const questions = [
     { kind: 'distinct', column: 'x' },
     { kind: 'distinct', column: 'x', by: ['party'] },
     {
@@ -308,7 +311,7 @@ describe('the sensitivity of the number of different values, or of persons', () 
       ],
     },
   ];
-  it.each(asked)(
+  it.each(questions)(
     'the sensitivity of a distinct count is never exceeded, whatever the other rows, and is attained: %j',
     (query) => {
       for (const [protect, most] of [
@@ -321,11 +324,14 @@ describe('the sensitivity of the number of different values, or of persons', () 
         let exact = nothing;
         fc.assert(
           fc.property(some, own, own, (others, a, b) => {
-            exact = farther(exact, apart(count(policy, measure!, [...others, ...a]), count(policy, measure!, [...others, ...b])));
+            exact = farther(
+              exact,
+              differenceOf(count(policy, measure!, [...others, ...a]), count(policy, measure!, [...others, ...b])),
+            );
           }),
           { numRuns: 3000, seed: 5 },
         );
-        const stated = measure!.effects.get(everyRecord)!;
+        const stated = measure!.sensitivity.get(everyRecord)!;
         expect(within(exact, stated)).toBe(true);
         expect(exact.l1).toBe(stated.l1);
       }
@@ -343,12 +349,15 @@ describe('the sensitivity of the number of different values, or of persons', () 
     fc.assert(
       fc.property(own, own, own, (other, a, b) => {
         const named = (who: string, list: readonly Row[]) => list.map((row) => ({ who, row }));
-        const beside = named('other', other);
-        exact = farther(exact, apart(persons([...beside, ...named('one', a)]), persons([...beside, ...named('one', b)])));
+        const otherMeasure = named('other', other);
+        exact = farther(
+          exact,
+          differenceOf(persons([...otherMeasure, ...named('one', a)]), persons([...otherMeasure, ...named('one', b)])),
+        );
       }),
       { numRuns: 3000, seed: 5 },
     );
-    expect(measure!.effects.get(everyRecord)).toEqual(exact);
+    expect(measure!.sensitivity.get(everyRecord)).toEqual(exact);
   });
 });
 
@@ -372,10 +381,10 @@ describe('the sensitivity of the penalties of a quantile', () => {
       fc.assert(
         fc.property(table, one, one, (others, a, b) => {
           const [p, q] = [a, b].map((row) => penalties(row ? [...others, row] : others)) as [bigint[][], bigint[][]];
-          const moves = p.map((list, g) => largest(list.map((x, k) => apart([x], [q[g]![k]!]).l1)));
+          const moves = p.map((list, g) => largest(list.map((x, k) => differenceOf([x], [q[g]![k]!]).l1)));
           most = farther(
             most,
-            apart(
+            differenceOf(
               moves,
               moves.map(() => 0n),
             ),
@@ -383,7 +392,7 @@ describe('the sensitivity of the penalties of a quantile', () => {
         }),
         { numRuns: 3000, seed: 11 },
       );
-      expect(measure.effects.get(everyRecord)).toEqual(most);
+      expect(measure.sensitivity.get(everyRecord)).toEqual(most);
     }
   });
 });
@@ -404,7 +413,7 @@ describe('the sensitivity of the penalties of a quantile to one answer', () => {
           bigint[],
           bigint[],
         ];
-        return sum + largest(u.map((x, k) => apart([x], [v[k]!]).l1));
+        return sum + largest(u.map((x, k) => differenceOf([x], [v[k]!]).l1));
       }, 0n);
     };
     const most: Record<string, bigint> = { x: 0n, party: 0n };
@@ -418,8 +427,8 @@ describe('the sensitivity of the penalties of a quantile to one answer', () => {
       }),
       { numRuns: 3000, seed: 13 },
     );
-    expect(most.x).toBe(measure.effects.get(answersTo('x'))!.l1);
-    expect(most.party).toBe(measure.effects.get(answersTo('party'))!.l1);
+    expect(most.x).toBe(measure.sensitivity.get(answersTo('x'))!.l1);
+    expect(most.party).toBe(measure.sensitivity.get(answersTo('party'))!.l1);
   });
 });
 
@@ -459,7 +468,7 @@ describe('the sensitivity by values of a public column', () => {
       fc.record({ not: tie('trees') }),
     ),
   }));
-  const asked = fc.record({
+  const questions = fc.record({
     kind: fc.constant('histogram'),
     column: fc.constantFrom('party', 'form'),
     where: fc.array(trees, { minLength: 1, maxLength: 3 }),
@@ -470,33 +479,33 @@ describe('the sensitivity by values of a public column', () => {
   });
   const slicings = slicingsOf(policy);
   /** True if rows outside the stated values of a public column add nothing to any measure. */
-  const holds = (query: object, stated: (m: Measure, slicing: Slicing) => Values): boolean =>
+  const holds = (query: object, stated: (m: Measure, slicing: Slicing) => ValueSet): boolean =>
     bindBatch(parseBatch(query), policy).measures.every((measure) =>
       slicings.every((by) => {
         const paying = stated(measure, by.slicing);
         const at = columns.findIndex(({ name }) => name === by.column.name);
-        const others = rows.filter((row) => !isAmong(paying, by.read(row[at]!)));
+        const others = rows.filter((row) => !includesValue(paying, by.read(row[at]!)));
         return count(policy, measure, others).every((x) => x === 0n);
       }),
     );
 
   it('rows whose public value the filter excludes have sensitivity zero, whatever the query does with the column', () => {
     fc.assert(
-      fc.property(asked, (query) => holds(query, (m, slicing) => valuesIn(m.effects, slicing))),
+      fc.property(questions, (query) => holds(query, (m, slicing) => valuesIn(m.sensitivity, slicing))),
       { numRuns: 300 },
     );
   });
 
   it('a slice that leaves out a passing value is detected', () => {
-    const short = (m: Measure, slicing: Slicing): Values => {
-      const { ranges, missing } = valuesIn(m.effects, slicing);
+    const short = (m: Measure, slicing: Slicing): ValueSet => {
+      const { ranges, missing } = valuesIn(m.sensitivity, slicing);
       return { ranges: ranges.map(({ from, to }) => ({ from, to: Number.isFinite(to) ? to - 1 : from + 1 })), missing };
     };
-    const some = (m: Measure, slicing: Slicing): Values => ({ ...valuesIn(m.effects, slicing), missing: false });
+    const some = (m: Measure, slicing: Slicing): ValueSet => ({ ...valuesIn(m.sensitivity, slicing), missing: false });
     for (const wrong of [short, some])
       expect(() =>
         fc.assert(
-          fc.property(asked, (query) => holds(query, wrong)),
+          fc.property(questions, (query) => holds(query, wrong)),
           { numRuns: 300 },
         ),
       ).toThrow();
@@ -524,14 +533,14 @@ describe('the sensitivity by values of a public column', () => {
   const placeOf = (row: Row): readonly number[] =>
     known.map(({ column, read }) => read(row[[...wider.columns.keys()].indexOf(column.name)]!));
   /** Stated sensitivity for a row of these values, in the reading of one public column or of all together. */
-  const statedFor = ({ effects }: Measure, reading: Slicing, at: readonly number[]): Effect => {
-    if (!effects.has(sliced(reading))) return effects.get(everyRecord) ?? nothing;
+  const statedFor = ({ sensitivity }: Measure, reading: Slicing, at: readonly number[]): Sensitivity => {
+    if (!sensitivity.has(sliced(reading))) return sensitivity.get(everyRecord) ?? nothing;
     const pays = (box: ReturnType<typeof boxIn>['box']) =>
       box.every(
         (ends, k) =>
           ends === undefined || (Number.isNaN(at[k]!) ? Number.isNaN(ends.from) : ends.from <= at[k]! && at[k]! <= ends.to),
       );
-    const own = [...effects].filter(([name]) => isSlice(name) && boxIn(name).of === reading && pays(boxIn(name).box));
+    const own = [...sensitivity].filter(([name]) => isSlice(name) && boxIn(name).of === reading && pays(boxIn(name).box));
     expect(own.length).toBeLessThanOrEqual(1);
     return own[0]?.[1] ?? nothing;
   };
@@ -540,18 +549,18 @@ describe('the sensitivity by values of a public column', () => {
     measure: Measure,
     reading: Slicing,
     rows: readonly Row[],
-  ): readonly { readonly place: readonly number[]; readonly exact: Effect }[] => {
+  ): readonly { readonly place: readonly number[]; readonly exact: Sensitivity }[] => {
     const groups = new Map<string, Row[]>();
     const placeIn = (row: Row) =>
       columnsIn(reading).map((column) => placeOf(row)[known.findIndex((by) => by.slicing === column)]!);
     for (const row of rows) groups.set(placeIn(row).join(), [...(groups.get(placeIn(row).join()) ?? []), row]);
     return [...groups.values()].map((own) => ({
       place: placeIn(own[0]!),
-      exact: exactEffect(wider, measure, own, () => true, true),
+      exact: exactSensitivity(wider, measure, own, () => true, true),
     }));
   };
   const measuresOf = (query: object) => bindBatch(parseBatch(query), wider).measures;
-  const covers = (measure: Measure, rows: readonly Row[], times = (e: Effect) => e): boolean =>
+  const covers = (measure: Measure, rows: readonly Row[], times = (e: Sensitivity) => e): boolean =>
     readingsOf(wider).every((reading) =>
       farthest(measure, reading, rows).every(({ place, exact }) => within(exact, times(statedFor(measure, reading, place)))),
     );
@@ -565,9 +574,9 @@ describe('the sensitivity by values of a public column', () => {
 
   it('the sensitivity of a slice is half the full one in a table by public columns only, at most the full one in others, and detected when smaller', () => {
     const l1 = (query: object): readonly bigint[] => {
-      const [{ effects }] = measuresOf(query) as [Measure];
-      const own = [...effects].filter(([name]) => isSlice(name)).map(([, effect]) => effect.l1);
-      return [effects.get(everyRecord)!.l1, ...new Set(own)];
+      const [{ sensitivity }] = measuresOf(query) as [Measure];
+      const own = [...sensitivity].filter(([name]) => isSlice(name)).map(([, bound]) => bound.l1);
+      return [sensitivity.get(everyRecord)!.l1, ...new Set(own)];
     };
     expect(l1(tables[0]!)).toEqual([2n, 1n]);
     // A row that keeps only one of the two values may move to another cell through the other.
@@ -575,20 +584,20 @@ describe('the sensitivity by values of a public column', () => {
     expect(l1(tables[5]!)).toEqual([2n, 2n, 1n]);
     expect(l1(tables[2]!)).toEqual([2n]);
     expect(l1({ kind: 'sum', column: 'x', by: ['week'] })).toEqual([4n, 3n]);
-    const halved = ({ l1, l2squared }: Effect): Effect => ({ l1: l1 / 2n, l2squared: l2squared / 2n });
+    const halved = ({ l1, l2squared }: Sensitivity): Sensitivity => ({ l1: l1 / 2n, l2squared: l2squared / 2n });
     for (const query of [tables[0]!, tables[7]!, { kind: 'count', where: [{ column: 'week', op: '=', value: 3 }] }])
       expect(measuresOf(query).every((m) => covers(m, everybody, halved))).toBe(false);
   });
 
   it('the sensitivity of a running count covers all steps up to the horizon, and is detected when the horizon is shorter', () => {
-    const steps = stepsOf(wider, 'week', 1);
+    const steps = publicSteps(wider, 'week', 1);
     const overTwo = (query: object, stated: number): Measure => {
-      const [measure] = measuresOf(query) as [CountedMeasure];
+      const [measure] = measuresOf(query) as [SumMeasure];
       const { filter, keys, value } = measure.counting;
       const inside = { kind: 'range', column: 'week', from: 0, to: 1, negate: false } as const;
       return {
         ...measure,
-        effects: effectsOverSteps(wider, measure, steps, stated),
+        sensitivity: sensitivityOverSteps(wider, measure, steps, stated),
         counting: { filter: [...filter, inside], keys: [{ kind: 'grid', column: 'week', width: 1, size: 2 }, ...keys], value },
       };
     };
@@ -597,8 +606,8 @@ describe('the sensitivity by values of a public column', () => {
       expect(covers(measure, some)).toBe(true);
       expect(
         within(
-          exactEffect(wider, measure, some, () => true, true),
-          measure.effects.get(everyRecord)!,
+          exactSensitivity(wider, measure, some, () => true, true),
+          measure.sensitivity.get(everyRecord)!,
         ),
       ).toBe(true);
       expect(covers(overTwo(query, 1), some)).toBe(false);
@@ -609,7 +618,7 @@ describe('the sensitivity by values of a public column', () => {
     const query = { kind: 'count', where: [{ column: 'week', op: '>=', value: 3 }] };
     const classes = (protect: Partial<Protect>) =>
       bindBatch(parseBatch(query), under(columns, protect)).measures.map((m) =>
-        [...m.effects.keys()].map((name) => kindOf(name)),
+        [...m.sensitivity.keys()].map((name) => recordClassKind(name)),
       );
     expect(classes({})).toEqual([['every', 'sliced', 'slice', 'sliced', 'slice']]);
     expect(classes({ secret: 'step' })).toEqual([['every', 'sliced', 'slice', 'sliced', 'slice']]);
@@ -623,7 +632,7 @@ describe('the sensitivity by values of a public column', () => {
       ...bindBatch(
         parseBatch(query(op)),
         under([number('week', '2', high, '1', { public: true })], {}),
-      ).measures[0]!.effects.keys(),
+      ).measures[0]!.sensitivity.keys(),
     ];
     expect(kinds('5', '=')).toEqual(['*', expect.stringMatching(/^sliced:week#/), expect.stringMatching(/:5\.\.$/)]);
     expect(kinds('9', '=')).toEqual(['*', kinds('5', '=')[1], expect.stringMatching(/:5$/)]);

@@ -1,19 +1,22 @@
 import { codesOf } from '../../policy/code.js';
-import { columnNamed, isCoded } from '../../policy/domain.js';
+import { declaredColumn, isCoded } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
-import { cliques, type Piece } from '../../policy/pairs/cliques.js';
+import { pairCliques, type ValueRun } from '../../policy/pairs/cliques.js';
 import type { Policy } from '../../policy/policy.js';
-import { type Forest, forestOf } from '../../privacy/mechanism/ordered/forest.js';
+import { type CellForest, forestOf } from '../../privacy/mechanism/ordered/forest.js';
 import type { Axis } from './measure.js';
-import { dropped, type OneKey, placer } from './pair-effects.js';
+import { dropped, keyPlacer, type SimpleKey } from './pair-effects.js';
 
 /** Most cells of a key for which a forest of pairs is sought. */
-const mostCells = 256;
+const maxForestCells = 256;
 
 /** The cells of a key on the positions that pairs are declared on; no answer is in the last one, or nowhere. */
-export function cellPieces(policy: Policy, key: Axis): { readonly pieces: readonly Piece<number>[]; readonly missing: number } {
-  const column = columnNamed(policy, key.column);
-  const place = placer(key as OneKey);
+export function cellPieces(
+  policy: Policy,
+  key: Axis,
+): { readonly pieces: readonly ValueRun<number>[]; readonly missing: number } {
+  const column = declaredColumn(policy, key.column);
+  const place = keyPlacer(key as SimpleKey);
   const cellOf = (value: string | number | null): number => {
     const at = place(value);
     return at === dropped ? -1 : at < 0 ? key.size - 1 : at;
@@ -30,12 +33,12 @@ export function cellPieces(policy: Policy, key: Axis): { readonly pieces: readon
 }
 
 /** Forest of a key's cells under the pairs; undefined where the pairs form a cycle. */
-export function forestFor(policy: Policy, key: Axis): Forest | undefined {
+export function forestFor(policy: Policy, key: Axis): CellForest | undefined {
   const pairs = policy.protect.pairs?.columns.get(key.column);
-  if (!pairs || key.size > mostCells) return undefined;
+  if (!pairs || key.size > maxForestCells) return undefined;
   const { pieces, missing } = cellPieces(policy, key);
   const edges = new Map<number, readonly [number, number]>();
-  for (const set of cliques(pairs, pieces, missing)) {
+  for (const set of pairCliques(pairs, pieces, missing)) {
     const cells = [...set].filter((cell) => cell >= 0);
     // Three positions of which any two are pairs form a cycle.
     if (cells.length > 2) return undefined;

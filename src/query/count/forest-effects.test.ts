@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { strangersOf } from '../../../experiments/policies/bench.js';
-import { randomFrom } from '../../../test/fuzz/random.js';
+import { seededFuzz } from '../../../test/fuzz/random.js';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { one } from '../../base/exact/rational.js';
 import type { Cell } from '../../data/engine/engine.js';
@@ -8,7 +8,7 @@ import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { inDoubles } from '../../privacy/mechanism/law.js';
 import { nothingSpent } from '../../privacy/mechanism/profile.js';
-import { along, everyRecord } from '../../privacy/mechanism/record-class.js';
+import { everyRecord, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { chooseNoise } from '../../release/accountant/choose.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
@@ -29,7 +29,10 @@ const tree = graph([[0, 3], [3, 1], [3, 4], [2, 5]]); // biome-ignore format: on
 const star = graph([[2, 0], [2, 1], [2, 3], [2, 4]]); // biome-ignore format: one line
 const ring = graph([[0, 1], [1, 2], [2, 0]]); // biome-ignore format: one line
 const policyOf = (own: Record<string, ColumnPairs>, protect: object = {}): Policy =>
-  samplePolicy(columns, { ...protect, pairs: { digest: 'abcd', columns: new Map(Object.entries(own)), told: [] } as Pairs });
+  samplePolicy(columns, {
+    ...protect,
+    pairs: { digest: 'abcd', columns: new Map(Object.entries(own)), declarations: [] } as Pairs,
+  });
 const same = (size: number): ColumnPairs => ({ form: 'same', missing: 'apart', size });
 const bound = (policy: Policy, query: object) => bindBatch(parseBatch([query]), policy);
 const forestIn = (measures: readonly Measure[]) => measures.find((m) => m.mechanism === 'ordered' && 'parent' in m.strategy);
@@ -47,7 +50,7 @@ const allRows: readonly Row[] = [-1, ...range(6)].flatMap((p) =>
   [-1, 0, 1].flatMap((a) => [-1, 0, 5, 6, 11].map((x): Row => [p, a, x])),
 );
 
-const asked = [
+const questions = [
   ['codes that are joined to trees', policyOf({ party: tree, area: same(2), x: same(12) }), { kind: 'ranges', column: 'party' }],
   ['a star', policyOf({ party: star, area: same(2), x: same(12) }), { kind: 'ranges', column: 'party' }],
   ['by a column in which rows agree', policyOf({ party: tree, area: same(2), x: same(12) }), { kind: 'ranges', column: 'party', by: ['area'] }],
@@ -56,7 +59,7 @@ const asked = [
 ] as const; // biome-ignore format: one line each
 
 describe('cells that pairs join to a forest', () => {
-  it.each(asked)('cells of a forest are computed from sums of which a pair changes one by one: %s', (_, policy, query) => {
+  it.each(questions)('cells of a forest are computed from sums of which a pair changes one by one: %s', (_, policy, query) => {
     const { measures } = bound(policy, query);
     const measure = forestIn(measures)!;
     expect(measure).toBeDefined();
@@ -79,17 +82,17 @@ describe('cells that pairs join to a forest', () => {
         if (names.every((name, c) => near(name, a[c]!, b[c]!)) && far > most) most = far;
       }
     expect(most).toBe(1n);
-    expect(measure.effects.get(along('abcd'))).toEqual({ l1: 1n, l2squared: 1n });
-    expect(measure.effects.get(everyRecord)!.l1).toBeGreaterThanOrEqual(full);
+    expect(measure.sensitivity.get(pairsClass('abcd'))).toEqual({ l1: 1n, l2squared: 1n });
+    expect(measure.sensitivity.get(everyRecord)!.l1).toBeGreaterThanOrEqual(full);
     // Everything else that is read is public under the policy.
-    for (const other of measures) if (other !== measure) expect(other.effects.size).toBe(0);
+    for (const other of measures) if (other !== measure) expect(other.sensitivity.size).toBe(0);
   });
 
-  it.each(asked)('the cells of a forest add up to the counts: %s', (_, policy, query) => {
-    const { pick } = randomFrom(7);
+  it.each(questions)('the cells of a forest add up to the counts: %s', (_, policy, query) => {
+    const { pick } = seededFuzz(7);
     const rows = Array.from({ length: 300 }, () => pick(allRows));
     const { measures, finish } = bound(policy, query);
-    const told = finish(
+    const answer = finish(
       count(policy, measures, rows).map((counts, k) => {
         const m = measures[k]!;
         return { noise: { kind: 'none' }, values: m.mechanism === 'ordered' ? numbersToNoise(m, counts) : counts };
@@ -99,18 +102,18 @@ describe('cells that pairs join to a forest', () => {
     const expected = counted
       .finish(count(samplePolicy(columns), counted.measures, rows).map((values) => ({ noise: { kind: 'none' }, values })))[0]!
       .rows.filter(({ keys }) => keys.at(-1) !== '(missing)');
-    expect(told[0]!.rows.map(({ value }) => value)).toEqual(expected.map(({ value }) => value));
+    expect(answer[0]!.rows.map(({ value }) => value)).toEqual(expected.map(({ value }) => value));
   });
 
   it('the error of forest cells is that of a histogram times the root of a quarter of the number of neighbours', () => {
-    const foreseen = (policy: Policy, query: object) => {
-      const { measures, foresee } = bound(policy, query);
+    const predicted = (policy: Policy, query: object) => {
+      const { measures, expectedErrors } = bound(policy, query);
       const { mechanisms } = chooseNoise(measures, strangersOf(policy), one, nothingSpent)[0]!;
-      return foresee(mechanisms.map(({ law }) => inDoubles(law)))[0]!.standardError;
+      return expectedErrors(mechanisms.map(({ distribution }) => inDoubles(distribution)))[0]!.standardError;
     };
     const policy = policyOf({ party: same(6), area: same(2), x: { form: 'steps', steps: 1, missing: 'apart', size: 12 } });
-    const plain = foreseen(policy, { kind: 'histogram', column: 'x' });
-    expect(foreseen(policy, { kind: 'ranges', column: 'x' }) / plain).toBeCloseTo(Math.SQRT1_2, 1);
+    const plain = predicted(policy, { kind: 'histogram', column: 'x' });
+    expect(predicted(policy, { kind: 'ranges', column: 'x' }) / plain).toBeCloseTo(Math.SQRT1_2, 1);
   });
 
   it('cells are counted as usual where pairs form a cycle, records are tied, a pair leads out, or other queries use the column', () => {
@@ -132,9 +135,9 @@ describe('cells that pairs join to a forest', () => {
       { kind: 'ranges', column: 'party' },
     ]) {
       const { measures, finish } = bound(policy, query);
-      expect(measures.map(({ effects }) => effects.size)).toEqual([0]);
-      const [told] = finish(count(policy, measures, allRows).map((values) => ({ noise: { kind: 'none' }, values })));
-      expect(told!.rows.reduce((sum, { value }) => sum + value!, 0)).toBe(
+      expect(measures.map(({ sensitivity }) => sensitivity.size)).toEqual([0]);
+      const [answer] = finish(count(policy, measures, allRows).map((values) => ({ noise: { kind: 'none' }, values })));
+      expect(answer!.rows.reduce((sum, { value }) => sum + value!, 0)).toBe(
         allRows.filter(([p, , x]) => (query.column === 'x' ? x : p) >= 0).length,
       );
     }
@@ -142,6 +145,8 @@ describe('cells that pairs join to a forest', () => {
 
   it('the sensitivity of forest cells to a person is maxRows times that of a row', () => {
     const policy = policyOf({ party: tree, area: same(2), x: same(12) }, { secret: 'person', unit: 'id', maxRows: 3 });
-    expect(forestIn(bound(policy, { kind: 'ranges', column: 'party' }).measures)!.effects.get(along('abcd'))!.l1).toBe(3n);
+    expect(forestIn(bound(policy, { kind: 'ranges', column: 'party' }).measures)!.sensitivity.get(pairsClass('abcd'))!.l1).toBe(
+      3n,
+    );
   });
 });

@@ -1,68 +1,68 @@
 import { Binder } from '../../data/engine/dialect.js';
 import type { Statement } from '../../data/engine/engine.js';
-import type { Counting, JointKey, RowKey } from './measure.js';
-import { lastOf } from './row-sql.js';
-import { type Counted, Grouping, type Groups, totalOf } from './rows-to-groups.js';
+import type { Counting, GroupKey, JointKey } from './measure.js';
+import { missingPlace } from './row-sql.js';
+import { type CountedRows, type GroupedRows, Grouping, sumSql } from './rows-to-groups.js';
 
 /** Cells with one integer for each counting; absent cells are 0. Codes are looked up once per distinct code, not once per row. */
-export function cellsStatement(of: Counted, countings: readonly Counting[]): Statement {
+export function cellsStatement(of: CountedRows, countings: readonly Counting[]): Statement {
   const binder = new Binder(of.dialect);
   return { sql: cellsSql(of, binder, countings), values: binder.values };
 }
 
-function cellsSql(of: Counted, binder: Binder, countings: readonly Counting[]): string {
+function cellsSql(of: CountedRows, binder: Binder, countings: readonly Counting[]): string {
   const { keys, value } = countings[0]!;
   const { whole, once } = of.dialect;
   const grouping = new Grouping(of, binder, countings);
-  const told = value.kind === 'distinct';
-  const groups = told ? grouping.told() : grouping.summed();
+  const distinct = value.kind === 'distinct';
+  const groups = distinct ? grouping.distinctValues() : grouping.summed();
   // One group is the one cell.
-  if (keys.length === 0) return `SELECT ${whole('0')} AS cell, ${told ? 'count(a0)' : 'g.*'} FROM (${groups.sql}) AS g`;
-  const { cell, joins } = new Places(of, binder, grouping, keys);
+  if (keys.length === 0) return `SELECT ${whole('0')} AS cell, ${distinct ? 'count(a0)' : 'g.*'} FROM (${groups.sql}) AS g`;
+  const { cell, joins } = new CellPlaces(of, binder, grouping, keys);
   const folds = keys.some(mayFold);
-  if (told && folds && once) return foldedOnce(of, once, groups, cell, joins);
+  if (distinct && folds && once) return foldDistinct(of, once, groups, cell, joins);
   const different = folds ? 'count(DISTINCT a0)' : 'count(a0)';
-  const totals = countings.map((_, j) => (told ? different : totalOf(of, `a${j}`)));
+  const totals = countings.map((_, j) => (distinct ? different : sumSql(of, `a${j}`)));
   const placed = `SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${groups.sql}) AS g${joins}`;
   // HAVING, not WHERE: the planner would push a condition on cells down to every row.
   return `SELECT ${whole('cell')} AS cell, ${totals.join(', ')} FROM (${placed}) AS cells GROUP BY 1 HAVING count(cell) > 0`;
 }
 
 /** Two groups may fall into one cell: spellings of a code, codes pooled in one group, missing values. Grid places map one to one. */
-const mayFold = ({ kind }: RowKey): boolean => kind !== 'grid' && kind !== 'bin';
+const mayFold = ({ kind }: GroupKey): boolean => kind !== 'grid' && kind !== 'bin';
 
 /**
  * Distinct values per cell from those per group. A cell that is one group, as nearly all are, takes the group's number;
  * cells made of several groups count their distinct values again.
  */
-function foldedOnce(
-  of: Counted,
+function foldDistinct(
+  of: CountedRows,
   once: (name: string, query: string) => string,
-  told: Groups,
+  distinct: GroupedRows,
   cell: string,
   joins: string,
 ): string {
   const { whole } = of.dialect;
-  const by = told.by.join(', ');
+  const by = distinct.by.join(', ');
   const counted = `SELECT ${by}, count(a0) AS many FROM fugu_told GROUP BY ${by}`;
   const placed = `SELECT g.*, ${cell} AS cell FROM (${counted}) AS g${joins}`;
   const shared = `SELECT *, count(*) OVER (PARTITION BY cell) AS sharing FROM (${placed}) AS placed`;
-  const same = told.by.map((name) => `told.${name} IS NOT DISTINCT FROM placed.${name}`).join(' AND ');
+  const same = distinct.by.map((name) => `told.${name} IS NOT DISTINCT FROM placed.${name}`).join(' AND ');
   const alone = `SELECT cell, many FROM fugu_placed WHERE sharing = 1 AND cell IS NOT NULL`;
   const again = `SELECT cell, count(DISTINCT a0) AS many FROM fugu_told AS told JOIN fugu_placed AS placed ON ${same} WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell`;
-  const parts = `WITH ${once('fugu_told', told.sql)}, ${once('fugu_placed', shared)} ${alone} UNION ALL ${again}`;
+  const parts = `WITH ${once('fugu_told', distinct.sql)}, ${once('fugu_placed', shared)} ${alone} UNION ALL ${again}`;
   return `SELECT ${whole('cell')} AS cell, many FROM (${parts}) AS cells`;
 }
 
 /** Cell number of a group, and the joins it needs after the groups `g`. */
-class Places {
+class CellPlaces {
   readonly cell: string;
-  readonly #of: Counted;
+  readonly #of: CountedRows;
   readonly #binder: Binder;
   readonly #grouping: Grouping;
   readonly #joins: string[] = [];
 
-  constructor(of: Counted, binder: Binder, grouping: Grouping, keys: readonly RowKey[]) {
+  constructor(of: CountedRows, binder: Binder, grouping: Grouping, keys: readonly GroupKey[]) {
     this.#of = of;
     this.#binder = binder;
     this.#grouping = grouping;
@@ -83,11 +83,11 @@ class Places {
     return this.#joins.join('');
   }
 
-  #position(key: RowKey, i: string): string {
+  #position(key: GroupKey, i: string): string {
     const raw = `g.k${i}`;
     const { row } = this.#grouping;
     if (key.kind === 'joint') return this.#joint(key, i);
-    if (key.kind === 'grid' || key.kind === 'bin') return row.held(key, raw)?.place(raw) ?? raw;
+    if (key.kind === 'grid' || key.kind === 'bin') return row.positionProxy(key, raw)?.place(raw) ?? raw;
     if (key.kind === 'options') {
       const items = key.codes.map((code, p) => `(${p}, ${this.#binder.text(code)})`);
       items.push(`(${key.codes.length}, NULL)`);
@@ -99,11 +99,11 @@ class Places {
     }
     if (row.isMulti(key.column)) return row.firstNamed(key, raw);
     const values = row.valuesIn(key);
-    if (values.length === 0) return lastOf(key);
+    if (values.length === 0) return missingPlace(key);
     const items = values.map(([value, position]) => `(${value}, ${position})`);
     const on = `${row.reading(key.column).expression(raw)} = d${i}.code`;
     this.#joins.push(` LEFT JOIN (VALUES ${items.join(', ')}) AS d${i}(code, position) ON ${on}`);
-    return `coalesce(d${i}.position, ${lastOf(key)})`;
+    return `coalesce(d${i}.position, ${missingPlace(key)})`;
   }
 
   /** Each column's position first, then the combination of positions among those allowed. */

@@ -1,13 +1,13 @@
 import { Fault } from '../../base/errors.js';
 import type { Dialect } from '../../data/engine/dialect.js';
 import type { Cell, SourceColumn, Statement } from '../../data/engine/engine.js';
-import { columnNamed } from '../../policy/domain.js';
+import { declaredColumn } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
-import { viewColumn } from './column-view.js';
+import { columnView } from './column-view.js';
 import { withDerived } from './derived.js';
 import { cellsStatement } from './groups-to-cells.js';
-import type { Chosen } from './kept-rows.js';
-import { type Counting, cellCount, type Measure, type RowKey, textOf } from './measure.js';
+import type { ChosenRows } from './kept-rows.js';
+import { type Counting, type GroupKey, type Measure, numberOfCells, stableText } from './measure.js';
 import { codePlaces } from './read-rows.js';
 import { groupsStatement, spareGroups } from './rows-to-groups.js';
 
@@ -33,10 +33,10 @@ export function compileMeasures(
   columns: readonly SourceColumn[],
   dialect: Dialect,
   rows = Number.POSITIVE_INFINITY,
-  chosen?: Chosen,
+  chosen?: ChosenRows,
 ): readonly CountPlan[] {
   const of = { dialect, policy, columns, rows, ...(chosen && { chosen }) };
-  return together(measures).map((members): CountPlan => {
+  return statementGroups(measures).map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
     const single = !dialect.eachOf && isSingle(countings[0]!, policy) && !isDistinct(countings[0]!);
     return {
@@ -50,18 +50,18 @@ export function compileMeasures(
 }
 
 /** Indices of the measures that each statement counts. */
-function together(measures: readonly Measure[]): readonly (readonly number[])[] {
+function statementGroups(measures: readonly Measure[]): readonly (readonly number[])[] {
   const groups = new Map<string, number[]>();
   measures.forEach(({ counting }, i) => {
     const key =
       measures.length === 1
         ? ''
-        : textOf([
+        : stableText([
             counting.filter,
             counting.keys,
             counting.derived ?? null,
             isDistinct(counting) && i,
-            measures[i]!.seen?.text ?? null,
+            measures[i]!.countedView?.text ?? null,
           ]);
     groups.set(key, [...(groups.get(key) ?? []), i]);
   });
@@ -78,21 +78,21 @@ const isSingle = ({ keys, derived }: Counting, policy: Policy): boolean =>
 export const isDistinct = ({ value }: Counting): boolean => value.kind === 'distinct';
 
 /** Number of statements that `compileMeasures` makes, and the most rows returned: groups by raw codes, or cells where groups are too many. */
-export function answersOf(
+export function resultBound(
   measures: readonly Measure[],
   policy: Policy,
   dialect?: Dialect,
 ): { readonly statements: number; readonly rows: number } {
-  const each = together(measures).map(([first]) => {
-    const { counting, seen } = measures[first!]!;
-    const cells = cellCount(counting);
-    const own = isSingle(counting, seen?.policy ?? policy) && !isDistinct(counting) && counting.keys.length > 0;
+  const each = statementGroups(measures).map(([first]) => {
+    const { counting, countedView } = measures[first!]!;
+    const cells = numberOfCells(counting);
+    const own = isSingle(counting, countedView?.policy ?? policy) && !isDistinct(counting) && counting.keys.length > 0;
     return own && !dialect?.eachOf ? 2 * cells + spareGroups + 1 : cells;
   });
   return { statements: each.length, rows: each.reduce((a, b) => a + b, 0) };
 }
 
-const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
+const isCategory = (policy: Policy, name: string): boolean => declaredColumn(policy, name).type === 'category';
 
 /** The exact integers of a plan's measures from the rows of its `groups`; undefined when there were too many to have come whole. */
 export function readGroups(
@@ -114,7 +114,7 @@ export function readGroups(
       derived.some(({ name }) => 'column' in key && name === key.column),
     ),
   );
-  const totals = new Map(members.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
+  const totals = new Map(members.map((i) => [i, new Array<bigint>(numberOfCells(measures[i]!.counting)).fill(0n)]));
   const lists = [...totals.values()];
   rows.forEach((row, r) => {
     let cell = 0;
@@ -132,20 +132,20 @@ export function readGroups(
 }
 
 /** Position of each group for a key: codes are still to be looked up, numbers came as positions; -1 drops the group. */
-function placesOf(policy: Policy, key: RowKey, rows: Rows, k: number, derived: boolean): (r: number) => number {
+function placesOf(policy: Policy, key: GroupKey, rows: Rows, k: number, derived: boolean): (r: number) => number {
   if (key.kind !== 'code')
     return (r) => {
       const position = rows[r]![k];
       return position === null || position === undefined ? -1 : Number(position);
     };
-  const view = viewColumn(columnNamed(policy, key.column));
+  const view = columnView(declaredColumn(policy, key.column));
   const table = codePlaces(policy, key, -1);
   if (derived)
     return (r) => {
       const place = rows[r]![k];
       return table[place === null || place === undefined ? 0 : Number(place) + 1]!;
     };
-  view.turn(
+  view.load(
     rows.map((row) => row[k]!),
     rows.length,
   );
@@ -162,7 +162,7 @@ export function integerOf(cell: Cell): bigint {
 
 /** The exact integers of a plan's measures from its result rows. */
 export function readCounts(plan: CountPlan, measures: readonly Measure[], rows: Rows): ReadonlyMap<number, bigint[]> {
-  const totals = new Map(plan.measures.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
+  const totals = new Map(plan.measures.map((i) => [i, new Array<bigint>(numberOfCells(measures[i]!.counting)).fill(0n)]));
   for (const [cell, ...values] of rows)
     plan.measures.forEach((i, j) => {
       const value = values[j];

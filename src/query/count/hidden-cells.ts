@@ -1,8 +1,8 @@
 import { toNumber } from '../../base/exact/rational.js';
-import type { Cell, Pinned } from '../../data/engine/engine.js';
+import type { Cell, Snapshot } from '../../data/engine/engine.js';
 import { nameText } from '../../data/engine/name.js';
 import { quoteName } from '../../data/engine/structure.js';
-import { tieColumns } from '../../data/ties/kinds.js';
+import { tieKindColumns } from '../../data/ties/kinds.js';
 import { codesOf, codeText } from '../../policy/code.js';
 import { daysOf } from '../../policy/date-text.js';
 import { isCoded } from '../../policy/domain.js';
@@ -34,7 +34,7 @@ export interface HiddenCells {
 }
 
 /** Group sizes: number of rows per value of a column. */
-export interface Sizes {
+export interface GroupSizes {
   readonly column: string;
   readonly groups: number;
   readonly largest: number;
@@ -53,26 +53,26 @@ export interface Sizes {
 export interface PrivateFigures {
   readonly rows: number;
   readonly columns: readonly HiddenCells[];
-  readonly groups: readonly Sizes[];
-  readonly unit?: Sizes;
+  readonly groups: readonly GroupSizes[];
+  readonly unit?: GroupSizes;
 }
 
-const mostListed = 10;
+const maxListed = 10;
 /** Most undeclared texts that are kept; a free-text column has about one per row. */
-const mostKept = 10_000;
+const maxKept = 10_000;
 const atOnce = 500;
 
 /**
  * Values that the declared domains hide, for the data steward only: never write them down or release them.
  * Open the data without a policy, since an engine that knows the declared codes may have dropped all others.
  */
-export async function countHidden(
-  engine: Pinned,
+export async function countHiddenCells(
+  engine: Snapshot,
   policy: Pick<Policy, 'columns' | 'dependence' | 'protect'>,
 ): Promise<PrivateFigures> {
   const keys = new Map<string, KeyTally>();
   for (const d of policy.dependence)
-    for (const { column, role } of tieColumns(d))
+    for (const { column, role } of tieKindColumns(d))
       if (role === 'group') keys.set(column, keys.get(column) ?? new KeyTally(column));
   const { unit, maxRows, secret, pairs } = policy.protect;
   if (unit !== undefined && secret === 'person') keys.set(unit, new KeyTally(unit, maxRows, pairs !== undefined));
@@ -117,13 +117,13 @@ class Undeclared {
   add(codes: Iterable<string>): void {
     this.rows++;
     for (const code of codes)
-      if (this.#codes.size < mostKept || this.#codes.has(code)) this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
+      if (this.#codes.size < maxKept || this.#codes.has(code)) this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
   }
   figures(): Pick<HiddenCells, 'hidden' | 'undeclared' | 'undeclaredCodes'> {
     const all = [...this.#codes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
     return {
       hidden: this.rows,
-      undeclared: all.slice(0, mostListed).map(([code, rows]) => ({ code, rows })),
+      undeclared: all.slice(0, maxListed).map(([code, rows]) => ({ code, rows })),
       undeclaredCodes: all.length,
     };
   }
@@ -252,7 +252,7 @@ class KeyTally {
     else this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
-  figures(): Sizes {
+  figures(): GroupSizes {
     const sizes = new Map<number, number>();
     let [beyond, cut] = [0, 0];
     for (const size of this.#counts.values()) {

@@ -1,36 +1,36 @@
 import { Binder, type Dialect } from '../../data/engine/dialect.js';
-import type { Pinned, SourceColumn, Statement } from '../../data/engine/engine.js';
+import type { Snapshot, SourceColumn, Statement } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
 import { integerOf } from './groups.js';
 import { placesOfRows } from './rows-to-groups.js';
-import type { Tables } from './tables.js';
+import type { MarginalSet } from './tables.js';
 
 /** Tables per scan: bounded by the fan-out of a row and by what a database plans at once. */
 const tablesAtOnce = 250;
 
 /** Number of statements that `countInScans` runs, and the most rows that all of them return: the cells of the marginals. */
-export const scansOf = ({ axes, tables }: Tables): { readonly statements: number; readonly rows: number } => ({
+export const scanResultBound = ({ axes, tables }: MarginalSet): { readonly statements: number; readonly rows: number } => ({
   statements: Math.ceil(tables.length / tablesAtOnce),
   rows: tables.reduce((n, own) => n + cellsIn(axes, own), 0),
 });
 
-const cellsIn = (axes: Tables['axes'], own: readonly number[]): number => own.reduce((n, k) => n * axes[k]!.size, 1);
+const cellsIn = (axes: MarginalSet['axes'], own: readonly number[]): number => own.reduce((n, k) => n * axes[k]!.size, 1);
 
 /**
  * Counts many marginals per scan in the database: each row is mapped to its cell in each of them. Only non-empty cells come back,
  * so the result does not grow with the data. `found` is called once per cell.
  */
 export async function countInScans(
-  engine: Pinned,
+  engine: Snapshot,
   policy: Policy,
-  asked: Tables,
+  marginals: MarginalSet,
   found: (table: number, cell: number, count: bigint) => void,
 ): Promise<void> {
   const source = await engine.columns();
-  for (let from = 0; from < asked.tables.length; from += tablesAtOnce) {
-    const tables = asked.tables.slice(from, from + tablesAtOnce);
-    const starts = startsOf(asked.axes, tables);
-    for (const [cell, count] of (await engine.rows(scan(engine.dialect, policy, source, asked.axes, tables))).open()) {
+  for (let from = 0; from < marginals.tables.length; from += tablesAtOnce) {
+    const tables = marginals.tables.slice(from, from + tablesAtOnce);
+    const starts = startsOf(marginals.axes, tables);
+    for (const [cell, count] of (await engine.rows(scan(engine.dialect, policy, source, marginals.axes, tables))).open()) {
       const at = Number(cell);
       const table = tableAt(starts, at);
       found(from + table, at - starts[table]!, integerOf(count!));
@@ -39,7 +39,7 @@ export async function countInScans(
 }
 
 /** First cell of each table when all cells are numbered consecutively; one more at the end. */
-const startsOf = (axes: Tables['axes'], tables: Tables['tables']): readonly number[] => {
+const startsOf = (axes: MarginalSet['axes'], tables: MarginalSet['tables']): readonly number[] => {
   const starts = [0];
   for (const own of tables) starts.push(starts.at(-1)! + cellsIn(axes, own));
   return starts;
@@ -59,8 +59,8 @@ function scan(
   dialect: Dialect,
   policy: Policy,
   columns: readonly SourceColumn[],
-  axes: Tables['axes'],
-  tables: Tables['tables'],
+  axes: MarginalSet['axes'],
+  tables: MarginalSet['tables'],
 ): Statement {
   const binder = new Binder(dialect);
   const used = [...new Set(tables.flat())];

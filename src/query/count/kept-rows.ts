@@ -1,8 +1,8 @@
 import { Fault } from '../../base/errors.js';
 import type { Binder, Dialect } from '../../data/engine/dialect.js';
-import type { Pinned, SourceColumn } from '../../data/engine/engine.js';
+import type { Snapshot, SourceColumn } from '../../data/engine/engine.js';
 import { domainsOfData } from '../../data/terms/source.js';
-import { addsRemoves } from '../../policy/neighbours.js';
+import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import { codeCell } from './code-cell.js';
 import { rawCell, sourceColumn } from './read-column.js';
@@ -11,13 +11,13 @@ import { rawCell, sourceColumn } from './read-column.js';
  * `SELECT columns FROM fugu_data`, bounded to `maxRows` rows per person by a keyed pseudo-random choice among the person's own rows,
  * or, under pairs, to persons with no more rows. `chosen`: that choice, where looked up before (sensitivity.proof.md, Person).
  */
-export function keptRows(
+export function boundedRowsSql(
   dialect: Dialect,
   binder: Binder,
   policy: Policy,
   source: readonly SourceColumn[],
   columns: readonly (readonly [expression: string, alias: string])[],
-  chosen?: Chosen,
+  chosen?: ChosenRows,
 ): string {
   const { secret, unit, maxRows, pairs } = policy.protect;
   const select = (extra: readonly string[], from: string, aliases = columns.map(([, alias]) => alias)) =>
@@ -33,7 +33,7 @@ export function keptRows(
   // Rows of a view were cut table by table: at most `maxRows` of them are one person's (query/view/rows-per-person.proof.md).
   if (policy.view) return select([], 'fugu_data', list);
   if (chosen) {
-    const person = ownerOf(dialect, source, unit);
+    const person = personExpression(dialect, source, unit);
     const others = chosen.beyond === undefined ? '' : ` AND ${person} NOT IN (SELECT ${personColumn} FROM ${chosen.beyond})`;
     const within = `${select([], 'fugu_data', list)} WHERE ${person} IS NOT NULL${others}`;
     return chosen.rows === undefined ? within : `${within} UNION ALL ${select([], chosen.rows, list)}`;
@@ -44,27 +44,27 @@ export function keptRows(
     const counted = select(['count(*) OVER (PARTITION BY person) AS many'], `(${read}) AS owned WHERE person IS NOT NULL`);
     return select([], `(${counted}) AS counted WHERE many <= ${Math.trunc(maxRows)}`);
   }
-  return cutRows(dialect, binder, columns, cutOfData(dialect, policy, source));
+  return selectBoundedRows(dialect, binder, columns, dataContributionBound(dialect, policy, source));
 }
 
 /**
  * Tables looked up once per state of the data: persons with more rows than are used (`personColumn`), and their kept rows.
  * Absent where there are none.
  */
-export interface Chosen {
+export interface ChosenRows {
   readonly beyond?: string;
   readonly rows?: string;
 }
 export const personColumn = 'fugu_person';
 
 /** Person of a row: integers are compared as they are, all else by its name. */
-export function ownerOf(dialect: Dialect, source: readonly SourceColumn[], unit: string): string {
+export function personExpression(dialect: Dialect, source: readonly SourceColumn[], unit: string): string {
   const owner = sourceColumn(source, unit);
   return owner.type === 'integer' ? rawCell(owner) : dialect.name(rawCell(owner), owner.type);
 }
 
 /** Contribution bound of the data: the rows used of one person. */
-export function cutOfData(dialect: Dialect, policy: Policy, source: readonly SourceColumn[]): Cut {
+export function dataContributionBound(dialect: Dialect, policy: Policy, source: readonly SourceColumn[]): ContributionBound {
   const { protect, population, columns, data } = policy;
   const owner = sourceColumn(source, protect.unit!);
   const domains = domainsOfData(policy);
@@ -72,13 +72,15 @@ export function cutOfData(dialect: Dialect, policy: Policy, source: readonly Sou
     from: 'fugu_data',
     population,
     person: dialect.name(rawCell(owner), owner.type),
-    content: contentOf(columns, data.links).map((name) => cellContent(dialect, sourceColumn(source, name), domains.get(name))),
+    content: readableColumns(columns, data.links).map((name) =>
+      cellContent(dialect, sourceColumn(source, name), domains.get(name)),
+    ),
     limits: [{ most: protect.maxRows }],
   };
 }
 
 /** Persons may be dropped as a whole, so the number of used rows is not public and replacing a person may remove a row. */
-export const leavesOut = ({ protect }: Pick<Policy, 'protect'>): boolean =>
+export const dropsWholePersons = ({ protect }: Pick<Policy, 'protect'>): boolean =>
   protect.secret === 'person' && protect.pairs !== undefined;
 
 /**
@@ -104,12 +106,12 @@ export function cellContent(dialect: Dialect, column: SourceColumn, codes?: read
 }
 
 /** The columns of a table that are ever read: declared ones, and those by which its rows are joined. */
-export const contentOf = (columns: Policy['columns'], ...joining: (readonly string[] | undefined)[]): readonly string[] => [
+export const readableColumns = (columns: Policy['columns'], ...joining: (readonly string[] | undefined)[]): readonly string[] => [
   ...new Set([...columns.keys(), ...joining.flatMap((names) => names ?? [])]),
 ];
 
 /** Rows of persons, and the number of them that is kept. */
-export interface Cut {
+export interface ContributionBound {
   readonly from: string;
   readonly population: string;
   /** Person of a row; rows without a name are left out. Constant where rows belong to no person. */
@@ -123,11 +125,11 @@ export interface Cut {
 }
 
 /** `SELECT columns` of the kept rows: the only place that chooses them. */
-export function cutRows(
+export function selectBoundedRows(
   dialect: Dialect,
   binder: Binder,
   columns: readonly (readonly [expression: string, alias: string])[],
-  { from, population, person, content: cells, limits, where }: Cut,
+  { from, population, person, content: cells, limits, where }: ContributionBound,
 ): string {
   const select = (extra: readonly string[], of: string, aliases = columns.map(([, alias]) => alias)) =>
     `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${of}`;
@@ -173,11 +175,11 @@ const joined = (texts: readonly string[]): string => {
  * Number of records: not changed by replacing a record, so it may be published and steer an analysis (docs/known-limits.md).
  * With secret `person`, the number of persons; the number of rows would depend on how many rows one person has.
  */
-export async function publicRecords(engine: Pinned, policy: Policy): Promise<number> {
+export async function publicRecordCount(engine: Snapshot, policy: Policy): Promise<number> {
   // Under add-remove neighbours the number of records is protected.
-  if (addsRemoves(policy)) throw new Error('the number of records is protected');
+  if (isAddRemove(policy)) throw new Error('the number of records is protected');
   if (policy.protect.secret !== 'person') return (await engine.size()).open();
-  const person = ownerOf(engine.dialect, await engine.columns(), policy.protect.unit!);
+  const person = personExpression(engine.dialect, await engine.columns(), policy.protect.unit!);
   const persons = `SELECT DISTINCT ${person} AS ${personColumn} FROM fugu_data`;
   const rows = (await engine.rows({ sql: `SELECT count(${personColumn}) FROM (${persons}) AS persons`, values: [] })).open();
   return Number(rows[0]?.[0] ?? 0);

@@ -1,4 +1,4 @@
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
 import { countCells } from './count.js';
 import { totalMeasure } from './margin-cells.js';
@@ -10,8 +10,8 @@ export interface KnownAgreement {
   readonly different?: number;
 }
 
-export async function compareKnown(data: Pinned, policy: Policy): Promise<readonly KnownAgreement[]> {
-  const { totals = [], told = [] } = policy.known ?? {};
+export async function compareKnown(data: Snapshot, policy: Policy): Promise<readonly KnownAgreement[]> {
+  const { totals = [], descriptions = [] } = policy.known ?? {};
   const counted = await countCells(
     data,
     policy,
@@ -20,7 +20,7 @@ export async function compareKnown(data: Pinned, policy: Policy): Promise<readon
   return totals.map(({ values }, k) => {
     const found = counted[k]!.open();
     return {
-      total: told[k]!,
+      total: descriptions[k]!,
       ...(values && { different: values.filter((value, cell) => value !== found[cell]).length }),
     };
   });

@@ -4,18 +4,18 @@ import { knownPolicy } from '../../../test/known-policy.js';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import type { Cell } from '../../data/engine/engine.js';
 import type { Column, NumberColumn, Policy } from '../../policy/policy.js';
-import type { Effect } from '../../privacy/mechanism/effect.js';
+import type { Sensitivity } from '../../privacy/mechanism/effect.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import { sumEffects } from './effects.js';
+import { sumSensitivity } from './effects.js';
 import { publishedCells } from './margin-cells.js';
-import type { CodeKey, Counting, Measure } from './measure.js';
+import type { CategoryKey, Counting, Measure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
 import { rowCounter } from './rows.js';
 
 type Row = readonly Cell[];
-const nothing: Effect = { l1: 0n, l2squared: 0n };
+const nothing: Sensitivity = { l1: 0n, l2squared: 0n };
 
 function valuesOf(column: Column): readonly Cell[] {
   if (column.type === 'category') return [...column.values, null];
@@ -71,7 +71,7 @@ function* changes(
     yield chosen.map((m) => moves[m]!);
 }
 
-function exact(vectors: readonly (readonly bigint[])[], all: Iterable<readonly (readonly [number, number])[]>): Effect {
+function exact(vectors: readonly (readonly bigint[])[], all: Iterable<readonly (readonly [number, number])[]>): Sensitivity {
   let { l1, l2squared } = nothing;
   for (const change of all) {
     const moved = vectors[0]!.map((_, c) => change.reduce((sum, [a, b]) => sum + vectors[b]![c]! - vectors[a]![c]!, 0n));
@@ -82,7 +82,7 @@ function exact(vectors: readonly (readonly bigint[])[], all: Iterable<readonly (
   }
   return { l1, l2squared };
 }
-const stated = (m: Measure): Effect => m.effects.get(everyRecord) ?? nothing;
+const stated = (m: Measure): Sensitivity => m.sensitivity.get(everyRecord) ?? nothing;
 
 const columns: readonly Column[] = [category('region', ['n', 's']), category('party', ['a', 'b'])];
 const named = (row: Row) => ({ region: row[0]!, party: row[1]! });
@@ -141,14 +141,14 @@ describe('the sensitivity under known totals', () => {
       { l1: 4n, l2squared: 8n },
     ]);
     const policy = knownPolicy(columns, [{ count: { where: { region: 'n', party: 'a' } } }]);
-    const asked = {
+    const question = {
       kind: 'count',
       where: [
         { column: 'party', op: '=', value: 'a' },
         { column: 'region', op: '=', value: 'n' },
       ],
     };
-    expect(measuresOf(asked, policy)[0]!.effects.size).toBe(0);
+    expect(measuresOf(question, policy)[0]!.sensitivity.size).toBe(0);
   });
 
   it('the sensitivity under overlapping known counts is at least the exact one', () => {
@@ -185,7 +185,7 @@ describe('the sensitivity under known totals', () => {
         const real = exact(vectorsOf(policy, m, all), found);
         expect([query, real.l1 <= stated(m).l1 && real.l2squared <= stated(m).l2squared]).toEqual([query, true]);
       }
-    expect(measuresOf({ kind: 'sum', column: 'x' }, policy)[0]!.effects.size).toBe(0);
+    expect(measuresOf({ kind: 'sum', column: 'x' }, policy)[0]!.sensitivity.size).toBe(0);
   });
 
   it('the sensitivity of a distribution under a known margin is at least the exact one, and a distribution that follows is refused', () => {
@@ -280,7 +280,7 @@ describe('published numbers', () => {
   const bySum = withPublished({ sum: 'x' }, ([x]) => [Number(x ?? 0)]);
 
   it('a query that follows from published numbers returns them where the data agrees', () => {
-    let told = 0;
+    let answered = 0;
     for (const [policy, queries] of [
       [
         byNumber,
@@ -306,16 +306,16 @@ describe('published numbers', () => {
         for (const m of measuresOf(query, policy)) {
           if (m.mechanism !== 'additive' || !m.published) throw new RangeError(`nothing published of ${m.name}`);
           expect([query, m.published]).toEqual([query, counted(policy, m)]);
-          told++;
+          answered++;
         }
-    expect(told).toBe(12);
+    expect(answered).toBe(12);
   });
 
   it('published numbers of merged columns are returned by combination', () => {
     const policy = withPublished({ margin: ['region', 'only'] }, ([, region, only]) =>
       regions.flatMap((r) => ['a', null].map((o) => (r === region && o === only ? 1 : 0))),
     );
-    const code = (column: string, codes: readonly string[]): CodeKey => ({
+    const code = (column: string, codes: readonly string[]): CategoryKey => ({
       kind: 'code',
       column,
       groups: codes.map((c) => [c]),
@@ -328,9 +328,16 @@ describe('published numbers', () => {
       [2, 1],
     ];
     const counting: Counting = { filter: [], keys: [{ kind: 'joint', keys, support, size: 3 }], value: { kind: 'one' } };
-    const effects = sumEffects(policy, counting);
-    expect(effects.size).toBe(0);
-    const m = { mechanism: 'additive', name: 'm', cells: [[], [], []], grid: { num: 1n, den: 1n }, effects, counting } as const;
+    const sensitivity = sumSensitivity(policy, counting);
+    expect(sensitivity.size).toBe(0);
+    const m = {
+      mechanism: 'additive',
+      name: 'm',
+      cells: [[], [], []],
+      grid: { num: 1n, den: 1n },
+      sensitivity,
+      counting,
+    } as const;
     expect(publishedCells(policy, counting)).toEqual(counted(policy, m));
   });
 

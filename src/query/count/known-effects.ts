@@ -1,41 +1,43 @@
 import { codesOf } from '../../policy/code.js';
-import { columnNamed } from '../../policy/domain.js';
-import { type Cut, type Known, type KnownTotal, within } from '../../policy/known/known.js';
+import { declaredColumn } from '../../policy/domain.js';
+import { type ColumnCut, type KnownTotal, type KnownTotals, pairsWithin } from '../../policy/known/known.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
+import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/effect.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { columnsOfKey, type RowKey, textOf } from './measure.js';
-import { alongPairs, type Moving } from './pair-effects.js';
+import { columnsOfKey, type GroupKey, stableText } from './measure.js';
+import { type PairMove, pairSensitivity } from './pair-effects.js';
 import { columnsTested, type LeafTest, mayPass, type RowTest } from './row-test.js';
 
 /**
  * Sensitivity of a measure to changes that keep all known totals and contain no smaller such change, however many records they take
  * (sensitivity.proof.md, known totals). A measure that follows from the totals has no class and needs no noise.
  */
-export function besideKnown(policy: Policy, known: Known, moving: Moving): Effects {
-  if (known.totals.some((total) => tells(policy, total, moving))) return new Map();
-  const effect = known.margin ? inMargin(policy, known.margin, moving) : several(moving.full, BigInt(known.together));
-  return effect.l1 > 0n ? new Map([[everyRecord, effect]]) : new Map();
+export function knownTotalsSensitivity(policy: Policy, known: KnownTotals, moving: PairMove): RecordSensitivity {
+  if (known.totals.some((total) => followsFromTotal(policy, total, moving))) return new Map();
+  const bound = known.margin
+    ? marginSensitivity(policy, known.margin, moving)
+    : timesRecords(moving.full, BigInt(known.together));
+  return bound.l1 > 0n ? new Map([[everyRecord, bound]]) : new Map();
 }
 
-const several = ({ l1, l2squared }: Effect, records: bigint): Effect => ({
+const timesRecords = ({ l1, l2squared }: Sensitivity, records: bigint): Sensitivity => ({
   l1: records * l1,
   l2squared: records ** 2n * l2squared,
 });
 
 /** In every cell of the margin one row is replaced by another of that cell, in all of them at once. */
-function inMargin(policy: Policy, margin: readonly Cut[], moving: Moving): Effect {
-  const own = alongPairs(policy, within(margin, policy.columns), moving);
-  const cells = margin.reduce((n, cut) => n * BigInt(counted(policy, cut, moving.counting)), 1n);
+function marginSensitivity(policy: Policy, margin: readonly ColumnCut[], moving: PairMove): Sensitivity {
+  const own = pairSensitivity(policy, pairsWithin(margin, policy.columns), moving);
+  const cells = margin.reduce((n, cut) => n * BigInt(countablePieces(policy, cut, moving.counting)), 1n);
   // Rows of different margin cells are in different cells of the table.
-  const apart = margin.every((cut) => moving.counting.keys.some((key) => tellsApart(policy, cut, key)));
-  return apart ? { l1: cells * own.l1, l2squared: cells * own.l2squared } : several(own, cells);
+  const separated = margin.every((cut) => moving.counting.keys.some((key) => separatesPieces(policy, cut, key)));
+  return separated ? { l1: cells * own.l1, l2squared: cells * own.l2squared } : timesRecords(own, cells);
 }
 
 /** Parts of a measure that decide if it follows from a total. */
-export type Placed = Pick<Moving, 'counting' | 'inner' | 'value'>;
+export type MeasureOutline = Pick<PairMove, 'counting' | 'inner' | 'value'>;
 /** The move of a row between cells, whatever it adds there. */
-const moved = (placed: Placed): Moving => ({
+const asMove = (placed: MeasureOutline): PairMove => ({
   ...placed,
   touched: 1n,
   most: { l1: 1n, l2squared: 1n },
@@ -43,7 +45,7 @@ const moved = (placed: Placed): Moving => ({
 });
 
 /** True where a measure follows from a known total. */
-export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolean {
+export function followsFromTotal(policy: Policy, total: KnownTotal, moving: MeasureOutline): boolean {
   const { counting, value } = moving;
   if (counting.derived || value?.kind === 'distinct') return false;
   if (total.kind === 'count')
@@ -51,10 +53,10 @@ export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolea
       counting.keys.length === 0 &&
       moving.inner === undefined &&
       value?.kind === 'one' &&
-      textOf(sorted(counting.filter)) === textOf(sorted(total.where.map((t) => testFor(t))))
+      stableText(sorted(counting.filter)) === stableText(sorted(total.where.map((t) => totalTest(t))))
     );
-  const placed = total.kind === 'margin' ? moving : placing(moving, total.column);
-  if (alongPairs(policy, within(total.by, policy.columns), moved(placed)).l1 > 0n || moving.inner) return false;
+  const placed = total.kind === 'margin' ? moving : countingRows(moving, total.column);
+  if (pairSensitivity(policy, pairsWithin(total.by, policy.columns), asMove(placed)).l1 > 0n || moving.inner) return false;
   if (total.kind === 'margin') return true;
   return (
     value?.kind === 'number' &&
@@ -67,7 +69,7 @@ export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolea
 }
 
 /** Count of the rows of a measure, whatever they add. A row without the number adds 0 to a sum, so dropping it changes nothing. */
-export const placing = (moving: Placed, column: string): Placed => ({
+export const countingRows = (moving: MeasureOutline, column: string): MeasureOutline => ({
   ...moving,
   value: { kind: 'one' },
   counting: {
@@ -76,7 +78,7 @@ export const placing = (moving: Placed, column: string): Placed => ({
   },
 });
 
-export const testFor = (test: Extract<KnownTotal, { kind: 'count' }>['where'][number]): RowTest =>
+export const totalTest = (test: Extract<KnownTotal, { kind: 'count' }>['where'][number]): RowTest =>
   'codes' in test
     ? { kind: 'code', column: test.column, codes: test.codes, negate: false }
     : { kind: 'range', column: test.column, from: test.from, to: test.to, negate: false };
@@ -84,7 +86,7 @@ const sorted = (tests: readonly RowTest[]): readonly RowTest[] =>
   [...tests].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
 /** Number of pieces of a column that hold rows that can be counted. */
-function counted(policy: Policy, cut: Cut, { filter, keys }: Moving['counting']): number {
+function countablePieces(policy: Policy, cut: ColumnCut, { filter, keys }: PairMove['counting']): number {
   const tests = filter.filter((test) => columnsTested([test]).includes(cut.column));
   const drops = keys.some(
     (key) => columnsOfKey(key).includes(cut.column) && (key.kind === 'grid' || (key.kind === 'code' && key.missing === 'drop')),
@@ -98,8 +100,8 @@ function counted(policy: Policy, cut: Cut, { filter, keys }: Moving['counting'])
 
 /** The pieces with an answer: a code, or positions in a row. */
 type Piece = { readonly code: string } | { readonly from: number; readonly to: number };
-function piecesOf(policy: Policy, { column, starts, size }: Cut): readonly Piece[] {
-  if (!starts) return codesOf(columnNamed(policy, column) as never).map((code) => ({ code }));
+function piecesOf(policy: Policy, { column, starts, size }: ColumnCut): readonly Piece[] {
+  if (!starts) return codesOf(declaredColumn(policy, column) as never).map((code) => ({ code }));
   const firsts = [0, ...starts];
   return Array.from({ length: size - 1 }, (_, k) => ({ from: firsts[k]!, to: (firsts[k + 1] ?? Number.POSITIVE_INFINITY) - 1 }));
 }
@@ -114,11 +116,11 @@ function pieceMayPass(test: LeafTest, piece: Piece): boolean {
 }
 
 /** Different pieces of a cut have different positions in the key. */
-function tellsApart(policy: Policy, { column, starts }: Cut, key: RowKey): boolean {
+function separatesPieces(policy: Policy, { column, starts }: ColumnCut, key: GroupKey): boolean {
   if (key.kind === 'options' || key.kind === 'joint' || key.column !== column) return false;
   if (starts) return key.kind === 'bin' && starts.every((start) => key.edges.includes(start));
   if (key.kind !== 'code') return false;
-  const codes = codesOf(columnNamed(policy, column) as never);
+  const codes = codesOf(declaredColumn(policy, column) as never);
   return (
     key.groups.length === codes.length &&
     key.groups.every((group) => group.length === 1) &&

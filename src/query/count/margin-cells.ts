@@ -1,19 +1,19 @@
 import { one } from '../../base/exact/rational.js';
 import { codesOf, missingLabel } from '../../policy/code.js';
-import { columnNamed, numberNamed } from '../../policy/domain.js';
+import { declaredColumn, declaredNumber } from '../../policy/domain.js';
 import { gridOf, unitsAt } from '../../policy/grid.js';
-import type { Cut, KnownTotal } from '../../policy/known/known.js';
+import type { ColumnCut, KnownTotal } from '../../policy/known/known.js';
 import type { Policy } from '../../policy/policy.js';
-import { placing, tells, testFor } from './known-effects.js';
-import { type CountedMeasure, type Counting, columnsOfKey, type Measure, type RowKey, type RowValue } from './measure.js';
-import { dropped, passer, placer } from './pair-effects.js';
+import { countingRows, followsFromTotal, totalTest } from './known-effects.js';
+import { type Counting, columnsOfKey, type GroupKey, type Measure, type RowValue, type SumMeasure } from './measure.js';
+import { dropped, keyPlacer, leafPredicate } from './pair-effects.js';
 import { columnsTested, leavesOf, passesWhere } from './row-test.js';
 
 /** A code, a position of a number, or no answer. */
 type Value = string | number | null;
 
 /** Cells of a margin, by a value of each of its columns that stands for its piece; the last column fastest. */
-function* cellsIn(policy: Policy, cuts: readonly Cut[]): Iterable<ReadonlyMap<string, Value>> {
+function* cellsIn(policy: Policy, cuts: readonly ColumnCut[]): Iterable<ReadonlyMap<string, Value>> {
   const [cut, ...rest] = cuts;
   if (!cut) {
     yield new Map();
@@ -22,22 +22,22 @@ function* cellsIn(policy: Policy, cuts: readonly Cut[]): Iterable<ReadonlyMap<st
   for (const value of valuesOf(policy, cut))
     for (const more of cellsIn(policy, rest)) yield new Map([[cut.column, value], ...more]);
 }
-const valuesOf = (policy: Policy, { column, starts }: Cut): readonly Value[] =>
-  starts ? [0, ...starts, null] : [...codesOf(columnNamed(policy, column) as never), null];
+const valuesOf = (policy: Policy, { column, starts }: ColumnCut): readonly Value[] =>
+  starts ? [0, ...starts, null] : [...codesOf(declaredColumn(policy, column) as never), null];
 
-type Simple = Pick<Counting, 'filter' | 'keys'>;
+type TableShape = Pick<Counting, 'filter' | 'keys'>;
 
 /** Value of a column that the margin does not have: where the margin determines everything, no result depends on it, so none is used. */
 const valueIn = (values: ReadonlyMap<string, Value>, column: string): Value => values.get(column) ?? null;
 
 /** The position of a row in a key; undefined where the key drops it. */
-function positionOf(key: RowKey): (values: ReadonlyMap<string, Value>) => number | undefined {
+function positionOf(key: GroupKey): (values: ReadonlyMap<string, Value>) => number | undefined {
   if (key.kind === 'joint') {
     const own = key.keys.map(positionOf);
     const places = new Map(key.support.map((combination, place) => [combination.join(), place]));
     return (values) => places.get(own.map((position) => position(values)).join()) ?? key.size - 1;
   }
-  const place = placer(key);
+  const place = keyPlacer(key);
   return (values) => {
     const at = place(valueIn(values, key.column));
     return at === dropped ? undefined : at === -1 ? key.size - 1 : at;
@@ -45,8 +45,8 @@ function positionOf(key: RowKey): (values: ReadonlyMap<string, Value>) => number
 }
 
 /** For every cell of a margin, the table cell that its rows are in; -1 where its rows are not counted. */
-function placesOf(policy: Policy, cuts: readonly Cut[], { filter, keys }: Simple): readonly number[] {
-  const passes = new Map(leavesOf(filter).map((leaf) => [leaf, passer(leaf)]));
+function placesOf(policy: Policy, cuts: readonly ColumnCut[], { filter, keys }: TableShape): readonly number[] {
+  const passes = new Map(leavesOf(filter).map((leaf) => [leaf, leafPredicate(leaf)]));
   const positions = keys.map((key) => ({ size: key.size, position: positionOf(key) }));
   return [...cellsIn(policy, cuts)].map((values) => {
     if (!filter.every((test) => passesWhere(test, (leaf) => passes.get(leaf)!(valueIn(values, leaf.column))))) return -1;
@@ -59,28 +59,28 @@ function placesOf(policy: Policy, cuts: readonly Cut[], { filter, keys }: Simple
 
 /** Cells of a table that follow from published numbers; undefined where none do, or where no numbers are published. */
 export function publishedCells(policy: Policy, counting: Counting): readonly bigint[] | undefined {
-  const asked = { counting, value: counting.value };
-  const total = policy.known?.totals.find((own) => own.values !== undefined && tells(policy, own, asked));
+  const outline = { counting, value: counting.value };
+  const total = policy.known?.totals.find((own) => own.values !== undefined && followsFromTotal(policy, own, outline));
   if (!total) return undefined;
   if (total.kind === 'count') return total.values;
   return total.kind === 'sum'
-    ? summed(policy, total.by, total.values!, placing(asked, total.column).counting)
-    : summed(policy, total.by, worthOf(policy, total.by, total.values!, counting.value), counting);
+    ? summed(policy, total.by, total.values!, countingRows(outline, total.column).counting)
+    : summed(policy, total.by, sumsFromCounts(policy, total.by, total.values!, counting.value), counting);
 }
 
 /** Sums over the rows of each margin cell: the number of rows times the value at the place that stands for the cell. */
-function worthOf(policy: Policy, cuts: readonly Cut[], rows: readonly bigint[], value: RowValue): readonly bigint[] {
+function sumsFromCounts(policy: Policy, cuts: readonly ColumnCut[], rows: readonly bigint[], value: RowValue): readonly bigint[] {
   if (value.kind === 'one') return rows;
   // No margin has weights, so a weighted value reaches this point only where it never adds anything.
   if (value.kind !== 'number' || value.weight !== undefined) return rows.map(() => 0n);
-  const grid = gridOf(numberNamed(policy, value.column));
+  const grid = gridOf(declaredNumber(policy, value.column));
   return [...cellsIn(policy, cuts)].map((values, k) => {
     const at = valueIn(values, value.column);
     return at === null ? 0n : rows[k]! * ((unitsAt(grid, Number(at)) - value.origin) ** BigInt(value.power) - value.shift);
   });
 }
 
-function summed(policy: Policy, cuts: readonly Cut[], values: readonly bigint[], table: Simple): readonly bigint[] {
+function summed(policy: Policy, cuts: readonly ColumnCut[], values: readonly bigint[], table: TableShape): readonly bigint[] {
   const cells = new Array<bigint>(table.keys.reduce((n, key) => n * key.size, 1)).fill(0n);
   placesOf(policy, cuts, table).forEach((cell, k) => {
     if (cell >= 0) cells[cell]! += values[k]!;
@@ -90,26 +90,26 @@ function summed(policy: Policy, cuts: readonly Cut[], values: readonly bigint[],
 
 /** Counting of a known total in the data. */
 function countingOf(policy: Policy, total: KnownTotal): Counting {
-  if (total.kind === 'count') return { filter: total.where.map(testFor), keys: [], value: { kind: 'one' } };
+  if (total.kind === 'count') return { filter: total.where.map(totalTest), keys: [], value: { kind: 'one' } };
   const value: RowValue =
     total.kind === 'margin' ? { kind: 'one' } : { kind: 'number', column: total.column, power: 1, origin: 0n, shift: 0n };
   return { filter: [], keys: keysOf(policy, total.by), value };
 }
 
-const keysOf = (policy: Policy, cuts: readonly Cut[]): readonly RowKey[] =>
-  cuts.map(({ column, starts, size }): RowKey => {
+const keysOf = (policy: Policy, cuts: readonly ColumnCut[]): readonly GroupKey[] =>
+  cuts.map(({ column, starts, size }): GroupKey => {
     if (starts) return { kind: 'bin', column, edges: starts, size };
     return {
       kind: 'code',
       column,
-      groups: codesOf(columnNamed(policy, column) as never).map((code) => [code]),
+      groups: codesOf(declaredColumn(policy, column) as never).map((code) => [code]),
       missing: 'cell',
       size,
     };
   });
 
 /** Known total as a measure without noise, answered from the published numbers where there are any. */
-export function totalMeasure(policy: Policy, total: KnownTotal): CountedMeasure {
+export function totalMeasure(policy: Policy, total: KnownTotal): SumMeasure {
   const counting = countingOf(policy, total);
   const published = publishedCells(policy, counting);
   const by = total.kind === 'count' ? [] : total.by;
@@ -118,14 +118,14 @@ export function totalMeasure(policy: Policy, total: KnownTotal): CountedMeasure 
     name: `known ${by.map(({ column }) => column).join(' x ')}`,
     cells: [...cellsIn(policy, by)].map((cell) => [...cell.values()].map((value) => `${value ?? missingLabel}`)),
     grid: one,
-    effects: new Map(),
+    sensitivity: new Map(),
     counting,
     ...(published && { published }),
   };
 }
 
 /** Cells of a table whose sums a margin fixes. */
-export interface Agreeing {
+export interface MarginConstraint {
   /** The group of every cell. */
   readonly groupOf: readonly number[];
   readonly groups: number;
@@ -137,17 +137,19 @@ export interface Agreeing {
  * Constraint of a margin on a table of counts: cells with the same place by the margin's columns add up to the margin's number.
  * Undefined where other columns decide which rows are counted.
  */
-export function agreeingWith(policy: Policy, cuts: readonly Cut[], m: Measure): Agreeing | undefined {
-  if (m.mechanism !== 'additive' || m.counting.value.kind !== 'one' || m.effects.size === 0) return undefined;
+export function marginConstraint(policy: Policy, cuts: readonly ColumnCut[], m: Measure): MarginConstraint | undefined {
+  if (m.mechanism !== 'additive' || m.counting.value.kind !== 'one' || m.sensitivity.size === 0) return undefined;
   const { filter, keys } = m.counting;
   const names = new Set(cuts.map(({ column }) => column));
-  const isOwn = (key: RowKey) => key.kind !== 'joint' && key.kind !== 'options' && names.has(key.column);
-  const keepsAll = (key: RowKey) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell');
-  if (!keys.every((key) => isOwn(key) || (keepsAll(key) && !columnsOfKey(key).some((name) => names.has(name))))) return undefined;
+  const isOwn = (key: GroupKey) => key.kind !== 'joint' && key.kind !== 'options' && names.has(key.column);
+  const isPartition = (key: GroupKey) =>
+    key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell');
+  if (!keys.every((key) => isOwn(key) || (isPartition(key) && !columnsOfKey(key).some((name) => names.has(name)))))
+    return undefined;
   // Rows of one margin cell may differ in a column derived from other columns.
   if (columnsTested(filter).some((name) => m.counting.derived?.some((derived) => derived.name === name))) return undefined;
-  const own: Simple = { filter, keys: keys.filter(isOwn) };
-  if (!tells(policy, { kind: 'margin', by: cuts }, { counting: own, value: { kind: 'one' } })) return undefined;
+  const own: TableShape = { filter, keys: keys.filter(isOwn) };
+  if (!followsFromTotal(policy, { kind: 'margin', by: cuts }, { counting: own, value: { kind: 'one' } })) return undefined;
   let groupOf: readonly number[] = [0];
   for (const key of keys)
     groupOf = groupOf.flatMap((group) =>

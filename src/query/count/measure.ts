@@ -1,11 +1,11 @@
 import type { Rational } from '../../base/exact/rational.js';
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Additive } from '../../privacy/mechanism/additive.js';
-import type { Effects } from '../../privacy/mechanism/effect.js';
-import type { Forest } from '../../privacy/mechanism/ordered/forest.js';
+import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/effect.js';
+import type { CellForest } from '../../privacy/mechanism/ordered/forest.js';
 import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
-import type { Selection } from '../../privacy/mechanism/select.js';
+import type { ExponentialMechanism } from '../../privacy/mechanism/select.js';
 import type { DerivedColumn } from './derived.js';
 import { columnsTested, type RowTest } from './row-test.js';
 
@@ -13,7 +13,7 @@ import { columnsTested, type RowTest } from './row-test.js';
  * A measure is a vector of exact integers to be noised; a bound query is measures plus a way to finish them into a table.
  * answer = (exact integer + discrete noise) x grid.
  */
-export interface CountedMeasure {
+export interface SumMeasure {
   readonly mechanism: 'additive';
   readonly name: string;
   /** One integer per cell; the labels say what it is, e.g. ["rep", "(missing)"]. */
@@ -24,9 +24,9 @@ export interface CountedMeasure {
    * Sensitivity to replacing one record of a class, in integer units; absent classes do not change the measure.
    * A measure without classes depends on no secret (the number of rows when the secret is an answer) and needs no noise.
    */
-  readonly effects: Effects;
+  readonly sensitivity: RecordSensitivity;
   readonly counting: Counting;
-  readonly seen?: Seen;
+  readonly countedView?: CountedView;
   /** Published numbers, returned unchanged whatever the data holds; only for measures without classes. */
   readonly published?: readonly bigint[];
   /** Number of the batch's tables that use every cell of it; 1 when absent. Used to divide the budget, not for costs. */
@@ -42,13 +42,13 @@ export interface CountedMeasure {
  * Quantiles: the exponential mechanism over finite public candidates, once per group, P(candidate) ~ exp(-sharpness x penalty).
  * Counts are per group and candidate (candidate fastest); `sensitivity` and cost: sensitivity.proof.md, Quantiles.
  */
-export interface SelectedMeasure {
+export interface SelectionMeasure {
   readonly mechanism: 'exponential';
   readonly name: string;
   /** Labels of the groups; one group with no label when there are no keys. */
   readonly cells: readonly (readonly string[])[];
   readonly candidates: readonly Rational[];
-  readonly effects: Effects;
+  readonly sensitivity: RecordSensitivity;
   /** Integer penalties (0 is best) of one group's candidates from its counts. */
   readonly penalties: (at: readonly bigint[]) => bigint[];
   /** Rule from counts to penalties: measures with one rule have the same penalties. */
@@ -56,7 +56,7 @@ export interface SelectedMeasure {
   /** Penalty units per row of rank error. */
   readonly perRank: number;
   readonly counting: Counting;
-  readonly seen?: Seen;
+  readonly countedView?: CountedView;
 }
 /**
  * Counts over ordered positions, from which a strategy forms noised sums: prefix counts and trees, or sums along a forest of cells.
@@ -67,28 +67,28 @@ export interface OrderedMeasure {
   readonly name: string;
   /** One label for each noised number, with the label of its group. */
   readonly cells: readonly (readonly string[])[];
-  readonly strategy: Strategy | Forest;
+  readonly strategy: Strategy | CellForest;
   /** Sensitivity of the noised numbers to replacing one record. */
-  readonly effects: Effects;
+  readonly sensitivity: RecordSensitivity;
   readonly counting: Counting;
-  readonly seen?: Seen;
+  readonly countedView?: CountedView;
 }
 /** View whose rows a measure counts instead of the data's own, as one more `fugu_data`. */
-export interface Seen {
+export interface CountedView {
   /** Declarations for the rows of the view. */
   readonly policy: Policy;
   /** Two views with one text have the same rows of the same data. */
   readonly text: string;
   /** Tables that it reads in addition to the data. */
   readonly tables: readonly string[];
-  over(engine: Pinned): Pinned;
+  over(engine: Snapshot): Snapshot;
 }
-export type Measure = CountedMeasure | SelectedMeasure | OrderedMeasure;
+export type Measure = SumMeasure | SelectionMeasure | OrderedMeasure;
 /** Mechanism that releases a measure. */
-export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure | OrderedMeasure
-  ? Additive
-  : M extends SelectedMeasure
-    ? Selection
+export type MechanismOf<M extends Measure = Measure> = M extends SumMeasure | OrderedMeasure
+  ? AdditiveMechanism
+  : M extends SelectionMeasure
+    ? ExponentialMechanism
     : never;
 
 /** Label of the rows whose combination of answers is none of the allowed ones. */
@@ -101,14 +101,14 @@ export const otherLabel = '(other)';
 export interface Counting {
   readonly filter: readonly RowTest[];
   /** Each key maps a row to one of `size` positions; the cell index is the mixed-radix number of the positions (last key fastest). */
-  readonly keys: readonly RowKey[];
+  readonly keys: readonly GroupKey[];
   /** Contribution of a row to its cell. */
   readonly value: RowValue;
   /** Derived columns among those named above, each after the ones it needs. */
   readonly derived?: readonly DerivedColumn[];
 }
-export type RowKey =
-  | CodeKey
+export type GroupKey =
+  | CategoryKey
   /** Number of `edges` (grid positions, increasing) that the grid position reaches; missing is the last position. */
   | { readonly kind: 'bin'; readonly column: string; readonly edges: readonly number[]; readonly size: number }
   /** floor(grid position / width); missing drops the row. */
@@ -117,7 +117,7 @@ export type RowKey =
   | { readonly kind: 'options'; readonly column: string; readonly codes: readonly string[]; readonly size: number }
   | JointKey;
 /** Position of the first group that has the code (one of the codes); missing is the last position, or drops the row. */
-export interface CodeKey {
+export interface CategoryKey {
   readonly kind: 'code';
   readonly column: string;
   readonly groups: readonly (readonly string[])[];
@@ -127,13 +127,13 @@ export interface CodeKey {
 /** Place of the row's combination of positions in `support`; any other combination is the last position. */
 export interface JointKey {
   readonly kind: 'joint';
-  readonly keys: readonly CodeKey[];
+  readonly keys: readonly CategoryKey[];
   readonly support: readonly (readonly number[])[];
   readonly size: number;
 }
 /** A key that gives every row one place, or none. */
-export type Axis = Exclude<RowKey, { kind: 'options' | 'joint' }>;
-export const columnsOfKey = (key: RowKey): readonly string[] =>
+export type Axis = Exclude<GroupKey, { kind: 'options' | 'joint' }>;
+export const columnsOfKey = (key: GroupKey): readonly string[] =>
   key.kind === 'joint' ? key.keys.map(({ column }) => column) : [key.column];
 export type RowValue =
   | { readonly kind: 'one' }
@@ -151,28 +151,30 @@ export type RowValue =
   /** Number of different values of a column, or of persons, in the rows of a cell: not a sum, but a row changes it by at most 1. */
   | { readonly kind: 'distinct'; readonly column?: string };
 
-export const weightOf = (value: RowValue): string | undefined => ('weight' in value ? value.weight : undefined);
+export const weightColumn = (value: RowValue): string | undefined => ('weight' in value ? value.weight : undefined);
 /** The declared columns behind a name. */
-export const basesOf = ({ derived }: Pick<Counting, 'derived'>, name: string): readonly string[] =>
+export const declaredBases = ({ derived }: Pick<Counting, 'derived'>, name: string): readonly string[] =>
   derived?.find((column) => column.name === name)?.bases ?? [name];
 /** The declared columns a counting reads. */
 export const columnsOf = (counting: Counting): readonly string[] =>
-  counting.derived === undefined ? namesIn(counting) : [...new Set(namesIn(counting).flatMap((name) => basesOf(counting, name)))];
+  counting.derived === undefined
+    ? namesIn(counting)
+    : [...new Set(namesIn(counting).flatMap((name) => declaredBases(counting, name)))];
 /** The columns a counting names, derived ones as such. */
 export function namesIn({ filter, keys, value }: Counting): readonly string[] {
   const names = [...columnsTested(filter), ...keys.flatMap(columnsOfKey)];
   if ('column' in value && value.column !== undefined) names.push(value.column);
-  const weight = weightOf(value);
+  const weight = weightColumn(value);
   if (weight !== undefined) names.push(weight);
   return [...new Set(names)];
 }
 export const columnsRead = (measures: readonly Measure[]): readonly string[] => [
   ...new Set(measures.flatMap(({ counting }) => columnsOf(counting))),
 ];
-export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
+export const numberOfCells = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
 
 /** Two values with one text are one. */
-export function textOf(value: unknown): string {
+export function stableText(value: unknown): string {
   try {
     // Without a replacer it is several times faster, and equal where there is no bigint.
     return JSON.stringify(value);
@@ -182,11 +184,11 @@ export function textOf(value: unknown): string {
 }
 /** Text of everything that measures count under a policy: cells, declarations of the columns read, and the strategy of ordered counts. */
 export const countedText = (measures: readonly Measure[], policy: Policy): string =>
-  textOf(
+  stableText(
     measures.map((m) => [
       m.counting,
-      columnsOf(m.counting).map((name) => (m.seen?.policy ?? policy).columns.get(name)),
-      ...(m.seen ? [m.seen.text] : []),
+      columnsOf(m.counting).map((name) => (m.countedView?.policy ?? policy).columns.get(name)),
+      ...(m.countedView ? [m.countedView.text] : []),
       ...(m.mechanism === 'ordered' ? [m.strategy] : []),
     ]),
   );

@@ -4,12 +4,12 @@ import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import type { Cell } from '../../data/engine/engine.js';
 import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Effect } from '../../privacy/mechanism/effect.js';
-import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
-import { numbersOf, type Strategy } from '../../privacy/mechanism/ordered/strategy.js';
-import { along, everyRecord } from '../../privacy/mechanism/record-class.js';
-import { orderedEffects } from './effects.js';
-import type { Counting, OrderedMeasure, RowKey } from './measure.js';
+import type { Sensitivity } from '../../privacy/mechanism/effect.js';
+import { prefixEstimator } from '../../privacy/mechanism/ordered/reading.js';
+import { noisedCount, type Strategy } from '../../privacy/mechanism/ordered/strategy.js';
+import { everyRecord, pairsClass } from '../../privacy/mechanism/record-class.js';
+import { orderedSensitivity } from './effects.js';
+import type { Counting, GroupKey, OrderedMeasure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
 import type { LeafTest as RowTest } from './row-test.js';
 import { rowCounter } from './rows.js';
@@ -56,11 +56,11 @@ const digest = 'abcd';
 const pairsOf = (x: ColumnPairs | undefined, party: ColumnPairs | undefined): Pairs => ({
   digest,
   columns: new Map([...(x ? [['x', x] as const] : []), ...(party ? [['party', party] as const] : [])]),
-  told: [],
+  declarations: [],
 });
 const tied = (pairs: Pairs): Policy => ({ ...samplePolicy(columns, { pairs }), dependence: [{ kind: 'groups' }] });
 
-const group: RowKey = { kind: 'code', column: 'party', groups: [['a'], ['b']], missing: 'cell', size: 3 };
+const group: GroupKey = { kind: 'code', column: 'party', groups: [['a'], ['b']], missing: 'cell', size: 3 };
 const filters: readonly (readonly RowTest[])[] = [
   [],
   [{ kind: 'missing', column: 'x', negate: true }],
@@ -85,20 +85,20 @@ const anyCase: fc.Arbitrary<Case> = fc
     const size = (last + 1) / width;
     const all = Array.from({ length: size }, (_, k) => k + 1);
     const ends = tree === 0 ? all : [...inner.filter((end) => end < size), size];
-    const keys: RowKey[] = [...(grouped ? [group] : []), { kind: 'grid', column: 'x', width, size }];
+    const keys: GroupKey[] = [...(grouped ? [group] : []), { kind: 'grid', column: 'x', width, size }];
     return { counting: { filter, keys, value: { kind: 'one' as const } }, strategy: { size, ends, arity, prefix, tree } };
   });
 
-const nothing: Effect = { l1: 0n, l2squared: 0n };
+const nothing: Sensitivity = { l1: 0n, l2squared: 0n };
 const more = (a: bigint, b: bigint) => (a > b ? a : b);
-function exactOver(policy: Policy, { counting, strategy }: Case, comparable: (a: Row, b: Row) => boolean): Effect {
+function exactOver(policy: Policy, { counting, strategy }: Case, comparable: (a: Row, b: Row) => boolean): Sensitivity {
   const groups = counting.keys.length > 1 ? 3 : 1;
   const measure: OrderedMeasure = {
     mechanism: 'ordered',
     name: 'm',
-    cells: new Array<string[]>(groups * numbersOf(strategy)).fill([]),
+    cells: new Array<string[]>(groups * noisedCount(strategy)).fill([]),
     strategy,
-    effects: new Map(),
+    sensitivity: new Map(),
     counting,
   };
   const vectors = rows.map((row) => {
@@ -121,9 +121,9 @@ function exactOver(policy: Policy, { counting, strategy }: Case, comparable: (a:
   });
   return found;
 }
-const within = (a: Effect, b: Effect) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
-const alongIn = (policy: Policy, { counting, strategy }: Case): Effect =>
-  orderedEffects(policy, counting, strategy).get(along(digest)) ?? nothing;
+const within = (a: Sensitivity, b: Sensitivity) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
+const alongIn = (policy: Policy, { counting, strategy }: Case): Sensitivity =>
+  orderedSensitivity(policy, counting, strategy).get(pairsClass(digest)) ?? nothing;
 const isPair = (pairs: Pairs) => (a: Row, b: Row) =>
   near(pairs.columns.get('x'), a[0], b[0]) && near(pairs.columns.get('party'), a[1], b[1]);
 
@@ -132,7 +132,7 @@ describe('the sensitivity of ordered counts', () => {
     fc.property(anyCase, ofX, ofParty, (one, x, party) => {
       const pairs = pairsOf(x, party);
       const policy = tied(pairs);
-      const full = orderedEffects(policy, one.counting, one.strategy).get(everyRecord) ?? nothing;
+      const full = orderedSensitivity(policy, one.counting, one.strategy).get(everyRecord) ?? nothing;
       return (
         within(
           exactOver(policy, one, () => true),
@@ -173,7 +173,7 @@ describe('the sensitivity of ordered counts', () => {
 
   it('a sensitivity that omits a block end within a pair, or a pair leading out of the filter, is detected', () => {
     const less =
-      (by: (effect: Effect, one: Case) => Effect): typeof alongIn =>
+      (by: (stated: Sensitivity, one: Case) => Sensitivity): typeof alongIn =>
       (policy, one) =>
         by(alongIn(policy, one), one);
     const forgotten = less(({ l1, l2squared }, { strategy: { prefix } }) => ({
@@ -188,7 +188,10 @@ describe('the sensitivity of ordered counts', () => {
 
 describe('the strategy of ordered counts', () => {
   const policyFor = (size: number, x?: ColumnPairs, more: Partial<Policy> = {}): Policy => ({
-    ...samplePolicy([number('x', '0', String(size - 1))], x ? { pairs: { digest, columns: new Map([['x', x]]), told: [] } } : {}),
+    ...samplePolicy(
+      [number('x', '0', String(size - 1))],
+      x ? { pairs: { digest, columns: new Map([['x', x]]), declarations: [] } } : {},
+    ),
     ...more,
   });
   const counting = (size: number): Counting => ({
@@ -222,9 +225,10 @@ describe('the strategy of ordered counts', () => {
     const error = (x?: ColumnPairs) => {
       const policy = policyFor(4096, x);
       const strategy = strategyFor(policy, counting(4096));
-      const effects = orderedEffects(policy, counting(4096), strategy);
+      const sensitivity = orderedSensitivity(policy, counting(4096), strategy);
       return (
-        Math.sqrt(2 * readingOf(strategy).meanVariance()) * Number((effects.get(along(digest)) ?? effects.get(everyRecord)!).l1)
+        Math.sqrt(2 * prefixEstimator(strategy).meanVariance()) *
+        Number((sensitivity.get(pairsClass(digest)) ?? sensitivity.get(everyRecord)!).l1)
       );
     };
     const tree = error();

@@ -6,11 +6,11 @@ import { one } from '../../base/exact/rational.js';
 import type { Cell } from '../../data/engine/engine.js';
 import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import type { Effect } from '../../privacy/mechanism/effect.js';
-import { along, everyRecord, paired } from '../../privacy/mechanism/record-class.js';
+import type { Sensitivity } from '../../privacy/mechanism/effect.js';
+import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import { sumEffects } from './effects.js';
+import { sumSensitivity } from './effects.js';
 import type { Measure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
 import { rowCounter } from './rows.js';
@@ -53,15 +53,15 @@ function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
 const isPairOfRows = (pairs: Pairs, columns: readonly Column[]) => (a: Row, b: Row) =>
   columns.every(({ name }, j) => near(pairs.columns.get(name), a[j]!.at, b[j]!.at));
 
-const nothing: Effect = { l1: 0n, l2squared: 0n };
+const nothing: Sensitivity = { l1: 0n, l2squared: 0n };
 const most = (x: bigint, y: bigint) => (x > y ? x : y);
-const apart = (a: readonly bigint[], b: readonly bigint[]): Effect =>
+const differenceOf = (a: readonly bigint[], b: readonly bigint[]): Sensitivity =>
   a.reduce(({ l1, l2squared }, x, i) => {
     const d = x < b[i]! ? b[i]! - x : x - b[i]!;
     return { l1: l1 + d, l2squared: l2squared + d * d };
   }, nothing);
 
-function exact(policy: Policy, measure: Measure, rows: readonly Row[], comparable: (a: Row, b: Row) => boolean): Effect {
+function exact(policy: Policy, measure: Measure, rows: readonly Row[], comparable: (a: Row, b: Row) => boolean): Sensitivity {
   const names = [...policy.columns.keys()];
   const vectors = rows.map((row) => {
     const counter = rowCounter([measure], names, policy);
@@ -73,7 +73,7 @@ function exact(policy: Policy, measure: Measure, rows: readonly Row[], comparabl
   rows.forEach((a, i) => {
     for (let j = 0; j < i; j++)
       if (comparable(a, rows[j]!)) {
-        const d = apart(vectors[i]!, vectors[j]!);
+        const d = differenceOf(vectors[i]!, vectors[j]!);
         found = { l1: most(found.l1, d.l1), l2squared: most(found.l2squared, d.l2squared) };
       }
   });
@@ -84,7 +84,7 @@ const digest = 'abcd';
 const pairsOf = (columns: Record<string, ColumnPairs>): Pairs => ({
   digest,
   columns: new Map(Object.entries(columns)),
-  told: [],
+  declarations: [],
 });
 /** With ties, so that a measure that no pair changes still has classes. */
 const tied = (columns: readonly Column[], pairs: Pairs): Policy => ({
@@ -93,8 +93,8 @@ const tied = (columns: readonly Column[], pairs: Pairs): Policy => ({
   design: { effect: 1 },
 });
 const measuresOf = (query: object, policy: Policy) => bindBatch(parseBatch(query), policy).measures;
-const stated = (measure: Measure): Effect => measure.effects.get(along(digest)) ?? nothing;
-const within = (a: Effect, b: Effect) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
+const stated = (measure: Measure): Sensitivity => measure.sensitivity.get(pairsClass(digest)) ?? nothing;
+const within = (a: Sensitivity, b: Sensitivity) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
 
 const columns: readonly Column[] = [
   number('x', '-1', '4'),
@@ -140,7 +140,7 @@ const ofCodes = (size: number): fc.Arbitrary<ColumnPairs | undefined> =>
       size: fc.constant(size),
     }),
   );
-const told = (all: Record<string, ColumnPairs | undefined>): Pairs =>
+const declaredPairs = (all: Record<string, ColumnPairs | undefined>): Pairs =>
   pairsOf(Object.fromEntries(Object.entries(all).filter(([, own]) => own !== undefined)) as Record<string, ColumnPairs>);
 const anyPairs: fc.Arbitrary<Pairs> = fc
   .record({
@@ -149,7 +149,7 @@ const anyPairs: fc.Arbitrary<Pairs> = fc
     media: fc.constantFrom<ColumnPairs | undefined>(undefined, { form: 'same', missing: 'apart', size: 4 }),
     w: ofNumber(3),
   })
-  .map(told);
+  .map(declaredPairs);
 
 const queries = [
   ...smallQueries,
@@ -161,7 +161,7 @@ const queries = [
 const readBy = (query: object): readonly Column[] => columns.filter(({ name }) => JSON.stringify(query).includes(`"${name}"`));
 
 describe('the sensitivity to replacing a row along a pair', () => {
-  const check = (query: object, pairs: Pairs, own: (m: Measure) => Effect): boolean => {
+  const check = (query: object, pairs: Pairs, own: (m: Measure) => Sensitivity): boolean => {
     const schema = readBy(query);
     const policy = tied(schema, pairs);
     const rows = allRows(schema);
@@ -217,10 +217,10 @@ describe('the sensitivity to replacing a row along a pair', () => {
       fc.property(fc.constantFrom(...queries), anyPairs, (query, pairs) => {
         const plain = measuresOf(query, { ...samplePolicy(columns), design: { effect: 1 } });
         return measuresOf(query, tied(columns, pairs)).every((m, k) => {
-          const full = m.effects.get(everyRecord)!;
+          const full = m.sensitivity.get(everyRecord)!;
           // The strategy of ordered counts depends on the pairs.
-          const known = m.mechanism === 'ordered' ? full : plain[k]!.effects.get(everyRecord);
-          expect([full, m.effects.get(paired(digest))]).toEqual([known, full]);
+          const known = m.mechanism === 'ordered' ? full : plain[k]!.sensitivity.get(everyRecord);
+          expect([full, m.sensitivity.get(paired(digest))]).toEqual([known, full]);
           return within(stated(m), full);
         });
       }),
@@ -236,7 +236,7 @@ describe('the sensitivity to replacing a row along a pair', () => {
         fc.assert(
           fc.property(anyPairs, (pairs) => {
             const less = { ...pairs, columns: new Map([...pairs.columns].map(([name, own]) => [name, wrong(own)])) };
-            const lesser = (m: Measure): Effect => {
+            const lesser = (m: Measure): Sensitivity => {
               const twin = measuresOf({ kind: 'sum', column: 'x' }, tied(readBy({ x: 'x' }), less)).find(
                 (o) => o.name === m.name,
               );
@@ -277,15 +277,22 @@ describe('the sensitivity along pairs of merged columns', () => {
   ];
   it('the stated sensitivity along pairs of merged columns is at least the exact one', () => {
     fc.assert(
-      fc.property(fc.record({ p: ofCodes(3), q: ofCodes(3) }).map(told), (pairs) => {
+      fc.property(fc.record({ p: ofCodes(3), q: ofCodes(3) }).map(declaredPairs), (pairs) => {
         const policy = tied(schema, pairs);
         const counting = {
           filter: [],
           keys: [{ kind: 'joint' as const, keys: [key('p'), key('q')], support, size: 4 }],
           value: { kind: 'one' as const },
         };
-        const effects = sumEffects(policy, counting);
-        const measure: Measure = { mechanism: 'additive', name: 'm', cells: support.map(() => []), grid: one, effects, counting };
+        const sensitivity = sumSensitivity(policy, counting);
+        const measure: Measure = {
+          mechanism: 'additive',
+          name: 'm',
+          cells: support.map(() => []),
+          grid: one,
+          sensitivity,
+          counting,
+        };
         return within(exact(policy, measure, allRows(schema), isPairOfRows(pairs, schema)), stated(measure));
       }),
       { numRuns: 60 },
@@ -300,9 +307,9 @@ describe('a measure that no pair changes', () => {
 
   it('a measure that no pair changes has no class without ties, and needs noise for what ties carry', () => {
     const pairs = pairsOf({ party: blocks });
-    expect([...measuresOf(grouped, strangers(pairs))[0]!.effects]).toEqual([]);
-    expect([...measuresOf(grouped, tied(columns, pairs))[0]!.effects.keys()]).toEqual([everyRecord, paired(digest)]);
-    expect(measuresOf({ kind: 'count', by: ['party'] }, strangers(pairs))[0]!.effects.get(along(digest))).toEqual({
+    expect([...measuresOf(grouped, strangers(pairs))[0]!.sensitivity]).toEqual([]);
+    expect([...measuresOf(grouped, tied(columns, pairs))[0]!.sensitivity.keys()]).toEqual([everyRecord, paired(digest)]);
+    expect(measuresOf({ kind: 'count', by: ['party'] }, strangers(pairs))[0]!.sensitivity.get(pairsClass(digest))).toEqual({
       l1: 2n,
       l2squared: 2n,
     });
@@ -310,7 +317,7 @@ describe('a measure that no pair changes', () => {
 
   it('a measure that no pair changes is noised as usual under secret answers', () => {
     const [m] = measuresOf(grouped, samplePolicy(columns, { secret: 'answer', pairs: pairsOf({ party: blocks }) }));
-    expect([m!.effects.has(everyRecord), m!.effects.has(paired(digest))]).toEqual([true, false]);
+    expect([m!.sensitivity.has(everyRecord), m!.sensitivity.has(paired(digest))]).toEqual([true, false]);
   });
 
   it('a measure without a class has the same value for every two rows of a pair', () => {
@@ -320,7 +327,7 @@ describe('a measure that no pair changes', () => {
         const policy = samplePolicy(schema, { pairs });
         const rows = allRows(schema);
         return measuresOf(query, policy).every(
-          (m) => m.effects.size > 0 || exact(policy, m, rows, isPairOfRows(pairs, schema)).l1 === 0n,
+          (m) => m.sensitivity.size > 0 || exact(policy, m, rows, isPairOfRows(pairs, schema)).l1 === 0n,
         );
       }),
       { numRuns: 200 },
@@ -336,7 +343,7 @@ describe('the sensitivity of the penalties of a quantile along pairs', () => {
     const reached = new Set<bigint>();
     fc.assert(
       fc.property(
-        fc.record({ x: ofNumber(4), party: ofCodes(3) }).map(told),
+        fc.record({ x: ofNumber(4), party: ofCodes(3) }).map(declaredPairs),
         fc.constantFrom([], ['party']),
         fc.constantFrom(0.5, 0.25, 0.9),
         fc.array(fc.tuple(fc.array(row, { maxLength: 6 }), row, row), { minLength: 40, maxLength: 40 }),
@@ -355,8 +362,8 @@ describe('the sensitivity of the penalties of a quantile along pairs', () => {
           return tables.every(([others, a, b]) => {
             if (!near(pairs.columns.get('x'), a[0], b[0]) || !near(pairs.columns.get('party'), a[1], b[1])) return true;
             const [p, q] = [penalties([...others, a]), penalties([...others, b])];
-            const moves = p.map((list, g) => list.reduce((m, x, k) => most(m, apart([x], [q[g]![k]!]).l1), 0n));
-            const found = apart(
+            const moves = p.map((list, g) => list.reduce((m, x, k) => most(m, differenceOf([x], [q[g]![k]!]).l1), 0n));
+            const found = differenceOf(
               moves,
               moves.map(() => 0n),
             );

@@ -1,81 +1,85 @@
 import { codesOf } from '../../policy/code.js';
-import { columnNamed, isCoded, numberNamed, weightNamed } from '../../policy/domain.js';
-import { type Grid, gridOf, unitsAt } from '../../policy/grid.js';
-import { cliques, type Piece } from '../../policy/pairs/cliques.js';
+import { declaredColumn, declaredNumber, declaredWeight, isCoded } from '../../policy/domain.js';
+import { gridOf, type NumberGrid, unitsAt } from '../../policy/grid.js';
+import { pairCliques, type ValueRun } from '../../policy/pairs/cliques.js';
 import { blockAt, type ColumnPairs, type Pairs } from '../../policy/pairs/pairs.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
-import { along, everyRecord, paired } from '../../privacy/mechanism/record-class.js';
-import { type CodeKey, type Counting, columnsOfKey, type RowKey, type RowValue, textOf } from './measure.js';
+import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/effect.js';
+import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
+import { type CategoryKey, type Counting, columnsOfKey, type GroupKey, type RowValue, stableText } from './measure.js';
 import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass, type RowTest } from './row-test.js';
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const size = (x: bigint): bigint => (x < 0n ? -x : x);
+const absolute = (x: bigint): bigint => (x < 0n ? -x : x);
 
 /** Key inside the cells, and the change of a cell when a row moves there along pairs of that column. */
-export interface Inner {
-  readonly key: RowKey;
-  readonly moves: (pairs: ColumnPairs | undefined) => Effect;
+export interface InnerKey {
+  readonly key: GroupKey;
+  readonly moves: (pairs: ColumnPairs | undefined) => Sensitivity;
 }
 
 /** The part of a measure that decides its sensitivity along pairs. */
-export interface Moving {
+export interface PairMove {
   readonly counting: Pick<Counting, 'filter' | 'keys' | 'derived'>;
   /** The grid of a quantile, the positions of ordered counts. */
-  readonly inner?: Inner;
+  readonly inner?: InnerKey;
   /** Value that a row adds to its cells, where it adds one. */
   readonly value?: RowValue;
   /** Cells that a row touches, its largest contribution to one, and the change of all when it is replaced by any other row or removed. */
   readonly touched: bigint;
-  readonly most: Effect;
-  readonly full: Effect;
+  readonly most: Sensitivity;
+  readonly full: Sensitivity;
 }
 
 /** Without ties, only a record's own change reveals anything about it. */
-const areStrangers = ({ dependence, undecided }: Policy): boolean => dependence.length === 0 && undecided !== true;
+const hasNoTies = ({ dependence, undecided }: Policy): boolean => dependence.length === 0 && undecided !== true;
 
 /**
  * Adds the sensitivity to replacing a row along a pair. If no pair changes the measure and there are no ties,
  * it depends on no protected value: it has no class and needs no noise.
  */
-export function withPairs(policy: Policy, effects: Effects, moving: Moving): Effects {
+export function withPairSensitivity(policy: Policy, sensitivity: RecordSensitivity, moving: PairMove): RecordSensitivity {
   const { pairs, secret, maxRows } = policy.protect;
-  const full = effects.get(everyRecord);
+  const full = sensitivity.get(everyRecord);
   // Answers take no pairs (pairs.proof.md).
-  if (!pairs || !full || secret === 'answer') return effects;
+  if (!pairs || !full || secret === 'answer') return sensitivity;
   // All rows of a person may move at once.
   const rows = secret === 'person' ? BigInt(maxRows) : 1n;
-  const { l1, l2squared } = alongPairs(policy, pairs, moving);
+  const { l1, l2squared } = pairSensitivity(policy, pairs, moving);
   const own = { l1: smaller(rows * l1, full.l1), l2squared: smaller(rows * rows * l2squared, full.l2squared) };
-  if (own.l1 === 0n && areStrangers(policy)) return new Map();
-  return new Map([...effects, [paired(pairs.digest), full], ...(own.l1 > 0n ? [[along(pairs.digest), own] as const] : [])]);
+  if (own.l1 === 0n && hasNoTies(policy)) return new Map();
+  return new Map([
+    ...sensitivity,
+    [paired(pairs.digest), full],
+    ...(own.l1 > 0n ? [[pairsClass(pairs.digest), own] as const] : []),
+  ]);
 }
 
 /**
  * Sensitivity to replacing a row along a pair, when each column stays or moves along a pair of its own (sensitivity.proof.md,
  * Along pairs).
  */
-export function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
+export function pairSensitivity(policy: Policy, pairs: Pairs, moving: PairMove): Sensitivity {
   const { inner, value, touched, most, full } = moving;
-  const moves = movesOf(policy, pairs, moving);
+  const moves = pairMoves(policy, pairs, moving);
   const within =
-    moves.inside && inner ? inner.moves(pairs.columns.get(columnsOfKey(inner.key)[0]!)) : valueMove(policy, pairs, value);
-  const staying = times(touched, moves.out ? farther(within, most) : within);
-  const over = touched === 1n ? times(2n, most) : full;
-  const effect = moves.over ? farther(over, staying) : staying;
-  return { l1: smaller(effect.l1, full.l1), l2squared: smaller(effect.l2squared, full.l2squared) };
+    moves.inside && inner ? inner.moves(pairs.columns.get(columnsOfKey(inner.key)[0]!)) : valueSensitivity(policy, pairs, value);
+  const staying = scaledSensitivity(touched, moves.out ? largerSensitivity(within, most) : within);
+  const over = touched === 1n ? scaledSensitivity(2n, most) : full;
+  const bound = moves.over ? largerSensitivity(over, staying) : staying;
+  return { l1: smaller(bound.l1, full.l1), l2squared: smaller(bound.l2squared, full.l2squared) };
 }
 
 /** Many strategies are tried on the same counts. */
-const seen = new WeakMap<Policy, WeakMap<Pairs, Map<string, Moves>>>();
-function movesOf(policy: Policy, pairs: Pairs, { counting, inner }: Moving): Moves {
-  const byPairs = seen.get(policy) ?? new WeakMap<Pairs, Map<string, Moves>>();
-  seen.set(policy, byPairs);
+const moveCache = new WeakMap<Policy, WeakMap<Pairs, Map<string, Moves>>>();
+function pairMoves(policy: Policy, pairs: Pairs, { counting, inner }: PairMove): Moves {
+  const byPairs = moveCache.get(policy) ?? new WeakMap<Pairs, Map<string, Moves>>();
+  moveCache.set(policy, byPairs);
   const all = byPairs.get(pairs) ?? new Map<string, Moves>();
   byPairs.set(pairs, all);
   const keys = inner ? [...counting.keys, inner.key] : counting.keys;
-  const text = textOf([counting.filter, counting.keys, inner?.key ?? null]);
+  const text = stableText([counting.filter, counting.keys, inner?.key ?? null]);
   const there = inner && all.get(text);
   if (there) return there;
   const reads = new Set([...columnsTested(counting.filter), ...keys.flatMap(columnsOfKey)]);
@@ -86,8 +90,8 @@ function movesOf(policy: Policy, pairs: Pairs, { counting, inner }: Moving): Mov
       [moves.out, moves.over, moves.inside] = [true, true, true];
       continue;
     }
-    const column = columnNamed(policy, name);
-    look(moves, column, pairs.columns.get(name), {
+    const column = declaredColumn(policy, name);
+    recordMoves(moves, column, pairs.columns.get(name), {
       name,
       tests: counting.filter.filter((test) => isLeaf(test) && test.column === name) as LeafTest[],
       trees: counting.filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(name)),
@@ -99,30 +103,33 @@ function movesOf(policy: Policy, pairs: Pairs, { counting, inner }: Moving): Mov
   return moves;
 }
 
-const farther = (a: Effect, b: Effect): Effect => ({ l1: larger(a.l1, b.l1), l2squared: larger(a.l2squared, b.l2squared) });
-const times = (n: bigint, { l1, l2squared }: Effect): Effect => ({ l1: n * l1, l2squared: n * l2squared });
-const valueMove = (policy: Policy, pairs: Pairs, value: RowValue | undefined): Effect => {
+const largerSensitivity = (a: Sensitivity, b: Sensitivity): Sensitivity => ({
+  l1: larger(a.l1, b.l1),
+  l2squared: larger(a.l2squared, b.l2squared),
+});
+const scaledSensitivity = (n: bigint, { l1, l2squared }: Sensitivity): Sensitivity => ({ l1: n * l1, l2squared: n * l2squared });
+const valueSensitivity = (policy: Policy, pairs: Pairs, value: RowValue | undefined): Sensitivity => {
   const by = value ? valueMoves(policy, pairs, value) : 0n;
   return { l1: by, l2squared: by ** 2n };
 };
 
-export type OneKey = Exclude<RowKey, { kind: 'joint' }>;
-const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? key.keys : [key]);
+export type SimpleKey = Exclude<GroupKey, { kind: 'joint' }>;
+const keysInside = (key: GroupKey): readonly SimpleKey[] => (key.kind === 'joint' ? key.keys : [key]);
 
-interface Asked {
+interface ColumnUse {
   readonly name: string;
   readonly tests: readonly LeafTest[];
   /** Trees in which some leaf tests this column. */
   readonly trees: readonly RowTest[];
-  readonly keys: readonly OneKey[];
-  readonly inner: RowKey | undefined;
+  readonly keys: readonly SimpleKey[];
+  readonly inner: GroupKey | undefined;
 }
 /** Outcome of a row as decided by one column: counted or not, in which cell, and where inside it. */
-interface Kind {
+interface RowOutcome {
   /** Counted, if the other columns allow it. */
   readonly counted: boolean;
   /** Results of the filter's trees that this column decides: with equal results, a row has the same outcome. */
-  readonly told: string;
+  readonly treeResults: string;
   readonly place: string;
   readonly inside: string;
 }
@@ -134,26 +141,28 @@ interface Moves {
   inside: boolean;
 }
 
-function look(moves: Moves, column: Column, pairs: ColumnPairs | undefined, asked: Asked): void {
+function recordMoves(moves: Moves, column: Column, pairs: ColumnPairs | undefined, use: ColumnUse): void {
   if (column.type === 'multi') {
     if (pairs?.form === 'same') return;
     moves.out ||=
-      asked.tests.length + asked.trees.length > 0 || asked.keys.some((key) => key.kind === 'code' && key.missing === 'drop');
-    moves.over ||= asked.keys.length > 0;
+      use.tests.length + use.trees.length > 0 || use.keys.some((key) => key.kind === 'code' && key.missing === 'drop');
+    moves.over ||= use.keys.length > 0;
     return;
   }
-  const { pieces, missing } = kindsIn(column, asked, false);
-  for (const set of cliques(pairs, pieces, missing)) {
+  const { pieces, missing } = outcomesIn(column, use, false);
+  for (const set of pairCliques(pairs, pieces, missing)) {
     const counted = [...set].filter((kind) => kind.counted);
-    moves.out ||= counted.length > 0 && (counted.length < set.size || counted.some(({ told }) => told !== counted[0]!.told));
+    moves.out ||=
+      counted.length > 0 &&
+      (counted.length < set.size || counted.some(({ treeResults }) => treeResults !== counted[0]!.treeResults));
     moves.over ||= counted.some(({ place }) => place !== counted[0]!.place);
   }
-  if (asked.inner) moves.inside ||= movesInside(pairs, kindsIn(column, asked, true));
+  if (use.inner) moves.inside ||= movesInside(pairs, outcomesIn(column, use, true));
 }
 
 /** There may be thousands of places inside: one pair that leads from one to another is enough. */
-function movesInside(pairs: ColumnPairs | undefined, { pieces, missing }: ReturnType<typeof kindsIn>): boolean {
-  for (const set of cliques(pairs, pieces, missing)) {
+function movesInside(pairs: ColumnPairs | undefined, { pieces, missing }: ReturnType<typeof outcomesIn>): boolean {
+  for (const set of pairCliques(pairs, pieces, missing)) {
     const counted = [...set].filter((kind) => kind.counted);
     if (counted.some(({ inside }) => inside !== counted[0]!.inside)) return true;
   }
@@ -164,14 +173,14 @@ function movesInside(pairs: ColumnPairs | undefined, { pieces, missing }: Return
  * Positions of a column in pieces that tests and keys treat alike, equal outcomes being one object;
  * `fine`: pieces also have one place inside the cell.
  */
-function kindsIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, trees, keys, inner }: Asked, fine: boolean) {
-  const known = new Map<string, Kind>();
-  const passing = tests.map(passer);
+function outcomesIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, trees, keys, inner }: ColumnUse, fine: boolean) {
+  const known = new Map<string, RowOutcome>();
+  const passing = tests.map(leafPredicate);
   const parts = leavesOf(trees).filter((leaf) => leaf.column === name);
-  const partPasses = new Map(parts.map((leaf) => [leaf, passer(leaf)]));
-  const placing = keys.map(placer);
-  const inside = inner ? placer(inner as OneKey) : undefined;
-  const kindOf = (value: string | number | null): Kind => {
+  const partPasses = new Map(parts.map((leaf) => [leaf, leafPredicate(leaf)]));
+  const placing = keys.map(keyPlacer);
+  const inside = inner ? keyPlacer(inner as SimpleKey) : undefined;
+  const outcomeOf = (value: string | number | null): RowOutcome => {
     const places = placing.map((place) => place(value));
     const within = inside?.(value);
     const counted =
@@ -179,33 +188,35 @@ function kindsIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, tree
       trees.every((tree) => mayPass(tree, name, (leaf) => partPasses.get(leaf)!(value))) &&
       !places.includes(dropped) &&
       within !== dropped;
-    const told = parts.map((leaf) => (partPasses.get(leaf)!(value) ? 1 : 0)).join('');
+    const treeResults = parts.map((leaf) => (partPasses.get(leaf)!(value) ? 1 : 0)).join('');
     const kind = counted
-      ? { counted, told, place: places.join(), inside: fine ? `${within}` : '' }
-      : { counted, told: '', place: '', inside: '' };
-    const text = `${kind.counted} ${kind.told} ${kind.place} ${kind.inside}`;
+      ? { counted, treeResults, place: places.join(), inside: fine ? `${within}` : '' }
+      : { counted, treeResults: '', place: '', inside: '' };
+    const text = `${kind.counted} ${kind.treeResults} ${kind.place} ${kind.inside}`;
     known.set(text, known.get(text) ?? kind);
     return known.get(text)!;
   };
   if (isCoded(column)) {
-    const pieces = codesOf(column).map((code, k): Piece<Kind> => ({ from: k, to: k, kind: kindOf(code) }));
-    return { pieces, missing: kindOf(null) };
+    const pieces = codesOf(column).map((code, k): ValueRun<RowOutcome> => ({ from: k, to: k, kind: outcomeOf(code) }));
+    return { pieces, missing: outcomeOf(null) };
   }
   const { last } = gridOf(column);
   const starts = [
     0,
     ...[...tests, ...parts].flatMap((test) => (test.kind === 'range' ? [test.from, test.to + 1] : [])),
-    ...[...keys, ...(inner && fine ? [inner as OneKey] : [])].flatMap(startsOf),
+    ...[...keys, ...(inner && fine ? [inner as SimpleKey] : [])].flatMap(startsOf),
   ].filter((p) => p >= 0 && p <= last);
   const sorted = [...new Set(starts)].sort((a, b) => a - b);
-  const pieces = sorted.map((from, i): Piece<Kind> => ({ from, to: (sorted[i + 1] ?? last + 1) - 1, kind: kindOf(from) }));
-  return { pieces, missing: kindOf(null) };
+  const pieces = sorted.map(
+    (from, i): ValueRun<RowOutcome> => ({ from, to: (sorted[i + 1] ?? last + 1) - 1, kind: outcomeOf(from) }),
+  );
+  return { pieces, missing: outcomeOf(null) };
 }
 
-const startsOf = (key: OneKey): readonly number[] =>
+const startsOf = (key: SimpleKey): readonly number[] =>
   key.kind === 'bin' ? key.edges : key.kind === 'grid' ? Array.from({ length: key.size }, (_, j) => j * key.width) : [];
 
-export function passer(test: LeafTest): (value: string | number | null) => boolean {
+export function leafPredicate(test: LeafTest): (value: string | number | null) => boolean {
   if (test.kind === 'missing') return (value) => (value === null) !== test.negate;
   const codes = new Set<unknown>(test.kind === 'code' ? test.codes : []);
   const inside =
@@ -217,11 +228,11 @@ export function passer(test: LeafTest): (value: string | number | null) => boole
 
 export const dropped = -2;
 /** Position of a value in a key; a missing answer has its own position, or is dropped. */
-export function placer(key: OneKey): (value: string | number | null) => number {
+export function keyPlacer(key: SimpleKey): (value: string | number | null) => number {
   if (key.kind === 'bin') return (value) => (value === null ? -1 : blockAt(key.edges, Number(value)));
   if (key.kind === 'grid') return (value) => (value === null ? dropped : Math.floor(Number(value) / key.width));
   const none = key.kind === 'code' && key.missing === 'drop' ? dropped : -1;
-  const groups = key.kind === 'code' ? (key as CodeKey).groups : key.codes.map((code) => [code]);
+  const groups = key.kind === 'code' ? (key as CategoryKey).groups : key.codes.map((code) => [code]);
   const places = new Map<unknown, number>();
   for (const [g, codes] of groups.entries()) for (const code of codes) if (!places.has(code)) places.set(code, g);
   return (value) => places.get(value) ?? none;
@@ -233,12 +244,12 @@ function valueMoves(policy: Policy, pairs: Pairs, value: RowValue): bigint {
   // The old value or person may be replaced by another.
   if (value.kind === 'distinct') return 1n;
   const weight = factorOf(
-    value.weight === undefined ? undefined : gridOf(weightNamed(policy, value.weight)),
+    value.weight === undefined ? undefined : gridOf(declaredWeight(policy, value.weight)),
     value.weight === undefined ? undefined : pairs.columns.get(value.weight),
     { power: 1, origin: 0n, shift: 0n },
   );
   const number = factorOf(
-    value.kind === 'number' ? gridOf(numberNamed(policy, value.column)) : undefined,
+    value.kind === 'number' ? gridOf(declaredNumber(policy, value.column)) : undefined,
     value.kind === 'number' ? pairs.columns.get(value.column) : undefined,
     value.kind === 'number' ? value : { power: 1, origin: 0n, shift: 0n },
   );
@@ -247,27 +258,27 @@ function valueMoves(policy: Policy, pairs: Pairs, value: RowValue): bigint {
 }
 
 /** Factor of a product: its largest size, its largest change along a pair, and whether a pair leads to no answer, which adds nothing. */
-interface Factor {
+interface ProductFactor {
   readonly most: bigint;
   readonly moves: bigint;
   readonly lost: boolean;
 }
-type Curve = Pick<Extract<RowValue, { kind: 'number' }>, 'power' | 'origin' | 'shift'>;
+type PowerTerm = Pick<Extract<RowValue, { kind: 'number' }>, 'power' | 'origin' | 'shift'>;
 
-function factorOf(grid: Grid | undefined, pairs: ColumnPairs | undefined, curve: Curve): Factor {
+function factorOf(grid: NumberGrid | undefined, pairs: ColumnPairs | undefined, curve: PowerTerm): ProductFactor {
   if (!grid) return { most: 1n, moves: 0n, lost: false };
-  const [low, high] = ends(grid, curve, 0, grid.last);
+  const [low, high] = extremesOf(grid, curve, 0, grid.last);
   return {
-    most: larger(size(low), size(high)),
+    most: larger(absolute(low), absolute(high)),
     moves: moveOf(grid, pairs, curve),
     lost: pairs === undefined || pairs.missing === 'any',
   };
 }
 
-function moveOf(grid: Grid, pairs: ColumnPairs | undefined, curve: Curve): bigint {
+function moveOf(grid: NumberGrid, pairs: ColumnPairs | undefined, curve: PowerTerm): bigint {
   const { last } = grid;
   const span = (from: number, to: number): bigint => {
-    const [low, high] = ends(grid, curve, from, to);
+    const [low, high] = extremesOf(grid, curve, from, to);
     return high - low;
   };
   if (pairs === undefined) return span(0, last);
@@ -279,7 +290,7 @@ function moveOf(grid: Grid, pairs: ColumnPairs | undefined, curve: Curve): bigin
 }
 
 /** The least and the largest of (u - origin)^power - shift over positions in a row. */
-function ends(grid: Grid, { power, origin, shift }: Curve, from: number, to: number): readonly [bigint, bigint] {
+function extremesOf(grid: NumberGrid, { power, origin, shift }: PowerTerm, from: number, to: number): readonly [bigint, bigint] {
   const at = (p: number): bigint => (unitsAt(grid, p) - origin) ** BigInt(power) - shift;
   const [a, b] = [at(from), at(to)];
   const [low, high] = [smaller(a, b), larger(a, b)];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Random, randomFrom } from '../../../test/fuzz/random.js';
+import { type SeededRandom, seededFuzz } from '../../../test/fuzz/random.js';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import type { Cell } from '../../data/engine/engine.js';
 import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Effect } from '../../privacy/mechanism/effect.js';
-import { along, everyRecord, paired } from '../../privacy/mechanism/record-class.js';
+import type { Sensitivity } from '../../privacy/mechanism/effect.js';
+import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
 import type { Measure } from './measure.js';
@@ -48,7 +48,7 @@ const queries = [
   { kind: 'formula', parts: { a: { kind: 'sum', column: 'x' }, n: { kind: 'count' } }, of: { op: '/', of: ['a', 'n'] } },
 ];
 
-const anyPairs = ({ pick }: Random): Pairs => {
+const anyPairs = ({ pick }: SeededRandom): Pairs => {
   const missing = () => pick(['any', 'apart', 'apart'] as const);
   const x = pick<ColumnPairs | undefined>([
     { form: 'steps', steps: 1, missing: missing(), size: 3 },
@@ -63,11 +63,11 @@ const anyPairs = ({ pick }: Random): Pairs => {
     undefined,
   ]);
   const all = [['x', x] as const, ['party', party] as const].flatMap(([name, own]) => (own ? [[name, own] as const] : []));
-  return { digest: 'abcd', columns: new Map(all), told: [] };
+  return { digest: 'abcd', columns: new Map(all), declarations: [] };
 };
 
-const nothing: Effect = { l1: 0n, l2squared: 0n };
-function exact(policy: Policy, pairs: Pairs, measure: Measure): Effect {
+const nothing: Sensitivity = { l1: 0n, l2squared: 0n };
+function exact(policy: Policy, pairs: Pairs, measure: Measure): Sensitivity {
   const vectors = persons.map((rows) => {
     const counter = rowCounter([measure], ['x', 'party'], policy);
     for (const row of rows) counter.add({ columns: cells[row]!.map((cell) => [cell]), rows: 1 });
@@ -105,15 +105,15 @@ describe('the sensitivity to moving all rows of a person along pairs', () => {
   it.each(queries.map((query) => [JSON.stringify(query), query] as const))(
     'the stated sensitivity along pairs of a person is at least the exact one: %s',
     (_, query) => {
-      const random = randomFrom(15);
+      const random = seededFuzz(15);
       for (let k = 0; k < 8; k++) {
         const pairs = anyPairs(random);
         const policy = policyOf(pairs, true);
         for (const m of measuresOf(query, policy)) {
-          const [stated, found] = [m.effects.get(along('abcd')) ?? nothing, exact(policy, pairs, m)];
+          const [stated, found] = [m.sensitivity.get(pairsClass('abcd')) ?? nothing, exact(policy, pairs, m)];
           expect([m.name, found.l1 <= stated.l1, found.l2squared <= stated.l2squared]).toEqual([m.name, true, true]);
-          const full = m.effects.get(everyRecord)!;
-          expect(m.effects.get(paired('abcd'))).toEqual(full);
+          const full = m.sensitivity.get(everyRecord)!;
+          expect(m.sensitivity.get(paired('abcd'))).toEqual(full);
           expect(stated.l1 <= full.l1 && stated.l2squared <= full.l2squared).toBe(true);
         }
       }
@@ -127,16 +127,20 @@ describe('the sensitivity to moving all rows of a person along pairs', () => {
         ['x', { form: 'steps', steps: 1, missing: 'apart', size: 3 }],
         ['party', { form: 'same', missing: 'apart', size: 2 }],
       ]),
-      told: [],
+      declarations: [],
     };
     const claimed = [queries[3]!, queries[5]!, queries[6]!];
     for (const query of claimed)
       for (const m of measuresOf(query, policyOf(pairs, true)))
-        expect([m.name, m.effects.get(along('abcd')) ?? nothing]).toEqual([m.name, exact(policyOf(pairs, true), pairs, m)]);
+        expect([m.name, m.sensitivity.get(pairsClass('abcd')) ?? nothing]).toEqual([
+          m.name,
+          exact(policyOf(pairs, true), pairs, m),
+        ]);
     const strangers = policyOf(pairs, false);
     for (const query of [queries[0]!, queries[1]!, queries[9]!])
-      for (const m of measuresOf(query, strangers)) expect([m.name, m.effects.size]).toEqual([m.name, 0]);
+      for (const m of measuresOf(query, strangers)) expect([m.name, m.sensitivity.size]).toEqual([m.name, 0]);
     for (const query of [queries[4]!, queries[12]!])
-      for (const m of measuresOf(query, strangers)) expect([m.name, m.effects.has(along('abcd'))]).toEqual([m.name, true]);
+      for (const m of measuresOf(query, strangers))
+        expect([m.name, m.sensitivity.has(pairsClass('abcd'))]).toEqual([m.name, true]);
   });
 });

@@ -6,11 +6,11 @@ import { gridText } from '../../data/engine/source.js';
 import { quoteName } from '../../data/engine/structure.js';
 import { codesOf } from '../../policy/code.js';
 import { isCoded } from '../../policy/domain.js';
-import { firstAt, type Grid, gridOf } from '../../policy/grid.js';
+import { firstAt, gridOf, type NumberGrid } from '../../policy/grid.js';
 import type { DecimalMark } from '../../policy/number-text.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
-import { type Addend, doubleAddend, heldByCases, wholeAddend } from './addend.js';
+import { type Addend, clampByCases, doubleAddend, wholeAddend } from './addend.js';
 
 export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {
   const found = source.find((column) => column.name === name);
@@ -52,30 +52,30 @@ export interface NumberReading {
   /** For adding up at most `rows` rows. */
   readonly addend: (rows: number) => Addend;
   /** Proxy for grouping that needs fewer operations per row; absent where there is none. */
-  readonly held?: Held;
+  readonly proxy?: PositionProxy;
 }
 /** Expression that is NULL where x is not present, and otherwise one-to-one with its grid position. */
-export interface Held {
+export interface PositionProxy {
   readonly by: string;
   /** Position of the proxy's value. */
   readonly place: (by: string) => string;
 }
-export function numberReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
+export function numberReading(dialect: Dialect, source: SourceColumn, grid: NumberGrid, x: string): NumberReading {
   if (placesIn(source, grid) !== undefined) return placeReading(dialect, grid, x);
   return source.type === 'integer' && isWhole(grid) ? wholeReading(dialect, grid, x) : doubleReading(dialect, source, grid, x);
 }
 
 /** Column of places that the engine stores for this very grid. */
-export const placesIn = ({ places }: SourceColumn, grid: Grid): string | undefined =>
+export const placesIn = ({ places }: SourceColumn, grid: NumberGrid): string | undefined =>
   places?.grid === gridText(grid) ? places.column : undefined;
 
 /** Places are whole numbers from 0 to the last, or NULL. */
-export const placeReading = (dialect: Dialect, { last }: Grid, x: string): NumberReading => ({
+export const placeReading = (dialect: Dialect, { last }: NumberGrid, x: string): NumberReading => ({
   ...wholeReading(dialect, { from: 0, top: last, last, missing: [] }, x),
   position: dialect.whole(x),
   positionOrNull: dialect.whole(x),
   addend: () => ({ base: 0, most: last, expression: x }),
-  held: { by: x, place: dialect.whole },
+  proxy: { by: x, place: dialect.whole },
 });
 
 const orNull = (present: string, position: string): string => `CASE WHEN ${present} THEN ${position} END`;
@@ -84,12 +84,12 @@ const orNull = (present: string, position: string): string => `CASE WHEN ${prese
  * True where integers can be compared without conversion to doubles: an integer that no double holds exactly
  * is beyond the grid and no missing code either way.
  */
-const isWhole = ({ from, top, rate, missing }: Grid): boolean =>
+const isWhole = ({ from, top, rate, missing }: NumberGrid): boolean =>
   rate === 1 && Number.isSafeInteger(from) && Number.isSafeInteger(top) && missing.every((m) => Math.abs(m) < 2 ** 53);
 
 function wholeReading(
   dialect: Dialect,
-  { from, top, last, missing }: Pick<Grid, 'from' | 'top' | 'last' | 'missing'>,
+  { from, top, last, missing }: Pick<NumberGrid, 'from' | 'top' | 'last' | 'missing'>,
   x: string,
 ): NumberReading {
   const codes = missing.filter(Number.isInteger);
@@ -112,8 +112,8 @@ function wholeReading(
     // NULL is neither below nor above.
     positionOrNull: codes.length > 0 ? orNull(present, position) : `${below} WHEN ${x} >= ${top} THEN ${last} END`,
     ...(codes.length === 0 && {
-      held: {
-        by: heldByCases(x, from, top),
+      proxy: {
+        by: clampByCases(x, from, top),
         place: (by) => `(${dialect.whole(by)} - (${from}))`,
       },
     }),
@@ -121,7 +121,7 @@ function wholeReading(
   };
 }
 
-function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
+function doubleReading(dialect: Dialect, source: SourceColumn, grid: NumberGrid, x: string): NumberReading {
   const { constant: real } = dialect;
   const y = source.type === 'integer' ? dialect.real(x) : x;
   const [lowest, highest] = [-Number.MAX_VALUE, Number.MAX_VALUE].map(real);
@@ -163,11 +163,11 @@ export function optionTextExpression(dialect: Dialect, source: SourceColumn, raw
   return source.type === 'text' ? `CASE WHEN length(${raw}) <= ${longest} THEN ${raw} END` : dialect.text(raw);
 }
 
-export const tablesOf = (column: Column): CodeTables => {
+export const codeTablesOf = (column: Column): CodeTables => {
   if (!isCoded(column)) throw new RangeError(`${column.name} has no codes`);
   return codeTables(codesOf(column));
 };
-export function columnGrid(policy: Policy, name: string): Grid {
+export function columnGrid(policy: Policy, name: string): NumberGrid {
   const column = policy.columns.get(name);
   if (!column || isCoded(column)) throw new RangeError(`${name} is no number`);
   return gridOf(column);

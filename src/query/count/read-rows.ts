@@ -1,9 +1,9 @@
 import { codesOf } from '../../policy/code.js';
-import { columnNamed, isCoded } from '../../policy/domain.js';
+import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import type { ColumnView } from './column-view.js';
 import { type DerivedColumn, derivedPlace, placePasses } from './derived.js';
-import type { CodeKey, JointKey, RowKey, RowValue } from './measure.js';
+import type { CategoryKey, GroupKey, JointKey, RowValue } from './measure.js';
 import { columnGrid } from './read-column.js';
 import { foldTest, isLeaf, type LeafTest, type RowTest } from './row-test.js';
 
@@ -12,21 +12,21 @@ export type Views = ReadonlyMap<string, ColumnView>;
 export type Filler<T> = (out: T, rows: number) => void;
 
 const lookup = (policy: Policy, column: string, place: (code: string) => number): ((index: number) => number) => {
-  const declared = columnNamed(policy, column);
+  const declared = declaredColumn(policy, column);
   const table = isCoded(declared) ? codesOf(declared).map(place) : [];
   return (index) => (index < 0 ? -1 : table[index]!);
 };
 
 /** Clears the mask where the test fails. */
 export function testRows(policy: Policy, views: Views, test: RowTest): Filler<Uint8Array> {
-  if (!isLeaf(test) || columnNamed(policy, test.column).type === 'multi') {
+  if (!isLeaf(test) || declaredColumn(policy, test.column).type === 'multi') {
     const passes = passesRow(policy, views, test);
     return (mask, rows) => {
       for (let i = 0; i < rows; i++) if (mask[i] === 1 && !passes(i)) mask[i] = 0;
     };
   }
   const view = views.get(test.column)!;
-  const passes = placePasses(columnNamed(policy, test.column), test);
+  const passes = placePasses(declaredColumn(policy, test.column), test);
   return (mask, rows) => {
     const indices = view.indices();
     for (let i = 0; i < rows; i++) if (!passes(indices[i]!)) mask[i] = 0;
@@ -44,19 +44,19 @@ function passesRow(policy: Policy, views: Views, test: RowTest): (i: number) => 
 
 function leafPasses(policy: Policy, views: Views, leaf: LeafTest): (i: number) => boolean {
   const view = views.get(leaf.column)!;
-  if (leaf.kind === 'code' && columnNamed(policy, leaf.column).type === 'multi') {
+  if (leaf.kind === 'code' && declaredColumn(policy, leaf.column).type === 'multi') {
     const wanted = lookup(policy, leaf.column, (code) => (leaf.codes.includes(code) ? 1 : 0));
     return (i) => {
       const named = view.options(i);
       return named.length > 0 && named.some((o) => wanted(o) === 1) !== leaf.negate;
     };
   }
-  const passes = placePasses(columnNamed(policy, leaf.column), leaf);
+  const passes = placePasses(declaredColumn(policy, leaf.column), leaf);
   return (i) => passes(view.indices()[i]!);
 }
 
 /** View of a column derived from others of the same chunk, which are loaded first. */
-export function viewDerived(policy: Policy, views: Views, derived: DerivedColumn): ColumnView {
+export function derivedView(policy: Policy, views: Views, derived: DerivedColumn): ColumnView {
   const place = derivedPlace(
     derived,
     (column) => {
@@ -80,8 +80,8 @@ export function viewDerived(policy: Policy, views: Views, derived: DerivedColumn
     fresh = false;
   };
   return {
-    turn: (_, count) => turn(count),
-    turnStored: (_, count) => turn(count),
+    load: (_, count) => turn(count),
+    loadStored: (_, count) => turn(count),
     indices,
     count(into, sums) {
       const found = indices();
@@ -91,14 +91,14 @@ export function viewDerived(policy: Policy, views: Views, derived: DerivedColumn
   };
 }
 
-const groupOf = (key: CodeKey): ((code: string) => number) => {
+const groupOf = (key: CategoryKey): ((code: string) => number) => {
   const groups = new Map(key.groups.flatMap((codes, p) => codes.map((code) => [code, p] as const)));
   return (code) => groups.get(code) ?? -1;
 };
 /** Position of every code index plus one (so of missing first); rows to be left out go to `dropped`. */
-export function codePlaces(policy: Policy, key: CodeKey, dropped: number): Int32Array {
+export function codePlaces(policy: Policy, key: CategoryKey, dropped: number): Int32Array {
   const last = key.missing === 'cell' ? key.size - 1 : dropped;
-  const declared = columnNamed(policy, key.column);
+  const declared = declaredColumn(policy, key.column);
   const codes = isCoded(declared) ? codesOf(declared) : [];
   const places = new Int32Array(codes.length + 1).fill(last);
   // A histogram has one group per code, in their order.
@@ -112,7 +112,7 @@ export function codePlaces(policy: Policy, key: CodeKey, dropped: number): Int32
 }
 
 /** Position of each row for a key that gives one position; -1 drops the row. */
-export function keyRows(policy: Policy, views: Views, key: Exclude<RowKey, { kind: 'options' }>): Filler<Int32Array> {
+export function keyRows(policy: Policy, views: Views, key: Exclude<GroupKey, { kind: 'options' }>): Filler<Int32Array> {
   if (key.kind === 'joint') return jointRows(policy, views, key);
   const view = views.get(key.column)!;
   const each =
@@ -136,7 +136,7 @@ export function keyRows(policy: Policy, views: Views, key: Exclude<RowKey, { kin
       return from;
     });
   }
-  const declared = columnNamed(policy, key.column);
+  const declared = declaredColumn(policy, key.column);
   if (declared.type !== 'multi') {
     const table = codePlaces(policy, key, -1);
     return (out, rows) => {

@@ -4,11 +4,11 @@ import { category, number, samplePolicy, weight } from '../../../test/sample-pol
 import { Fault } from '../../base/errors.js';
 import type { Cell } from '../../data/engine/engine.js';
 import { type ColumnLevels, resolutionOf } from '../../privacy/dependence/model/resolution.js';
-import { columnLevels, type ToldLevels } from '../../privacy/dependence/model/told-levels.js';
+import { columnLevels, type ValueLevels } from '../../privacy/dependence/model/told-levels.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
 import type { Measure } from './measure.js';
-import { readsWithin } from './reads-within.js';
+import { dependsOnLevels } from './reads-within.js';
 import { rowCounter } from './rows.js';
 
 const columns = [number('x', '0', '7'), category('party', ['a', 'b', 'c', 'd']), weight('w', '0.5', '1.5', '0.5')];
@@ -25,13 +25,13 @@ const rows: readonly (readonly Cell[])[] = names.reduce<Cell[][]>(
 );
 
 const refuse = (message: string, hint: string) => new Fault('MODEL_INVALID', message, hint);
-const toldOf = (name: string, level: readonly number[]): ToldLevels => {
-  const told: (string | null)[][] = [];
+const namedLevels = (name: string, level: readonly number[]): ValueLevels => {
+  const levelRows: (string | null)[][] = [];
   cells[name]!.forEach((cell, k) => {
-    told[level[k]!] ??= [];
-    told[level[k]!]!.push(cell === null ? null : `${cell}`);
+    levelRows[level[k]!] ??= [];
+    levelRows[level[k]!]!.push(cell === null ? null : `${cell}`);
   });
-  return told.filter(Boolean);
+  return levelRows.filter(Boolean);
 };
 
 /** Contribution of each row, counted one row at a time by the product's own counter. */
@@ -79,7 +79,7 @@ const both = fc.tuple(query, levelsFor('x'), levelsFor('party'));
 const resolve = (levelOf: Readonly<Record<string, readonly number[]>>) =>
   resolutionOf(
     Object.entries(levelOf).map(
-      ([name, level]): ColumnLevels => columnLevels(policy.columns.get(name)!, toldOf(name, level), refuse),
+      ([name, level]): ColumnLevels => columnLevels(policy.columns.get(name)!, namedLevels(name, level), refuse),
     ),
     refuse,
   );
@@ -88,10 +88,10 @@ describe('dependence of a query on levels only', () => {
   it('rows that agree in all levels add the same where a query depends on levels only', () => {
     let within = 0;
     fc.assert(
-      fc.property(both, ([asked, x, party]) => {
+      fc.property(both, ([question, x, party]) => {
         const levelOf = { x, party };
-        for (const measure of bindBatch(parseBatch(asked), policy).measures)
-          if (readsWithin(measure.counting, resolve(levelOf))) {
+        for (const measure of bindBatch(parseBatch(question), policy).measures)
+          if (dependsOnLevels(measure.counting, resolve(levelOf))) {
             within++;
             expect(isConstant(added(measure), levelOf)).toBe(true);
           }
@@ -107,16 +107,16 @@ describe('dependence of a query on levels only', () => {
       return [0, ...cuts.map((cut) => (cut ? ++level : level)), 8];
     });
     fc.assert(
-      fc.property(query, runs, (asked, x) => {
+      fc.property(query, runs, (question, x) => {
         const levelOf = { x };
-        const { measures } = bindBatch(parseBatch(asked), policy);
+        const { measures } = bindBatch(parseBatch(question), policy);
         const all = measures.map((measure) => ({ measure, contributions: added(measure) }));
         // A row at the origin of a sum adds nothing, as a dropped row does: only its count distinguishes them.
         if (!all.every(({ contributions }) => isConstant(contributions, levelOf))) return;
         // Two tests that no row passes together are not recognised as a contradiction.
         for (const { measure, contributions } of all)
           if (contributions.some((text) => /[1-9]/.test(text)))
-            expect(readsWithin(measure.counting, resolve(levelOf))).toBe(true);
+            expect(dependsOnLevels(measure.counting, resolve(levelOf))).toBe(true);
       }),
       { numRuns: Number(process.env.FUGU_RUNS ?? 40) },
     );
@@ -137,8 +137,11 @@ describe('dependence of a query on levels only', () => {
       ],
     };
     const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: 'party', merged: true }), merged);
-    const by = (told: ToldLevels) =>
-      readsWithin(measures[0]!.counting, resolutionOf([columnLevels(merged.columns.get('party')!, told, refuse)], refuse));
+    const by = (levelRows: ValueLevels) =>
+      dependsOnLevels(
+        measures[0]!.counting,
+        resolutionOf([columnLevels(merged.columns.get('party')!, levelRows, refuse)], refuse),
+      );
     expect(by([['a'], ['b'], ['c'], ['d'], [null]])).toBe(true);
     expect(by([['a', 'b'], ['c'], ['d'], [null]])).toBe(false);
     expect(by([['a'], ['b', null], ['c'], ['d']])).toBe(false);
@@ -150,9 +153,9 @@ describe('dependence of a query on levels only', () => {
     const levelOf = { x: [0, 0, 0, 0, 1, 1, 1, 1, 2] };
     for (const { counting, ...rest } of [filtered!, sum!]) {
       const blind = { ...counting, filter: [], value: { kind: 'one' } } as const;
-      expect(readsWithin(blind, resolve(levelOf))).toBe(true);
+      expect(dependsOnLevels(blind, resolve(levelOf))).toBe(true);
       expect(isConstant(added({ counting, ...rest } as Measure), levelOf)).toBe(false);
-      expect(readsWithin(counting, resolve(levelOf))).toBe(false);
+      expect(dependsOnLevels(counting, resolve(levelOf))).toBe(false);
     }
   });
 });

@@ -1,16 +1,16 @@
 import type { ColumnLevels, Resolution } from '../../privacy/dependence/model/resolution.js';
-import type { Counting, RowKey } from './measure.js';
-import { basesOf, columnsOf, namesIn, weightOf } from './measure.js';
+import type { Counting, GroupKey } from './measure.js';
+import { columnsOf, declaredBases, namesIn, weightColumn } from './measure.js';
 import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass } from './row-test.js';
 
 /**
  * True where a row's contribution depends on its answers through their levels only: tests, keys and value treat all values
  * of a level alike, column by column. Columns without levels (public, or tied by statements about any value) may be read in full.
  */
-export function readsWithin(counting: Counting, { columns }: Resolution): boolean {
+export function dependsOnLevels(counting: Counting, { columns }: Resolution): boolean {
   return columnsOf(counting).every((name) => {
     const levels = columns.get(name);
-    return levels === undefined || columnWithin(counting, levels);
+    return levels === undefined || columnDependsOnLevels(counting, levels);
   });
 }
 
@@ -23,10 +23,10 @@ interface Piece {
   readonly size: number;
 }
 
-function columnWithin(counting: Counting, levels: ColumnLevels): boolean {
+function columnDependsOnLevels(counting: Counting, levels: ColumnLevels): boolean {
   const { column } = levels;
   // A derived column may distinguish any two values of its base.
-  if (namesIn(counting).some((name) => name !== column && basesOf(counting, name).includes(column))) return false;
+  if (namesIn(counting).some((name) => name !== column && declaredBases(counting, name).includes(column))) return false;
   const tests = counting.filter.filter((test) => isLeaf(test) && test.column === column) as LeafTest[];
   const trees = counting.filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(column));
   const parts = leavesOf(trees).filter((leaf) => leaf.column === column);
@@ -40,22 +40,28 @@ function columnWithin(counting: Counting, levels: ColumnLevels): boolean {
     // A missing number adds nothing, and so does a row that is left out; all other numbers add something of their own.
     if (passes && valued && piece.value !== null && piece.size > 1) return false;
     const adds = passes && !(valued && piece.value === null);
-    const told = parts.map((leaf) => passesTest(leaf, piece.value));
-    const text = adds ? JSON.stringify([keys.map((key) => place(key, piece.value)), valued && piece.value, told]) : 'nothing';
+    const leafResults = parts.map((leaf) => passesTest(leaf, piece.value));
+    const text = adds
+      ? JSON.stringify([keys.map((key) => keyPlace(key, piece.value)), valued && piece.value, leafResults])
+      : 'nothing';
     if ((seen.get(piece.level) ?? text) !== text) return false;
     seen.set(piece.level, text);
   }
   return true;
 }
 
-type OneKey = Exclude<RowKey, { kind: 'joint' }>;
-const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? key.keys : [key]);
+type SimpleKey = Exclude<GroupKey, { kind: 'joint' }>;
+const keysInside = (key: GroupKey): readonly SimpleKey[] => (key.kind === 'joint' ? key.keys : [key]);
 const valuedColumns = ({ value }: Counting): readonly string[] => [
   ...('column' in value && value.column !== undefined ? [value.column] : []),
-  ...(weightOf(value) === undefined ? [] : [weightOf(value)!]),
+  ...(weightColumn(value) === undefined ? [] : [weightColumn(value)!]),
 ];
 
-function pieces({ values, missing = -1 }: ColumnLevels, tests: readonly LeafTest[], keys: readonly OneKey[]): readonly Piece[] {
+function pieces(
+  { values, missing = -1 }: ColumnLevels,
+  tests: readonly LeafTest[],
+  keys: readonly SimpleKey[],
+): readonly Piece[] {
   const none: Piece = { level: missing, value: null, size: 1 };
   if (values.kind === 'codes') return [...[...values.levelOf].map(([value, level]) => ({ level, value, size: 1 })), none];
   const { runs, last } = values;
@@ -73,7 +79,7 @@ function pieces({ values, missing = -1 }: ColumnLevels, tests: readonly LeafTest
   return [...cut, none];
 }
 
-function keyStarts(key: OneKey): readonly number[] {
+function keyStarts(key: SimpleKey): readonly number[] {
   if (key.kind === 'bin') return key.edges;
   return key.kind === 'grid' ? Array.from({ length: key.size }, (_, j) => j * key.width) : [];
 }
@@ -86,7 +92,7 @@ function passesTest(test: LeafTest, value: Piece['value']): boolean {
 }
 
 /** Position in the key; a code in no group has the position of a missing answer. */
-function place(key: OneKey, value: Piece['value']): number | string {
+function keyPlace(key: SimpleKey, value: Piece['value']): number | string {
   if (value === null) return 'missing';
   if (key.kind === 'bin') return key.edges.filter((edge) => Number(value) >= edge).length;
   if (key.kind === 'grid') return Math.floor(Number(value) / key.width);

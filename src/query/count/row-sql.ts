@@ -2,45 +2,45 @@ import type { Binder, Dialect } from '../../data/engine/dialect.js';
 import type { SourceColumn } from '../../data/engine/engine.js';
 import { quoteName } from '../../data/engine/structure.js';
 import { codesOf, longestOptions } from '../../policy/code.js';
-import { columnNamed, isCoded } from '../../policy/domain.js';
+import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { type DerivedColumn, withDerived } from './derived.js';
-import type { Axis, CodeKey, RowKey } from './measure.js';
+import type { Axis, CategoryKey, GroupKey } from './measure.js';
 import {
   type CodeReading,
   codeReading,
+  codeTablesOf,
   columnGrid,
-  type Held,
   type NumberReading,
   numberExpression,
   numberReading,
   optionTextExpression,
+  type PositionProxy,
   placeReading,
   placesIn,
   rawCell,
   sourceColumn,
-  tablesOf,
 } from './read-column.js';
 import { foldTest, type LeafTest, type RowTest } from './row-test.js';
 
 /** Rows as they are declared and as the database has them. */
-export interface Source {
+export interface RowSource {
   readonly dialect: Dialect;
   readonly policy: Policy;
   readonly columns: readonly SourceColumn[];
 }
 
 /** SQL of a column's cell in the form that the rest of the statement expects. */
-export function cellSql({ dialect, policy, columns }: Source, name: string): string {
+export function cellSql({ dialect, policy, columns }: RowSource, name: string): string {
   const column = sourceColumn(columns, name);
-  const declared = columnNamed(policy, name);
+  const declared = declaredColumn(policy, name);
   if (isCoded(declared)) return rawCell(column);
   const places = placesIn(column, columnGrid(policy, name));
   return places === undefined ? numberExpression(dialect, column, declared.decimal) : quoteName(places);
 }
 
 /** Position of a row that has no code of a key's groups. */
-export const lastOf = (key: CodeKey): string => (key.missing === 'cell' ? `${key.size - 1}` : 'NULL');
+export const missingPlace = (key: CategoryKey): string => (key.missing === 'cell' ? `${key.size - 1}` : 'NULL');
 
 /** SQL expressions over the cells of one row. `alias`: name under which a column's cell, or the place of a derived column, was read. */
 export class RowSql {
@@ -52,7 +52,7 @@ export class RowSql {
   readonly #alias: ReadonlyMap<string, string>;
 
   constructor(
-    { dialect, policy, columns }: Source,
+    { dialect, policy, columns }: RowSource,
     binder: Binder,
     alias: ReadonlyMap<string, string>,
     derived: readonly DerivedColumn[] = [],
@@ -80,7 +80,7 @@ export class RowSql {
 
   /** SQL that is true where the cell holds an answer. */
   answered(column: string, raw = this.raw(column)): string {
-    if (isCoded(columnNamed(this.#policy, column))) return this.#has(column, raw, this.#codes(column));
+    if (isCoded(declaredColumn(this.#policy, column))) return this.#has(column, raw, this.#codes(column));
     return this.number(column, raw).present;
   }
 
@@ -94,7 +94,7 @@ export class RowSql {
   placeOf(column: string): string {
     const raw = this.raw(column);
     if (this.#derived.has(column)) return raw;
-    if (!isCoded(columnNamed(this.#policy, column))) {
+    if (!isCoded(declaredColumn(this.#policy, column))) {
       const { present, position } = this.number(column);
       return `CASE WHEN ${present} THEN ${position} END`;
     }
@@ -105,7 +105,7 @@ export class RowSql {
   }
 
   /** Expression that rows are grouped by: the raw code, or the bin of a number. */
-  groupedBy(key: Exclude<RowKey, { kind: 'joint' }>): string {
+  groupedBy(key: Exclude<GroupKey, { kind: 'joint' }>): string {
     const raw = this.raw(key.column);
     if (key.kind === 'grid') {
       const { positionOrNull } = this.number(key.column);
@@ -118,8 +118,8 @@ export class RowSql {
   }
 
   /** Whole number clamped to its bounds, by which rows are grouped; its place is computed afterwards, once per group. */
-  held(key: RowKey, raw: string): Held | undefined {
-    return key.kind === 'grid' && key.width === 1 ? this.number(key.column, raw).held : undefined;
+  positionProxy(key: GroupKey, raw: string): PositionProxy | undefined {
+    return key.kind === 'grid' && key.width === 1 ? this.number(key.column, raw).proxy : undefined;
   }
 
   /** The position of the row for a key, without a join. */
@@ -128,13 +128,13 @@ export class RowSql {
     const raw = this.raw(key.column);
     if (this.isMulti(key.column)) return this.firstNamed(key, raw);
     const values = this.valuesIn(key);
-    if (values.length === 0) return lastOf(key);
+    if (values.length === 0) return missingPlace(key);
     const cases = values.map(([value, position]) => `WHEN ${value} THEN ${position}`);
-    return `CASE ${this.reading(key.column).expression(raw)} ${cases.join(' ')} ELSE ${lastOf(key)} END`;
+    return `CASE ${this.reading(key.column).expression(raw)} ${cases.join(' ')} ELSE ${missingPlace(key)} END`;
   }
 
   /** Cell values of a key's groups, each with the position of its group. */
-  valuesIn(key: CodeKey): readonly (readonly [value: string, position: number])[] {
+  valuesIn(key: CategoryKey): readonly (readonly [value: string, position: number])[] {
     const group = new Map(key.groups.flatMap((codes, p) => codes.map((code) => [code, p] as const)));
     const codes = this.#codes(key.column);
     return this.#values(key.column, (code) => group.has(code)).map(([value, i]) => [value, group.get(codes[i]!)!] as const);
@@ -143,27 +143,27 @@ export class RowSql {
   /** Comparison of the cells of a coded column. */
   reading(column: string): CodeReading {
     if (this.#derived.has(column)) return { expression: (raw) => raw, list: this.#codes(column).map((_, i) => [i, i] as const) };
-    return codeReading(this.#dialect, sourceColumn(this.#columns, column), tablesOf(columnNamed(this.#policy, column)));
+    return codeReading(this.#dialect, sourceColumn(this.#columns, column), codeTablesOf(declaredColumn(this.#policy, column)));
   }
 
   isMulti(column: string): boolean {
-    return columnNamed(this.#policy, column).type === 'multi';
+    return declaredColumn(this.#policy, column).type === 'multi';
   }
   /** The options that a multi-select cell names. */
   parts(column: string, raw: string): string {
-    const declared = columnNamed(this.#policy, column);
+    const declared = declaredColumn(this.#policy, column);
     if (declared.type !== 'multi') throw new RangeError(`${column} has no options`);
     const text = optionTextExpression(this.#dialect, sourceColumn(this.#columns, column), raw, longestOptions(declared));
     return this.#dialect.parts(text, this.#binder.text(declared.separator));
   }
   /** First group with an option that a multi-select cell names. */
-  firstNamed(key: CodeKey, raw: string): string {
+  firstNamed(key: CategoryKey, raw: string): string {
     const cases = key.groups.map((codes, p) => `WHEN ${this.#hasAny(key.column, raw, codes)} THEN ${p}`);
-    return `CASE ${cases.join(' ')} ELSE ${lastOf(key)} END`;
+    return `CASE ${cases.join(' ')} ELSE ${missingPlace(key)} END`;
   }
 
   #codes(column: string): readonly string[] {
-    const declared = columnNamed(this.#policy, column);
+    const declared = declaredColumn(this.#policy, column);
     return isCoded(declared) ? codesOf(declared) : [];
   }
   /** Values that cells with one of these codes (indices into the domain) can have. */

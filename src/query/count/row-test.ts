@@ -13,9 +13,9 @@ export interface Fold<T> {
   readonly any: (parts: readonly T[]) => T;
   readonly all: (parts: readonly T[]) => T;
 }
-export function foldTest<T>(test: RowTest, how: Fold<T>): T {
-  if (isLeaf(test)) return how.leaf(test);
-  return how[test.kind](test.tests.map((part) => foldTest(part, how)));
+export function foldTest<T>(test: RowTest, fold: Fold<T>): T {
+  if (isLeaf(test)) return fold.leaf(test);
+  return fold[test.kind](test.tests.map((part) => foldTest(part, fold)));
 }
 
 export const isLeaf = (test: RowTest): test is LeafTest => test.kind !== 'any' && test.kind !== 'all';

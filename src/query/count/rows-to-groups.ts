@@ -1,44 +1,44 @@
 import { Binder } from '../../data/engine/dialect.js';
 import type { Statement } from '../../data/engine/engine.js';
 import { type DerivedColumn, withDerived } from './derived.js';
-import { withPlaces } from './derived-sql.js';
-import { type Chosen, keptRows, ownerOf } from './kept-rows.js';
-import { type Axis, type Counting, cellCount, columnsOf, type RowKey, type RowValue } from './measure.js';
+import { withDerivedPlaces } from './derived-sql.js';
+import { boundedRowsSql, type ChosenRows, personExpression } from './kept-rows.js';
+import { type Axis, type Counting, columnsOf, type GroupKey, numberOfCells, type RowValue } from './measure.js';
 import { columnGrid } from './read-column.js';
-import { cellSql, RowSql, type Source } from './row-sql.js';
+import { cellSql, type RowSource, RowSql } from './row-sql.js';
 import { impliesPresent, type RowTest } from './row-test.js';
 
 /** Groups beyond the declared cells that are still read and looked up here. */
 export const spareGroups = 10_000;
 
-type More = readonly (readonly [expression: string, alias: string])[];
+type ExtraColumns = readonly (readonly [expression: string, alias: string])[];
 
 /** Rows that one statement counts. */
-export interface Counted extends Source {
+export interface CountedRows extends RowSource {
   /** Upper bound on the number of rows; the integers do not depend on it. */
   readonly rows: number;
   /** Rows that are used, where they were looked up. */
-  readonly chosen?: Chosen;
+  readonly chosen?: ChosenRows;
 }
 
 /**
  * Groups by raw codes and bins, with one integer per counting; codes are looked up in the groups that come back.
  * With more than `most` of them, the result is incomplete.
  */
-export function groupsStatement(of: Counted, countings: readonly Counting[]): { statement: Statement; most: number } {
+export function groupsStatement(of: CountedRows, countings: readonly Counting[]): { statement: Statement; most: number } {
   const binder = new Binder(of.dialect);
   const { keys } = countings[0]!;
-  const most = cellCount(countings[0]!) + spareGroups;
+  const most = numberOfCells(countings[0]!) + spareGroups;
   const grouping = new Grouping(of, binder, countings);
   const { sql, by } = grouping.summed();
-  const places = new Map(keys.map((key, i) => [`k${i}`, grouping.row.held(key, `k${i}`)?.place(`k${i}`)]));
+  const places = new Map(keys.map((key, i) => [`k${i}`, grouping.row.positionProxy(key, `k${i}`)?.place(`k${i}`)]));
   const list = [...by.map((name) => `${places.get(name) ?? name} AS ${name}`), ...countings.map((_, j) => `a${j}`)];
   const placed = by.some((name) => places.get(name)) ? `SELECT ${list.join(', ')} FROM (${sql}) AS held` : sql;
   return { statement: { sql: `${placed}${keys.length > 0 ? ` LIMIT ${most + 1}` : ''}`, values: binder.values }, most };
 }
 
 /** One row per kept row: its place for every key as p0, p1, …, NULL where it has none, and the extra columns. */
-export function placesOfRows(source: Source, binder: Binder, keys: readonly Axis[], more: More = []): string {
+export function placesOfRows(source: RowSource, binder: Binder, keys: readonly Axis[], more: ExtraColumns = []): string {
   const names = [...new Set(keys.map(({ column }) => column))];
   const row = new RowSql(source, binder, new Map(names.map((name, i) => [name, `c${i}`])));
   const list = keys.map((key, i) => `${row.position(key)} AS p${i}`);
@@ -46,8 +46,14 @@ export function placesOfRows(source: Source, binder: Binder, keys: readonly Axis
 }
 
 /** The rows that are kept, with the cells of these columns as c0, c1, …. */
-const cellsOfRows = (source: Source, binder: Binder, names: readonly string[], more: More, chosen?: Chosen): string =>
-  keptRows(
+const cellsOfRows = (
+  source: RowSource,
+  binder: Binder,
+  names: readonly string[],
+  more: ExtraColumns,
+  chosen?: ChosenRows,
+): string =>
+  boundedRowsSql(
     source.dialect,
     binder,
     source.policy,
@@ -57,7 +63,7 @@ const cellsOfRows = (source: Source, binder: Binder, names: readonly string[], m
   );
 
 /** Rows of the data grouped by their cells: k0, k1, … for the keys (k0_0, k0_1, … for those of a joint one), a0, a1, … for the countings. */
-export interface Groups {
+export interface GroupedRows {
   readonly sql: string;
   /** Names of the grouping expressions. */
   readonly by: readonly string[];
@@ -66,12 +72,12 @@ export interface Groups {
 /** Grouping of the rows of several countings over the same rows and keys. */
 export class Grouping {
   readonly row: RowSql;
-  readonly #of: Counted;
+  readonly #of: CountedRows;
   readonly #binder: Binder;
   readonly #countings: readonly Counting[];
   readonly #derived: readonly DerivedColumn[];
 
-  constructor(of: Counted, binder: Binder, countings: readonly Counting[]) {
+  constructor(of: CountedRows, binder: Binder, countings: readonly Counting[]) {
     this.#of = of;
     this.#binder = binder;
     this.#countings = countings;
@@ -84,9 +90,9 @@ export class Grouping {
   }
 
   /** Sums over the rows in each group. Places of whole numbers are computed per group, not per row (`positionProxy`). */
-  summed(): Groups {
+  summed(): GroupedRows {
     const { filter, keys } = this.#countings[0]!;
-    const added = addedUp(this.#countings);
+    const added = summedColumn(this.#countings);
     const number = added === undefined ? undefined : this.#addend(added);
     const inner = this.#keys();
     const sums = this.#countings.map(({ value }, j) => `${number ? number.sum(value) : this.#sum(value, filter)} AS a${j}`);
@@ -101,11 +107,11 @@ export class Grouping {
   }
 
   /** Every value that is counted once in each group, as a0. */
-  told(): Groups {
+  distinctValues(): GroupedRows {
     const { value } = this.#countings[0]!;
     const inner = this.#keys();
-    const told = 'column' in value && value.column !== undefined ? this.row.placeOf(value.column) : 'who';
-    const list = [...inner, [told, 'a0'] as const].map(([expression, name]) => `${expression} AS ${name}`);
+    const place = 'column' in value && value.column !== undefined ? this.row.placeOf(value.column) : 'who';
+    const list = [...inner, [place, 'a0'] as const].map(([expression, name]) => `${expression} AS ${name}`);
     return {
       sql: `SELECT DISTINCT ${list.join(', ')} FROM (${this.#rows()}) AS read${this.#where()}`,
       by: inner.map(([, name]) => name),
@@ -120,7 +126,7 @@ export class Grouping {
     const { value } = this.#countings[0]!;
     const ofPersons = value.kind === 'distinct' && value.column === undefined;
     const kept = cellsOfRows(this.#of, this.#binder, this.#names(), ofPersons ? [[this.#person(), 'who']] : [], this.#of.chosen);
-    return withPlaces(this.#of.dialect, kept, this.#derived, {
+    return withDerivedPlaces(this.#of.dialect, kept, this.#derived, {
       placeOf: (column) => this.row.placeOf(column),
       passes: (test) => this.row.passes(test),
     });
@@ -128,12 +134,12 @@ export class Grouping {
 
   /** SQL for the person of a row. */
   #person(): string {
-    return ownerOf(this.#of.dialect, this.#of.columns, this.#of.policy.protect.unit!);
+    return personExpression(this.#of.dialect, this.#of.columns, this.#of.policy.protect.unit!);
   }
 
   #keys(): readonly (readonly [expression: string, name: string])[] {
-    const by = (key: Exclude<RowKey, { kind: 'joint' }>) =>
-      this.row.held(key, this.row.raw(key.column))?.by ?? this.row.groupedBy(key);
+    const by = (key: Exclude<GroupKey, { kind: 'joint' }>) =>
+      this.row.positionProxy(key, this.row.raw(key.column))?.by ?? this.row.groupedBy(key);
     return this.#countings[0]!.keys.flatMap((key, i): (readonly [string, string])[] =>
       key.kind === 'joint' ? key.keys.map(({ column }, c) => [this.row.raw(column), `k${i}_${c}`]) : [[by(key), `k${i}`]],
     );
@@ -162,7 +168,7 @@ export class Grouping {
       const scaled = grid.stride === 1n ? place : `${place} * ${grid.stride}`;
       return start === 0n ? scaled : `(${scaled} + (${start}))`;
     };
-    const total = (x: string) => totalOf(this.#of, x);
+    const total = (x: string) => sumSql(this.#of, x);
     if (value.kind === 'weight') return total(units(value.weight, 0n));
     const number = units(value.column, value.origin);
     const power = value.power === 1 ? number : `${number} * ${number}`;
@@ -175,7 +181,7 @@ export class Grouping {
     const { dialect, rows } = this.#of;
     const { lowUnits, stride } = this.#grid(column);
     const { expression, base, most, total: own, having = 'count(added)', short } = this.row.number(column).addend(rows);
-    const sum = dialect.wide(own?.('added') ?? totalOf(this.#of, 'added', most * rows));
+    const sum = dialect.wide(own?.('added') ?? sumSql(this.#of, 'added', most * rows));
     const added = short === undefined ? sum : `(${sum} + ${short})`;
     return {
       expression,
@@ -194,11 +200,11 @@ export class Grouping {
 }
 
 /** The sum of whole numbers. */
-export const totalOf = ({ dialect }: Source, x: string, most = Number.POSITIVE_INFINITY): string =>
+export const sumSql = ({ dialect }: RowSource, x: string, most = Number.POSITIVE_INFINITY): string =>
   dialect.total?.(x, most) ?? `sum(${x})`;
 
 /** Number that all countings sum or count, in rows identified by having it; undefined where they need more. */
-function addedUp(countings: readonly Counting[]): string | undefined {
+function summedColumn(countings: readonly Counting[]): string | undefined {
   const [column, ...others] = new Set(countings.flatMap(({ value }) => (value.kind === 'number' ? [value.column] : [])));
   const plain = countings.every(
     ({ value }) => value.kind === 'one' || (value.kind === 'number' && value.power === 1 && value.weight === undefined),

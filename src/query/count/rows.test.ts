@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { garbageBatch as batch, names, randomRows } from '../../../test/garbage-survey.js';
-import { samplePolicy, surveyColumns } from '../../../test/sample-policy.js';
+import { garbageBatch as batch, randomRows, surveyNames } from '../../../test/garbage-survey.js';
+import { sampleColumns, samplePolicy } from '../../../test/sample-policy.js';
 import { duckdb } from '../../data/engine/duckdb/dialect.js';
 import type { Cell, SourceColumn, Statement } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
@@ -66,14 +66,14 @@ async function load(
   rows: readonly (readonly (string | null)[])[],
 ): Promise<readonly SourceColumn[]> {
   await connection.run('DROP VIEW IF EXISTS fugu_data; DROP TABLE IF EXISTS raw');
-  await connection.run(`CREATE TABLE raw (${names.map((n) => `${n} VARCHAR`).join(', ')}, who VARCHAR)`);
+  await connection.run(`CREATE TABLE raw (${surveyNames.map((n) => `${n} VARCHAR`).join(', ')}, who VARCHAR)`);
   const quote = (x: string | null) => (x === null ? 'NULL' : `'${x.replaceAll("'", "''")}'`);
   await connection.run(`INSERT INTO raw VALUES ${rows.map((row) => `(${row.map(quote).join(', ')})`).join(', ')}`);
-  const columns = [...names, 'who'].map((n) => (types[n] ? `TRY_CAST(${n} AS ${types[n]}) AS ${n}` : n));
+  const columns = [...surveyNames, 'who'].map((n) => (types[n] ? `TRY_CAST(${n} AS ${types[n]}) AS ${n}` : n));
   await connection.run(
     `CREATE TABLE IF NOT EXISTS typed AS SELECT 1; DROP TABLE typed; CREATE TABLE typed AS SELECT ${columns.join(', ')} FROM raw`,
   );
-  const shown = [...names, 'who'].map((name) => ({ name, ...showAs(types[name]) }));
+  const shown = [...surveyNames, 'who'].map((name) => ({ name, ...showAs(types[name]) }));
   await connection.run(
     `CREATE VIEW fugu_data AS SELECT ${shown.map(({ name, cast }) => `CAST(${name} AS ${cast}) AS ${name}`).join(', ')} FROM typed`,
   );
@@ -94,7 +94,7 @@ describe('the ways to count', () => {
     ['tiny and huge integers', { age: 'UTINYINT', income: 'HUGEINT', grade: 'SMALLINT', w: 'UBIGINT' }],
   ];
   it.each(typings)('all ways to count give the same integers on garbage, NULL, NaN and infinities (%s)', async (_, types) => {
-    const policy = samplePolicy(surveyColumns);
+    const policy = samplePolicy(sampleColumns);
     const { measures } = bindBatch(batch, policy);
     for (const seed of [1, 2]) {
       const source = await load(types, randomRows(seed, 700));
@@ -113,7 +113,7 @@ describe('the ways to count', () => {
   });
 
   it('special doubles stay distinct in all ways to count', async () => {
-    const policy = samplePolicy(surveyColumns);
+    const policy = samplePolicy(sampleColumns);
     const { measures } = bindBatch(
       parseBatch([
         { kind: 'histogram', column: 'income' },
@@ -140,7 +140,7 @@ describe('the ways to count', () => {
   });
 
   it('halves are rounded alike in all ways to count', async () => {
-    const policy = samplePolicy(surveyColumns);
+    const policy = samplePolicy(sampleColumns);
     const { measures } = bindBatch(
       parseBatch([
         { kind: 'quantile', column: 'income', at: [0.5] },
@@ -162,7 +162,7 @@ describe('the ways to count', () => {
   });
 
   it('all ways to count agree with a count by hand', async () => {
-    const policy = samplePolicy(surveyColumns);
+    const policy = samplePolicy(sampleColumns);
     const ask = parseBatch([
       { kind: 'histogram', column: 'party' },
       { kind: 'sum', column: 'age' },
@@ -183,7 +183,7 @@ describe('the ways to count', () => {
   });
 
   it('the database looks up codes when text outside the domain makes too many groups', async () => {
-    const policy = samplePolicy(surveyColumns);
+    const policy = samplePolicy(sampleColumns);
     const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy);
     const source = await load({}, [[null, null, 'rep', null, null, null, null]]);
     await connection.run("INSERT INTO typed (party) SELECT 'made up ' || range FROM range(20000)");
@@ -197,7 +197,7 @@ describe('the ways to count', () => {
 
 describe('rows of one person', () => {
   const protect = { secret: 'person', unit: 'who', maxRows: 2 } as const;
-  const policy = samplePolicy(surveyColumns, protect);
+  const policy = samplePolicy(sampleColumns, protect);
   const { measures } = bindBatch(parseBatch([{ kind: 'count' }, { kind: 'histogram', column: 'party' }]), policy);
   const line = (who: string | null, party: string): (string | null)[] => [null, null, party, null, null, null, who];
 

@@ -1,12 +1,12 @@
 import type { Chunk } from '../../data/engine/engine.js';
-import { columnNamed } from '../../policy/domain.js';
+import { declaredColumn } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
-import { turnViews, viewColumn } from './column-view.js';
+import { columnView, loadChunk } from './column-view.js';
 import { derivedIn, withDerived } from './derived.js';
 import { valueInterval } from './effects.js';
-import type { Counting, Measure, RowKey } from './measure.js';
-import { cellCount, columnsOf, textOf } from './measure.js';
-import { codePlaces, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows, viewDerived } from './read-rows.js';
+import type { Counting, GroupKey, Measure } from './measure.js';
+import { columnsOf, numberOfCells, stableText } from './measure.js';
+import { codePlaces, derivedView, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows } from './read-rows.js';
 import type { RowTest } from './row-test.js';
 
 /** Counts the measures over rows handed in block by block: the same integers as the SQL of groups-to-cells.ts. */
@@ -26,8 +26,8 @@ interface Tally {
 }
 
 /** Adds rows up in doubles while they are proven exact, moving them to BigInt before they could stop being so. */
-function tallyOf(policy: Policy, views: Views, { filter, keys, value }: Counting, shared: Shared): Tally {
-  const exact = new Array<bigint>(cellCount({ filter, keys, value })).fill(0n);
+function tallyOf(policy: Policy, views: Views, { filter, keys, value }: Counting, shared: SharedColumns): Tally {
+  const exact = new Array<bigint>(numberOfCells({ filter, keys, value })).fill(0n);
   const sums = new Float64Array(exact.length);
   const mask = filter.length > 0 ? shared.mask(filter) : undefined;
   const places = keys.map((key) => (key.kind === 'options' ? undefined : shared.positions(key)));
@@ -89,7 +89,7 @@ function tallyOf(policy: Policy, views: Views, { filter, keys, value }: Counting
 function histogramTally(policy: Policy, views: Views, { filter, keys, value }: Counting): Tally | undefined {
   const [key, other] = keys;
   if (filter.length > 0 || value.kind !== 'one' || other || key?.kind !== 'code') return undefined;
-  if (columnNamed(policy, key.column).type !== 'category') return undefined;
+  if (declaredColumn(policy, key.column).type !== 'category') return undefined;
   const view = views.get(key.column)!;
   const place = codePlaces(policy, key, key.size);
   const sums = new Float64Array(key.size + 1);
@@ -100,15 +100,15 @@ function histogramTally(policy: Policy, views: Views, { filter, keys, value }: C
 }
 
 /** Different values of a column in each cell. Persons are not in the chunks: the database counts those. */
-function distinctTally(views: Views, counting: Counting, shared: Shared): Tally | undefined {
+function distinctTally(views: Views, counting: Counting, shared: SharedColumns): Tally | undefined {
   const { filter, keys, value } = counting;
   if (value.kind !== 'distinct') return undefined;
   if (value.column === undefined || keys.some((key) => key.kind === 'options'))
     throw new RangeError('counted by the database only');
   const view = views.get(value.column)!;
   const mask = filter.length > 0 ? shared.mask(filter) : undefined;
-  const places = keys.map((key) => shared.positions(key as Exclude<RowKey, { kind: 'options' }>));
-  const found = Array.from({ length: cellCount(counting) }, () => new Set<number>());
+  const places = keys.map((key) => shared.positions(key as Exclude<GroupKey, { kind: 'options' }>));
+  const found = Array.from({ length: numberOfCells(counting) }, () => new Set<number>());
   return {
     add(rows) {
       const [keep, indices, at] = [mask?.(), view.indices(), places.map((place) => place())];
@@ -123,9 +123,9 @@ function distinctTally(views: Views, counting: Counting, shared: Shared): Tally 
 }
 
 /** Masks and key positions, computed once per chunk for all measures that use them. */
-interface Shared {
+interface SharedColumns {
   mask(filter: readonly RowTest[]): () => Uint8Array;
-  positions(key: Exclude<RowKey, { kind: 'options' }>): () => Int32Array;
+  positions(key: Exclude<GroupKey, { kind: 'options' }>): () => Int32Array;
 }
 
 /** `written`: columns with raw text, and how many bytes of it count. */
@@ -138,8 +138,8 @@ export function rowCounter(
   const used = new Set(measures.flatMap(({ counting }) => columnsOf(counting)));
   const derived = derivedIn(measures);
   const policy = withDerived(declared, derived);
-  const views = new Map([...used].map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
-  for (const column of derived) views.set(column.name, viewDerived(policy, views, column));
+  const views = new Map([...used].map((name) => [name, columnView(declaredColumn(policy, name), written.get(name))]));
+  for (const column of derived) views.set(column.name, derivedView(policy, views, column));
   const there = new Set(columnNames);
   const lost = [...used].find((name) => !there.has(name));
   if (lost !== undefined) throw new RangeError(`column ${lost} is not in the chunks`);
@@ -158,11 +158,11 @@ export function rowCounter(
   };
   const known = new Map<string, () => Uint8Array | Int32Array>();
   const once = <T extends Uint8Array | Int32Array>(about: unknown, make: () => () => T): (() => T) => {
-    const text = textOf(about);
+    const text = stableText(about);
     if (!known.has(text)) known.set(text, make());
     return known.get(text) as () => T;
   };
-  const shared: Shared = {
+  const shared: SharedColumns = {
     mask: (filter) =>
       once(['filter', filter], () => {
         const tests = filter.map((test) => testRows(policy, views, test));
@@ -186,8 +186,8 @@ export function rowCounter(
     add(next) {
       chunk += 1;
       rows = next.rows;
-      turnViews(views, columnNames, next);
-      for (const { name } of derived) views.get(name)!.turn([], rows);
+      loadChunk(views, columnNames, next);
+      for (const { name } of derived) views.get(name)!.load([], rows);
       for (const tally of tallies) tally.add(rows);
     },
     totals: () => tallies.map((tally) => tally.totals()),

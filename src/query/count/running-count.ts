@@ -1,15 +1,15 @@
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Effects } from '../../privacy/mechanism/effect.js';
-import type { Encoder, Way } from '../../privacy/mechanism/running/way.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/effect.js';
+import type { ContinualStrategy, Encoder } from '../../privacy/mechanism/running/way.js';
 
-import { sumEffects } from './effects.js';
+import { sumSensitivity } from './effects.js';
 import { compileMeasures, integerOf } from './groups.js';
-import { type CountedMeasure, cellCount } from './measure.js';
+import { numberOfCells, type SumMeasure } from './measure.js';
 import type { Steps } from './public-steps.js';
 
 /** Measure with a cell for every step, from which totals are formed. */
-function perStep(measure: CountedMeasure, { column, width, count }: Steps): CountedMeasure {
+function perStep(measure: SumMeasure, { column, width, count }: Steps): SumMeasure {
   const { filter, keys, value } = measure.counting;
   return { ...measure, counting: { filter, keys: [{ kind: 'grid', column, width, size: count }, ...keys], value } };
 }
@@ -18,11 +18,11 @@ function perStep(measure: CountedMeasure, { column, width, count }: Steps): Coun
  * Sensitivity to replacing one record, over all steps up to the horizon. A record may change its step: it leaves one and enters another.
  * Where steps are public it stays in its step, and records beyond the horizon change nothing (sensitivity.proof.md).
  */
-export function effectsOverSteps(policy: Policy, measure: CountedMeasure, steps: Steps, horizon: number): Effects {
+export function sensitivityOverSteps(policy: Policy, measure: SumMeasure, steps: Steps, horizon: number): RecordSensitivity {
   const { column, width } = steps;
   const { filter, keys, value } = perStep(measure, { ...steps, count: horizon }).counting;
   const inside = { kind: 'range', column, from: 0, to: horizon * width - 1, negate: false } as const;
-  return sumEffects(policy, { filter: [...filter, inside], keys, value });
+  return sumSensitivity(policy, { filter: [...filter, inside], keys, value });
 }
 
 /** Number of steps times cells that are held at once. */
@@ -32,22 +32,22 @@ const heldCells = 1 << 16;
 export class RunningCount {
   readonly #policy: Policy;
   readonly #steps: Steps;
-  readonly #measure: CountedMeasure;
-  readonly #way: Way;
+  readonly #measure: SumMeasure;
+  readonly #way: ContinualStrategy;
   readonly #cells: number;
   #encoders: Encoder[] = [];
   #done = 0;
 
-  constructor(policy: Policy, measure: CountedMeasure, steps: Steps, way: Way) {
+  constructor(policy: Policy, measure: SumMeasure, steps: Steps, strategy: ContinualStrategy) {
     this.#policy = policy;
     this.#steps = steps;
     this.#measure = perStep(measure, steps);
-    this.#way = way;
-    this.#cells = cellCount(measure.counting);
+    this.#way = strategy;
+    this.#cells = numberOfCells(measure.counting);
   }
 
   /** The numbers of the steps from `from` to `to`, noised by `add`: step by step, in each cell by cell. */
-  async noisy(engine: Pinned, from: number, to: number, add: (exact: readonly bigint[]) => bigint[]): Promise<bigint[]> {
+  async noisy(engine: Snapshot, from: number, to: number, add: (exact: readonly bigint[]) => bigint[]): Promise<bigint[]> {
     if (from === 1 || this.#done !== from - 1) this.#forget();
     const numbers: bigint[] = [];
     const window = Math.max(1, Math.floor(heldCells / this.#cells));
@@ -71,7 +71,7 @@ export class RunningCount {
     this.#encoders = Array.from({ length: this.#cells }, () => this.#way.encoder());
   }
 
-  async #count(engine: Pinned, first: number, last: number): Promise<bigint[]> {
+  async #count(engine: Snapshot, first: number, last: number): Promise<bigint[]> {
     const { column, width } = this.#steps;
     const { counting } = this.#measure;
     const within = { kind: 'range', column, from: (first - 1) * width, to: last * width - 1, negate: false } as const;

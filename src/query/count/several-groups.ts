@@ -1,4 +1,4 @@
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import { countStructure } from '../../data/engine/structure.js';
 import type { Policy } from '../../policy/policy.js';
 import { rawCell, sourceColumn } from './read-column.js';
@@ -7,7 +7,7 @@ import { rawCell, sourceColumn } from './read-column.js';
  * Number of persons whose rows name several groups of a column, or one in some rows and none in others:
  * a fact about group membership, where a tie declares that membership is known.
  */
-export async function countInSeveral(engine: Pinned, { protect: { secret, unit } }: Policy, by: string): Promise<number> {
+export async function countSeveralGroups(engine: Snapshot, { protect: { secret, unit } }: Policy, by: string): Promise<number> {
   if (secret !== 'person' || unit === undefined) return 0;
   const source = await engine.columns();
   const named = (name: string) => {

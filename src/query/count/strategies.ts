@@ -1,27 +1,27 @@
 import { toNumber } from '../../base/exact/rational.js';
 import type { ColumnPairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
-import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
+import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/effect.js';
+import { prefixEstimator } from '../../privacy/mechanism/ordered/reading.js';
 import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
-import { along, everyRecord } from '../../privacy/mechanism/record-class.js';
+import { everyRecord, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { aritiesOver } from '../../privacy/mechanism/running/tree.js';
-import { orderedEffects } from './effects.js';
-import { type Counting, columnsOfKey, type RowKey, textOf } from './measure.js';
+import { orderedSensitivity } from './effects.js';
+import { type Counting, columnsOfKey, type GroupKey, stableText } from './measure.js';
 
 /**
  * Strategy of least mean squared error over all ranges, from public numbers only: sensitivities and exact variances.
  * Every candidate keeps the promise. Trees are tried with equal weights first; the best few of them with others.
  */
 export function strategyFor(policy: Policy, counting: Counting): Strategy {
-  const all = known.get(policy) ?? new Map<string, Strategy>();
-  known.set(policy, all);
-  const text = textOf([counting.filter, counting.keys]);
+  const all = strategyCache.get(policy) ?? new Map<string, Strategy>();
+  strategyCache.set(policy, all);
+  const text = stableText([counting.filter, counting.keys]);
   const found = all.get(text) ?? leastError(policy, counting);
   all.set(text, found);
   return found;
 }
-const known = new WeakMap<Policy, Map<string, Strategy>>();
+const strategyCache = new WeakMap<Policy, Map<string, Strategy>>();
 
 const tried = 3;
 /** Weights of prefix counts and of trees, in addition to one of each. */
@@ -40,10 +40,10 @@ function leastError(policy: Policy, counting: Counting): Strategy {
   const key = counting.keys.at(-1)!;
   const scored = (strategy: Strategy) => ({
     strategy,
-    error: errorOf(policy, orderedEffects(policy, counting, strategy), strategy),
+    error: expectedRangeError(policy, orderedSensitivity(policy, counting, strategy), strategy),
   });
   const byError = (a: { readonly error: number }, b: { readonly error: number }) => a.error - b.error;
-  const first = blockings(policy, key)
+  const first = blockEnds(policy, key)
     .flatMap((ends) => shapesOver(key.size, ends))
     .map(scored);
   const best = first.sort(byError).slice(0, tried);
@@ -54,32 +54,36 @@ function leastError(policy: Policy, counting: Counting): Strategy {
 }
 
 /** Expected squared error of a range, up to a factor that all strategies share. */
-function errorOf({ protect, budget, dependence, undecided }: Policy, effects: Effects, strategy: Strategy): number {
-  const full = effects.get(everyRecord);
+function expectedRangeError(
+  { protect, budget, dependence, undecided }: Policy,
+  sensitivity: RecordSensitivity,
+  strategy: Strategy,
+): number {
+  const full = sensitivity.get(everyRecord);
   if (!full) return 0;
-  const own = protect.pairs && effects.get(along(protect.pairs.digest));
-  const strangers = dependence.length === 0 && undecided !== true;
+  const own = protect.pairs && sensitivity.get(pairsClass(protect.pairs.digest));
+  const untied = dependence.length === 0 && undecided !== true;
   // With ties, the full sensitivity is added to the one along pairs: tied records may change by any value.
-  const size = (of: keyof Effect): number => Number(own ? (strangers ? own[of] : own[of] + full[of]) : full[of]);
-  const variance = readingOf(strategy).meanVariance();
+  const size = (of: keyof Sensitivity): number => Number(own ? (untied ? own[of] : own[of] + full[of]) : full[of]);
+  const variance = prefixEstimator(strategy).meanVariance();
   const [epsilon, delta] = [toNumber(budget.epsilon), toNumber(budget.delta)];
   const pure = 2 * (size('l1') / epsilon) ** 2 * variance;
   if (!(delta > 0)) return pure;
-  const room = Math.log(1 / delta);
-  const rho = (Math.sqrt(epsilon + room) - Math.sqrt(room)) ** 2;
+  const logInverseDelta = Math.log(1 / delta);
+  const rho = (Math.sqrt(epsilon + logInverseDelta) - Math.sqrt(logInverseDelta)) ** 2;
   return Math.min(pure, (size('l2squared') / (2 * rho)) * variance);
 }
 
-const alone = (ends: readonly number[]): boolean => ends.every((end, b) => end === b + 1);
+const areSingletons = (ends: readonly number[]): boolean => ends.every((end, b) => end === b + 1);
 
 function shapesOver(size: number, ends: readonly number[]): readonly Strategy[] {
-  if (alone(ends)) return [{ size, ends, arity: 2, prefix: 1, tree: 0 }];
+  if (areSingletons(ends)) return [{ size, ends, arity: 2, prefix: 1, tree: 0 }];
   const widest = ends.reduce((most, end, b) => Math.max(most, end - (ends[b - 1] ?? 0)), 1);
   return aritiesOver(widest).map((arity) => ({ size, ends, arity, prefix: 1, tree: 1 }));
 }
 
 /** Candidate block ends: only the end of all, or those that the pairs suggest. */
-function blockings(policy: Policy, key: RowKey): readonly (readonly number[])[] {
+function blockEnds(policy: Policy, key: GroupKey): readonly (readonly number[])[] {
   const { size } = key;
   const pairs = policy.protect.pairs?.columns.get(columnsOfKey(key)[0]!);
   const suggested = pairs ? suggestedBy(pairs, key) : [];
@@ -91,16 +95,16 @@ function blockings(policy: Policy, key: RowKey): readonly (readonly number[])[] 
 }
 
 /** Most block ends within one pair; more bring no improvement. */
-const mostCrossed = 8;
+const maxCrossed = 8;
 
-function suggestedBy(pairs: ColumnPairs, key: RowKey): readonly (readonly number[])[] {
+function suggestedBy(pairs: ColumnPairs, key: GroupKey): readonly (readonly number[])[] {
   const width = key.kind === 'grid' ? key.width : 1;
   const every = (block: number): readonly number[] =>
     Array.from({ length: Math.ceil(key.size / block) }, (_, k) => (k + 1) * block);
   if (pairs.form === 'steps') {
     const reach = Math.ceil(pairs.steps / width);
     const blocks = [1 / 4, 1 / 2, 1, 2, 4].map((part) => Math.max(1, Math.round(part * reach)));
-    return [...(reach <= mostCrossed ? [1] : []), ...blocks].map(every);
+    return [...(reach <= maxCrossed ? [1] : []), ...blocks].map(every);
   }
   if (pairs.form === 'ranges') return [pairs.starts.map((start) => Math.round(start / width))];
   if (pairs.form === 'blocks')

@@ -1,15 +1,15 @@
 import { Binder, type Dialect } from '../../data/engine/dialect.js';
-import type { Pinned, SourceColumn, Statement } from '../../data/engine/engine.js';
+import type { Snapshot, SourceColumn, Statement } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import { quoteName } from '../../data/engine/structure.js';
-import { columnNamed, isCoded } from '../../policy/domain.js';
+import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import { chosenRows } from './chosen-rows.js';
-import { viewColumn } from './column-view.js';
-import { type Chosen, keptRows } from './kept-rows.js';
+import { chooseKeptRows } from './chosen-rows.js';
+import { columnView } from './column-view.js';
+import { boundedRowsSql, type ChosenRows } from './kept-rows.js';
 import { numberExpression, rawCell, sourceColumn } from './read-column.js';
 
-export interface StreamPlan {
+export interface StreamStatement {
   readonly statement: Statement;
   readonly columns: readonly string[];
   /** Columns with raw text, and the largest length of it. */
@@ -27,8 +27,8 @@ export function compileStream(
   dialect: Dialect,
   asWritten = false,
   names: readonly string[] = [],
-  chosen?: Chosen,
-): StreamPlan {
+  chosen?: ChosenRows,
+): StreamStatement {
   const binder = new Binder(dialect);
   const named = new Map(source.map((column) => [column.name, column]));
   const written = new Map<string, number>();
@@ -38,13 +38,13 @@ export function compileStream(
       written.set(name, column.written.longest);
       return [quoteName(column.written.column), `c${i}`] as const;
     }
-    return [streamedCell(dialect, columnNamed(policy, name), column), `c${i}`] as const;
+    return [streamedCell(dialect, declaredColumn(policy, name), column), `c${i}`] as const;
   });
   const keys = names.map((name, i) => {
     const column = sourceColumn(source, name);
     return [dialect.name(rawCell(column), column.type), `n${i}`] as const;
   });
-  const sql = keptRows(dialect, binder, policy, source, [...list, ...keys], chosen);
+  const sql = boundedRowsSql(dialect, binder, policy, source, [...list, ...keys], chosen);
   const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
   return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
 }
@@ -55,13 +55,17 @@ const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn):
 };
 
 /** Rows of a table, cut to `maxRows` per person, as domain indices (codes) and grid positions (numbers); -1 is missing. */
-export interface Indices {
+export interface ColumnIndices {
   readonly rows: number;
   /** One array per requested column; valid until the next block is read. */
   readonly columns: readonly Float64Array[];
 }
 
-export async function* streamIndices(engine: Pinned, policy: Policy, names: readonly string[]): AsyncIterable<Exact<Indices>> {
+export async function* streamIndices(
+  engine: Snapshot,
+  policy: Policy,
+  names: readonly string[],
+): AsyncIterable<Exact<ColumnIndices>> {
   const { statement, columns } = compileStream(
     [...new Set(names)],
     policy,
@@ -69,15 +73,15 @@ export async function* streamIndices(engine: Pinned, policy: Policy, names: read
     engine.dialect,
     false,
     [],
-    await chosenRows(engine, policy),
+    await chooseKeptRows(engine, policy),
   );
-  const views = columns.map((name) => viewColumn(columnNamed(policy, name)));
-  const asked = names.map((name) => views[columns.indexOf(name)]!);
+  const views = columns.map((name) => columnView(declaredColumn(policy, name)));
+  const requested = names.map((name) => views[columns.indexOf(name)]!);
   for await (const part of engine.stream(statement)) {
     const chunk = part.open();
     views.forEach((view, c) => {
-      view.turn(chunk.columns[c]!, chunk.rows);
+      view.load(chunk.columns[c]!, chunk.rows);
     });
-    yield new Exact({ rows: chunk.rows, columns: asked.map((view) => view.indices()) });
+    yield new Exact({ rows: chunk.rows, columns: requested.map((view) => view.indices()) });
   }
 }

@@ -1,11 +1,11 @@
 import { one } from '../../base/exact/rational.js';
-import type { Pinned } from '../../data/engine/engine.js';
-import { columnNamed } from '../../policy/domain.js';
+import type { Snapshot } from '../../data/engine/engine.js';
+import { declaredColumn } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Additive } from '../../privacy/mechanism/additive.js';
-import type { Paid } from '../../privacy/mechanism/paid.js';
-import { chosenRows } from './chosen-rows.js';
-import { turnViews, viewColumn } from './column-view.js';
+import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
+import type { Payment } from '../../privacy/mechanism/paid.js';
+import { chooseKeptRows } from './chosen-rows.js';
+import { columnView, loadChunk } from './column-view.js';
 import { countByDatabase } from './count.js';
 import { countInScans } from './in-scans.js';
 import { type Axis, columnsOfKey, type Measure } from './measure.js';
@@ -13,7 +13,7 @@ import { keyRows } from './read-rows.js';
 import { compileStream } from './stream.js';
 
 /** Many marginals over the same keys, each by the numbers of its keys; every one is a whole table, without a filter. */
-export interface Tables {
+export interface MarginalSet {
   readonly axes: readonly Axis[];
   readonly tables: readonly (readonly number[])[];
 }
@@ -25,24 +25,24 @@ const streamedRows = 2_000_000_000;
  * Draws the noise, counts every marginal, then adds the noise to the `vector` of the counts: in this order,
  * so that the time the noise takes cannot depend on the data.
  */
-export async function noisyTables(
-  engine: Pinned,
+export async function noisyMarginals(
+  engine: Snapshot,
   policy: Policy,
-  asked: Tables,
+  marginals: MarginalSet,
   vector: (counts: readonly (readonly bigint[])[]) => bigint[],
-  mechanism: Additive,
-  paid: Paid,
+  mechanism: AdditiveMechanism,
+  payment: Payment,
 ): Promise<bigint[]> {
-  const add = mechanism.ready(paid);
-  const streams = (await engine.size()).open() * asked.tables.length <= streamedRows;
-  return add(vector(await (streams ? streamed(engine, policy, asked) : countTables(engine, policy, asked))));
+  const add = mechanism.prepare(payment);
+  const streams = (await engine.size()).open() * marginals.tables.length <= streamedRows;
+  return add(vector(await (streams ? streamMarginals(engine, policy, marginals) : countMarginals(engine, policy, marginals))));
 }
 
 /** Counted by the database. */
-export async function countTables(
-  engine: Pinned,
+export async function countMarginals(
+  engine: Snapshot,
   policy: Policy,
-  { axes, tables }: Tables,
+  { axes, tables }: MarginalSet,
 ): Promise<readonly (readonly bigint[])[]> {
   if (engine.dialect.eachOf) {
     const cells = tables.map((own) => new Array<bigint>(own.reduce((n, k) => n * axes[k]!.size, 1)).fill(0n));
@@ -57,14 +57,18 @@ export async function countTables(
       name: 'table',
       cells: [],
       grid: one,
-      effects: new Map(),
+      sensitivity: new Map(),
       counting: { filter: [], keys: own.map((k) => axes[k]!), value: { kind: 'one' } },
     }),
   );
   return (await countByDatabase(engine, policy, measures)).map((cells) => cells.open());
 }
 
-async function streamed(engine: Pinned, policy: Policy, { axes, tables }: Tables): Promise<readonly (readonly bigint[])[]> {
+async function streamMarginals(
+  engine: Snapshot,
+  policy: Policy,
+  { axes, tables }: MarginalSet,
+): Promise<readonly (readonly bigint[])[]> {
   const names = [...new Set(axes.flatMap(columnsOfKey))];
   // Bounding the rows of a person compares the text of all columns, so cells are read as the engine shows them.
   const asWritten = policy.protect.secret !== 'person';
@@ -75,16 +79,16 @@ async function streamed(engine: Pinned, policy: Policy, { axes, tables }: Tables
     engine.dialect,
     asWritten,
     [],
-    await chosenRows(engine, policy),
+    await chooseKeptRows(engine, policy),
   );
-  const views = new Map(names.map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
+  const views = new Map(names.map((name) => [name, columnView(declaredColumn(policy, name), written.get(name))]));
   const fillers = axes.map((axis) => keyRows(policy, views, axis));
   let places = axes.map(() => new Int32Array(0));
   // Counts in doubles: no data has 2^53 rows.
   const sums = tables.map((own) => new Float64Array(own.reduce((n, k) => n * axes[k]!.size, 1)));
   for await (const part of engine.stream(statement)) {
     const chunk = part.open();
-    turnViews(views, columns, chunk);
+    loadChunk(views, columns, chunk);
     if ((places[0]?.length ?? 0) < chunk.rows) places = axes.map(() => new Int32Array(chunk.rows));
     for (const [k, fill] of fillers.entries()) fill(places[k]!, chunk.rows);
     for (const [t, own] of tables.entries()) add(sums[t]!, own, axes, places, chunk.rows);

@@ -1,31 +1,31 @@
 import * as z from 'zod';
-import { numberNamed } from '../../policy/domain.js';
-import { foreseen, type Layout, table } from '../answer.js';
+import { declaredNumber } from '../../policy/domain.js';
+import { type AnswerLayout, answerTable, expectedAnswerError } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
-import { asked, columnName, list } from '../form.js';
+import { boundedList, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import type { BoundQuery, Scope } from '../scope.js';
-import { countTold, type GroupRead, orderedCounts, type Positions } from './ordered.js';
+import type { BindingScope, BoundQuery } from '../scope.js';
+import { countInterval, type GroupEstimates, type OrderedPositions, orderedCounts } from './ordered.js';
 
 const schema = z.strictObject({
   kind: z.literal('cdf'),
-  column: columnName,
+  column: columnNameForm,
   /** Shares strictly between 0 and 1, at most three decimals: the quantiles are released in place of the distribution. */
-  at: list(z.number().gt(0).lt(1).multipleOf(0.001), 'shares').optional(),
-  ...asked,
+  at: boundedList(z.number().gt(0).lt(1).multipleOf(0.001), 'shares').optional(),
+  ...commonFields,
 });
 type CdfQuery = z.output<typeof schema>;
 const label = ({ column, at }: CdfQuery): string =>
   at ? `${at.map((share) => `quantile ${share}`).join(', ')} of ${column}` : `distribution of ${column}`;
 
 /** Number of rows at or below each value: the whole distribution, or quantiles read from it. */
-function bind(query: CdfQuery, scope: Scope): BoundQuery {
-  if (query.at) numberNamed(scope.policy, query.column);
+function bind(query: CdfQuery, scope: BindingScope): BoundQuery {
+  if (query.at) declaredNumber(scope.policy, query.column);
   const counts = orderedCounts(query, scope);
   const { positions, groups } = counts;
   const { size } = positions;
   const { at } = query;
-  const layout: Layout = {
+  const layout: AnswerLayout = {
     query,
     label: label(query),
     columns: [...(query.by ?? []), at ? 'at' : query.column, query.name ?? (at ? query.column : 'rows up to it')],
@@ -38,28 +38,28 @@ function bind(query: CdfQuery, scope: Scope): BoundQuery {
     finish: (noisy) => {
       const read = counts.read(noisy);
       let group = read.group(0);
-      return table(layout, at ? 'propagated' : 'combined', (i) => {
+      return answerTable(layout, at ? 'propagated' : 'combined', (i) => {
         if (i > 0 && i % each === 0) group = read.group(i / each);
         return at ? quantileAt(group, positions, at[i % each]!) : prefixAt(group, size, (i % each) + 1);
       });
     },
-    foresee: (noise) => {
+    expectedError: (noise) => {
       let widest = { standardError: 0, half: 0 };
       for (let to = 1; to <= size; to++) {
-        const next = counts.foresee(noise, 0, to);
+        const next = counts.expectedError(noise, 0, to);
         if (next.standardError > widest.standardError) widest = next;
       }
-      return foreseen(layout, at ? 'rank' : 'combined', widest.standardError, widest.half, false);
+      return expectedAnswerError(layout, at ? 'rank' : 'combined', widest.standardError, widest.half, false);
     },
   };
 }
 
-function prefixAt(group: GroupRead, size: number, to: number): Omit<AnswerRow, 'keys'> {
-  const all = group.told[size]!;
-  const part = all > 0 ? Math.min(1, group.told[to]! / all) : undefined;
+function prefixAt(group: GroupEstimates, size: number, to: number): Omit<AnswerRow, 'keys'> {
+  const all = group.cumulative[size]!;
+  const part = all > 0 ? Math.min(1, group.cumulative[to]! / all) : undefined;
   const half = part === undefined ? 0 : group.beyond(to, part).half / all;
   return {
-    ...countTold(group.told[to]!, group.range(0, to)),
+    ...countInterval(group.cumulative[to]!, group.range(0, to)),
     share:
       part === undefined
         ? { value: null, low: 0, high: 1 }
@@ -71,17 +71,18 @@ function prefixAt(group: GroupRead, size: number, to: number): Omit<AnswerRow, '
  * First position at which the cumulative count reaches that share; the interval holds every position the noise does not rule out,
  * with 2.5 % for too few rows up to it and 2.5 % for enough rows before it (ordered.proof.md, 5).
  */
-function quantileAt(group: GroupRead, positions: Positions, part: number): Omit<AnswerRow, 'keys'> {
+function quantileAt(group: GroupEstimates, positions: OrderedPositions, part: number): Omit<AnswerRow, 'keys'> {
   const { size } = positions;
-  const { told } = group;
-  const rank = part * told[size]!;
-  if (!(told[size]! > 0)) return { value: null, standardError: null, low: null, high: null };
+  const { cumulative } = group;
+  const rank = part * cumulative[size]!;
+  if (!(cumulative[size]! > 0)) return { value: null, standardError: null, low: null, high: null };
   let found = 0;
-  while (found < size - 1 && told[found + 1]! < rank) found++;
+  while (found < size - 1 && cumulative[found + 1]! < rank) found++;
   let [low, high] = [found, found];
   for (let p = 0; p < size; p++) {
     // Compared by the monotone counts: with raw counts, which rise and fall by chance, distant positions would always seem possible.
-    if (told[p + 1]! - rank < -group.beyond(p + 1, part).half || told[p]! - rank > group.beyond(p, part).half) continue;
+    if (cumulative[p + 1]! - rank < -group.beyond(p + 1, part).half || cumulative[p]! - rank > group.beyond(p, part).half)
+      continue;
     low = Math.min(low, p);
     high = Math.max(high, p);
   }
@@ -93,4 +94,4 @@ function quantileAt(group: GroupRead, positions: Positions, part: number): Omit<
   };
 }
 
-export const cdf: QueryKind<typeof schema> = { schema, label, bind };
+export const cdfKind: QueryKind<typeof schema> = { schema, label, bind };

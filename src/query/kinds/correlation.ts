@@ -1,27 +1,27 @@
 import * as z from 'zod';
-import { numberNamed } from '../../policy/domain.js';
-import { foreseen, table } from '../answer.js';
+import { declaredNumber } from '../../policy/domain.js';
+import { answerTable, expectedAnswerError } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
-import { asked, columnName, list } from '../form.js';
+import { boundedList, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { varianceFactor } from '../sampling.js';
-import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
-import { correlated, nearestCorrelations } from '../statistics/correlated.js';
+import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
+import { correlationEstimate, nearestCorrelations } from '../statistics/correlated.js';
 import { momentsOf } from '../statistics/moments.js';
 
 const schema = z.strictObject({
   kind: z.literal('correlation'),
   /** Two numbers or more. */
-  columns: list(columnName, 'keys').refine((columns) => columns.length >= 2, 'two columns or more'),
-  ...asked,
+  columns: boundedList(columnNameForm, 'keys').refine((columns) => columns.length >= 2, 'two columns or more'),
+  ...commonFields,
 });
 type CorrelationQuery = z.output<typeof schema>;
 const label = ({ columns }: CorrelationQuery): string => `correlation of ${columns.join(', ')}`;
 
 /** Correlations of every two columns among rows that have all of them, from noisy sums of products (../statistics/moments.proof.md). */
-function bind(query: CorrelationQuery, scope: Scope): BoundQuery {
-  for (const name of query.columns) numberNamed(scope.policy, name);
-  const rows = rowsOf(scope.policy, query);
+function bind(query: CorrelationQuery, scope: BindingScope): BoundQuery {
+  for (const name of query.columns) declaredNumber(scope.policy, name);
+  const rows = selectRows(scope.policy, query);
   const moments = momentsOf(scope, rows, query.columns);
   const pairs = query.columns.flatMap((_, j) => query.columns.slice(0, j).map((__, i) => [i + 1, j + 1] as const));
   pairs.sort(([a, b], [c, d]) => a - c || b - d);
@@ -37,19 +37,19 @@ function bind(query: CorrelationQuery, scope: Scope): BoundQuery {
         const read = moments.at(noisy, group);
         const people = read.matrix[0]![0]!;
         const factor = query.weight === undefined ? varianceFactor(scope.policy, people) : undefined;
-        const told = pairs.map(([i, j]) => correlated(read, i, j, factor));
+        const estimates = pairs.map(([i, j]) => correlationEstimate(read, i, j, factor));
         return {
-          told,
+          estimates,
           ...nearestCorrelations(
             query.columns.length,
             pairs,
-            told.map(({ value }) => value),
+            estimates.map(({ value }) => value),
           ),
         };
       });
-      const made = table(layout, 'propagated', (k): Omit<AnswerRow, 'keys'> => {
-        const { told, values } = groups[Math.floor(k / pairs.length)]!;
-        return holding(told[k % pairs.length]!, values[k % pairs.length]!);
+      const made = answerTable(layout, 'propagated', (k): Omit<AnswerRow, 'keys'> => {
+        const { estimates, values } = groups[Math.floor(k / pairs.length)]!;
+        return answerValues(estimates[k % pairs.length]!, values[k % pairs.length]!);
       });
       const mended = groups.filter(({ moved }) => moved).length;
       return mended === 0
@@ -59,18 +59,18 @@ function bind(query: CorrelationQuery, scope: Scope): BoundQuery {
             note: 'The noise left correlations that no columns can have together: those told are the nearest that can be, and the intervals hold them.',
           };
     },
-    foresee: (noise) => {
+    expectedError: (noise) => {
       // As if both numbers were uniform over their bounds: the variance is a third of the squared half width.
       const errors = pairs.map(([i, j]) => moments.spread(i, j, noise));
       const widest = errors.reduce((most, next) => (next.half > most.half ? next : most));
-      return foreseen(layout, 'propagated', 3 * widest.deviation, 3 * widest.half, true);
+      return expectedAnswerError(layout, 'propagated', 3 * widest.deviation, 3 * widest.half, true);
     },
   };
 }
 
-function holding(told: ReturnType<typeof correlated>, value: number | null): Omit<AnswerRow, 'keys'> {
+function answerValues(estimates: ReturnType<typeof correlationEstimate>, value: number | null): Omit<AnswerRow, 'keys'> {
   if (value === null) return { value: null, standardError: null, low: -1, high: 1 };
-  const { standardError, low, high, withSampling } = told;
+  const { standardError, low, high, withSampling } = estimates;
   const around = (ends: { readonly low: number; readonly high: number }) => ({
     low: Math.min(ends.low, value),
     high: Math.max(ends.high, value),
@@ -83,4 +83,4 @@ function holding(told: ReturnType<typeof correlated>, value: number | null): Omi
   };
 }
 
-export const correlation: QueryKind<typeof schema> = { schema, label, bind };
+export const correlationKind: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,75 +1,81 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
-import { categoryNamed } from '../../policy/domain.js';
+import { declaredCategory } from '../../policy/domain.js';
 import type { Design } from '../../policy/policy.js';
-import { foreseen, noiseOf, table } from '../answer.js';
-import type { CodeKey } from '../count/measure.js';
-import { asked, code, columnName, list } from '../form.js';
+import { answerTable, expectedAnswerError, noiseOfTerms } from '../answer.js';
+import type { CategoryKey } from '../count/measure.js';
+import { boundedList, codeForm, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor } from '../sampling.js';
-import { type BoundQuery, furtherBy, rowsOf, type Scope } from '../scope.js';
-import { combined, nothing, type Row, sideOf } from '../statistics/group-means.js';
-import { meansOf, sharesOf } from '../statistics/groups.js';
+import { type BindingScope, type BoundQuery, selectRows, withKey } from '../scope.js';
+import { type AnswerValues, combineMeans, groupMean, noAnswer } from '../statistics/group-means.js';
+import { meanTerms, shareTerms } from '../statistics/groups.js';
 
 const schema = z.strictObject({
   kind: z.literal('estimate'),
   /** A number, for the mean; or a category. */
-  column: columnName,
+  column: columnNameForm,
   /** For a category: the values whose share is estimated. */
-  values: list(code, 'literals').optional(),
-  ...asked,
+  values: boundedList(codeForm, 'literals').optional(),
+  ...commonFields,
 });
 type EstimateQuery = z.output<typeof schema>;
-const what = ({ values }: EstimateQuery): string => (values ? 'share' : 'mean');
+const estimateName = ({ values }: EstimateQuery): string => (values ? 'share' : 'mean');
 const label = (query: EstimateQuery): string =>
-  `${what(query)} of ${query.column}${query.values ? ` ${query.values.join(' or ')}` : ''} in the population`;
+  `${estimateName(query)} of ${query.column}${query.values ? ` ${query.values.join(' or ')}` : ''} in the population`;
 
 /**
  * Estimate for the population: mean or share, by declared stratum sizes or by weights, and the total where the population size is
  * declared. The sums of squares for the sampling error are paid for (../sampling.proof.md).
  */
-function bind(query: EstimateQuery, scope: Scope): BoundQuery {
+function bind(query: EstimateQuery, scope: BindingScope): BoundQuery {
   const { design } = scope.policy;
-  const rows = rowsOf(scope.policy, query);
+  const rows = selectRows(scope.policy, query);
   const strata = strataOf(scope, query);
   const key = strata && strataKey(strata.column, strata.codes);
-  const apart = key ? furtherBy(rows, { key, labels: strata.codes }) : rows;
-  const read = query.values ? sharesOf(scope, apart, query.column, query.values) : meansOf(scope, apart, query.column);
+  const stratified = key ? withKey(rows, { key, labels: strata.codes }) : rows;
+  const read = query.values
+    ? shareTerms(scope, stratified, query.column, query.values)
+    : meanTerms(scope, stratified, query.column);
   const { one } = testFactor(scope.policy, {});
   const several = strata?.codes.length ?? 1;
   const population = design?.population ?? strata?.all;
   const grouped = (query.by?.length ?? 0) > 0 || (query.where?.length ?? 0) > 0 || scope.policy.view !== undefined;
   // The size of a subpopulation is not declared, so there is no total for one.
-  const told = [what(query), ...(population !== undefined && !grouped ? ['total'] : []), 'worth people'];
+  const figures = [estimateName(query), ...(population !== undefined && !grouped ? ['total'] : []), 'worth people'];
   const layout = {
     query,
     label: label(query),
     columns: [...(query.by ?? []), 'figure', query.name ?? query.column],
-    cells: rows.cells.flatMap((labels) => told.map((name) => [...labels, name])),
+    cells: rows.cells.flatMap((labels) => figures.map((name) => [...labels, name])),
   };
   return {
     finish: (noisy) => {
       const all = rows.cells.map((_, group) => {
         const cells = Array.from({ length: several }, (__, h) => read.group(group * several + h));
-        const sides = cells.map((cell, h) => sideOf(cell, noisy, strata ? strata.factor(h) : one, several));
+        const sides = cells.map((cell, h) => groupMean(cell, noisy, strata ? strata.factor(h) : one, several));
         const { middle, within } = cells[0]!;
-        const mean = combined(sides, strata?.parts ?? [1], middle, within);
+        const mean = combineMeans(sides, strata?.parts ?? [1], middle, within);
         const worth = sides.reduce((sum, side) => sum + (side?.people ?? 0), 0);
-        return [mean, ...(told.length > 2 ? [times(mean, population!)] : []), { ...nothing, value: worth > 0 ? worth : null }];
+        return [
+          mean,
+          ...(figures.length > 2 ? [scaledRow(mean, population!)] : []),
+          { ...noAnswer, value: worth > 0 ? worth : null },
+        ];
       });
-      const made = table(layout, 'propagated', (k) => all[Math.floor(k / told.length)]![k % told.length]!);
+      const made = answerTable(layout, 'propagated', (k) => all[Math.floor(k / figures.length)]![k % figures.length]!);
       return { ...made, note: noteOf(design, query) };
     },
-    foresee: (noise) => {
-      const { deviation, half } = noiseOf([read.term], noise);
+    expectedError: (noise) => {
+      const { deviation, half } = noiseOfTerms([read.term], noise);
       const spread = Math.sqrt(several);
-      return foreseen(layout, 'propagated', spread * deviation, spread * half(0.05), true);
+      return expectedAnswerError(layout, 'propagated', spread * deviation, spread * half(0.05), true);
     },
   };
 }
 
-const strataKey = (column: string, codes: readonly string[]): CodeKey => ({
+const strataKey = (column: string, codes: readonly string[]): CategoryKey => ({
   kind: 'code',
   column,
   groups: codes.map((c) => [c]),
@@ -78,11 +84,11 @@ const strataKey = (column: string, codes: readonly string[]): CodeKey => ({
 });
 
 /** Strata of the design, unless rows have weights, which replace them. */
-function strataOf({ policy }: Scope, { weight, by = [], where = [], column }: EstimateQuery) {
+function strataOf({ policy }: BindingScope, { weight, by = [], where = [], column }: EstimateQuery) {
   const declared = policy.design?.strata;
   if (!declared || weight !== undefined || by.includes(declared.column)) return undefined;
-  refuseParts(declared.column, column, by.length + where.length > 0 || policy.view !== undefined);
-  const codes = codesOf(categoryNamed(policy, declared.column));
+  refusePartialStrata(declared.column, column, by.length + where.length > 0 || policy.view !== undefined);
+  const codes = codesOf(declaredCategory(policy, declared.column));
   const sizes = codes.map((c) => declared.sizes.get(c)!);
   const all = sizes.reduce((sum, size) => sum + size, 0);
   const effect = policy.design!.effect;
@@ -96,7 +102,7 @@ function strataOf({ policy }: Scope, { weight, by = [], where = [], column }: Es
 }
 
 /** The declared sizes are those of whole strata; with a condition, the fraction of each stratum is unknown, and so is its weight. */
-function refuseParts(strata: string, column: string, some: boolean): void {
+function refusePartialStrata(strata: string, column: string, some: boolean): void {
   if (column === strata)
     throw new Fault('QUERY_INVALID', `How large the strata by "${strata}" are is declared.`, 'Read it off design.strata.');
   if (some)
@@ -107,7 +113,7 @@ function refuseParts(strata: string, column: string, some: boolean): void {
     );
 }
 
-function times(row: Row, by: number): Row {
+function scaledRow(row: AnswerValues, by: number): AnswerValues {
   const scaled = (x: number | null) => (x === null ? null : x * by);
   const { withSampling } = row;
   return {
@@ -126,7 +132,7 @@ function times(row: Row, by: number): Row {
 }
 
 function noteOf(design: Design | undefined, { weight }: EstimateQuery): string {
-  const how = [
+  const methods = [
     ...(design ? [] : ['no design is declared: taken for a simple random sample of a large population']),
     ...(design && weight === undefined && design.strata
       ? [`strata by ${design.strata.column}, weighed by their declared sizes`]
@@ -137,7 +143,7 @@ function noteOf(design: Design | undefined, { weight }: EstimateQuery): string {
     ...(design && design.effect !== 1 ? [`declared design effect ${Number(design.effect.toPrecision(3))}`] : []),
     ...(design?.population === undefined ? [] : ['corrected for the part of the population that was asked']),
   ];
-  return `Sampling: ${how.length > 0 ? how.join('; ') : 'a simple random sample, as declared'}. Those who did not answer count as like those who did.`;
+  return `Sampling: ${methods.length > 0 ? methods.join('; ') : 'a simple random sample, as declared'}. Those who did not answer count as like those who did.`;
 }
 
-export const estimate: QueryKind<typeof schema> = { schema, label, bind };
+export const estimateKind: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,18 +1,18 @@
 import { one, toNumber } from '../../base/exact/rational.js';
-import type { Effects } from '../../privacy/mechanism/effect.js';
-import { type Forest, meanNumbers, numbered, rootsOf, signsOf } from '../../privacy/mechanism/ordered/forest.js';
-import { along } from '../../privacy/mechanism/record-class.js';
-import { type Layout, linearAnswer, type Term } from '../answer.js';
-import { sumEffects } from '../count/effects.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/effect.js';
+import { type CellForest, meanNumbers, numbered, rootsOf, signsOf } from '../../privacy/mechanism/ordered/forest.js';
+import { pairsClass } from '../../privacy/mechanism/record-class.js';
+import { type AnswerLayout, type LinearTerm, linearAnswer } from '../answer.js';
+import { sumSensitivity } from '../count/effects.js';
 import { forestFor } from '../count/forest-cells.js';
-import { forestEffects } from '../count/forest-effects.js';
+import { forestSensitivity } from '../count/forest-effects.js';
 import type { Axis, OrderedMeasure } from '../count/measure.js';
 import type { LabelledKey } from '../keys.js';
-import { type BoundQuery, furtherBy, type Rows, type Scope } from '../scope.js';
+import { type BindingScope, type BoundQuery, type RowSelection, withKey } from '../scope.js';
 
 /** Alternative way to read the cells: mean variance of a cell in noisy numbers, and the sensitivity of those. */
-export interface Rival {
-  readonly effects: Effects;
+export interface Alternative {
+  readonly sensitivity: RecordSensitivity;
   readonly meanVariance: number;
 }
 
@@ -20,7 +20,13 @@ export interface Rival {
  * Cells of one key, each computed from few sums along the forest of its pairs (forest.proof.md); undefined where pairs form a cycle,
  * tree totals are not public, or the alternative errs less. `rows` exclude the key and rows without an answer.
  */
-export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout, rival: Rival): BoundQuery | undefined {
+export function forestAnswer(
+  scope: BindingScope,
+  rows: RowSelection,
+  key: Axis,
+  layout: AnswerLayout,
+  alternative: Alternative,
+): BoundQuery | undefined {
   const { policy } = scope;
   const forest = rows.weight === undefined && !policy.known ? forestFor(policy, key) : undefined;
   const { pairs } = policy.protect;
@@ -31,8 +37,8 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
     value: { kind: 'one' },
   });
   const roots = [...new Set(rootsOf(forest))];
-  const trees = furtherBy(rows, treesOf(key, forest, roots));
-  const totals = sumEffects(
+  const trees = withKey(rows, treeKey(key, forest, roots));
+  const totals = sumSensitivity(
     policy,
     scope.counting({ filter: trees.filter, keys: trees.keys.map((k) => k.key), value: { kind: 'one' } }),
   );
@@ -43,14 +49,14 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
   const numbers = numbered(forest).length;
   // Cells that no pair joins are public.
   if (numbers === 0) return linearAnswer(layout, [totalTerm(forest, { ...placed, whole: whole() })]);
-  const effects = forestEffects(policy, counting, forest);
-  if (!isLess(scope, effects, rival, meanNumbers(forest), pairs.digest)) return undefined;
+  const sensitivity = forestSensitivity(policy, counting, forest);
+  if (!hasSmallerError(scope, sensitivity, alternative, meanNumbers(forest), pairs.digest)) return undefined;
   const measure: OrderedMeasure = {
     mechanism: 'ordered',
     name: `cells of ${key.column}`,
     cells: groups.flatMap((keys) => new Array<readonly string[]>(numbers).fill(keys)),
     strategy: forest,
-    effects,
+    sensitivity,
     counting,
   };
   const sums = scope.ordered(measure);
@@ -58,16 +64,22 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
 }
 
 /** The mean squared error of a cell is smaller under the noise that is used. */
-function isLess({ policy }: Scope, effects: Effects, rival: Rival, variance: number, digest: string): boolean {
-  const [own, other] = [effects.get(along(digest)), rival.effects.get(along(digest))];
+function hasSmallerError(
+  { policy }: BindingScope,
+  sensitivity: RecordSensitivity,
+  alternative: Alternative,
+  variance: number,
+  digest: string,
+): boolean {
+  const [own, other] = [sensitivity.get(pairsClass(digest)), alternative.sensitivity.get(pairsClass(digest))];
   if (!own || !other) return false;
   return toNumber(policy.budget.delta) > 0
-    ? variance * Number(own.l2squared) < rival.meanVariance * Number(other.l2squared)
-    : variance * Number(own.l1) ** 2 < rival.meanVariance * Number(other.l1) ** 2;
+    ? variance * Number(own.l2squared) < alternative.meanVariance * Number(other.l2squared)
+    : variance * Number(own.l1) ** 2 < alternative.meanVariance * Number(other.l1) ** 2;
 }
 
 /** Key that maps rows to the trees of the forest, ordered by their roots among `roots`; rows without an answer to none, or to their own. */
-function treesOf(key: Axis, forest: Forest, roots: readonly number[]): LabelledKey {
+function treeKey(key: Axis, forest: CellForest, roots: readonly number[]): LabelledKey {
   const rootOf = rootsOf(forest);
   if (key.kind === 'code') {
     const groups = roots.map((root) => key.groups.flatMap((codes, cell) => (rootOf[cell] === root ? codes : [])));
@@ -80,7 +92,7 @@ function treesOf(key: Axis, forest: Forest, roots: readonly number[]): LabelledK
 }
 
 /** Noisy numbers that a cell is computed from: its own, minus those of its children. */
-function sumTerms(forest: Forest, sums: number, width: number): readonly Term[] {
+function sumTerms(forest: CellForest, sums: number, width: number): readonly LinearTerm[] {
   const signs = signsOf(forest);
   const numbers = numbered(forest).length;
   const of = (list: 'plus' | 'minus') => (i: number) => signs[i % width]![list].map((k) => Math.floor(i / width) * numbers + k);
@@ -90,7 +102,7 @@ function sumTerms(forest: Forest, sums: number, width: number): readonly Term[] 
   ];
 }
 
-interface Placed {
+interface ForestLayout {
   readonly whole: number;
   readonly roots: readonly number[];
   /** Cells shown per group: those of the key that hold answers. */
@@ -98,7 +110,7 @@ interface Placed {
   readonly key: Axis;
 }
 /** Total of the tree, which a root adds to its noisy numbers. */
-function totalTerm(forest: Forest, { whole, roots, width, key }: Placed): Term {
+function totalTerm(forest: CellForest, { whole, roots, width, key }: ForestLayout): LinearTerm {
   const rootOf = rootsOf(forest);
   // Trees of bins follow the order of their bins; rows without an answer come last, and there are none.
   const order = key.kind === 'code' ? roots : [...new Set(rootOf)];

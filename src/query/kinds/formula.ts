@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { numberNamed } from '../../policy/domain.js';
+import { declaredNumber } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
-import { foreseen, miss, type Term, table } from '../answer.js';
+import { answerTable, defaultAlpha, expectedAnswerError, type LinearTerm } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
-import { type Calculated, calculate, errorOf, numberFrom } from '../calculated.js';
+import { type CalculatedNumber, calculate, intervalEstimate, sumOfTerms } from '../calculated.js';
 import { filterOf } from '../filter.js';
-import { asked, columnName, condition, list } from '../form.js';
+import { boundedList, columnNameForm, commonFields, conditionForm } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, only, type Rows, rowsOf, type Scope } from '../scope.js';
+import { type BindingScope, type BoundQuery, type RowSelection, selectRows, withTests } from '../scope.js';
 import { distinctTerm } from './distinct.js';
-import { centreOf, momentTerm } from './moment.js';
+import { centredGrid, momentTerm } from './moment.js';
 
 /** Calculation from aggregates: the name of a part, a number, or arithmetic. */
 export type Calculation =
@@ -21,7 +21,7 @@ export type Calculation =
   | { readonly op: 'sqrt' | 'round'; readonly of: readonly [Calculation]; readonly digits?: number | undefined };
 const calculation: z.ZodType<Calculation> = z.lazy(() =>
   z.union([
-    columnName,
+    columnNameForm,
     z.number(),
     z.strictObject({ op: z.enum(['+', '-', '*', '/']), of: z.tuple([calculation, calculation]).readonly() }),
     z.strictObject({
@@ -33,9 +33,9 @@ const calculation: z.ZodType<Calculation> = z.lazy(() =>
 );
 const part = z.strictObject({
   kind: z.enum(['count', 'sum', 'mean', 'variance', 'distinct']),
-  column: columnName.optional(),
+  column: columnNameForm.optional(),
   /** Conditions of the part, in addition to those of the query. */
-  where: list(condition, 'conditions').optional(),
+  where: boundedList(conditionForm, 'conditions').optional(),
   /** Variances: divide by n; take the root. */
   population: z.boolean().optional(),
   root: z.boolean().optional(),
@@ -44,9 +44,9 @@ const part = z.strictObject({
 });
 const schema = z.strictObject({
   kind: z.literal('formula'),
-  parts: z.record(columnName, part),
+  parts: z.record(columnNameForm, part),
   of: calculation,
-  ...asked,
+  ...commonFields,
 });
 type FormulaQuery = z.output<typeof schema>;
 type Part = z.output<typeof part>;
@@ -72,16 +72,17 @@ function refuseInner(of: Calculation, whole = true): void {
 }
 const label = ({ of }: FormulaQuery): string => text(of);
 
-type Reading = (noisy: readonly NoisyMeasure[], i: number) => Calculated;
+type Reading = (noisy: readonly NoisyMeasure[], i: number) => CalculatedNumber;
 
 /** Part as noisy numbers, shared with other queries of the batch that need the same. */
-function readingOf(part: Part, asked: Rows, scope: Scope): Reading {
-  const rows = part.where ? only(asked, ...filterOf(part.where, scope.policy)) : asked;
+function readingOf(part: Part, selection: RowSelection, scope: BindingScope): Reading {
+  const rows = part.where ? withTests(selection, ...filterOf(part.where, scope.policy)) : selection;
   const all = Array.from({ length: rows.cells.length }, (_, i) => i);
-  const spread = (term: Term): Term => (part.total ? { ...term, cells: () => all.flatMap((i) => [...term.cells(i)]) } : term);
-  const read = (...terms: Term[]): Reading => {
+  const spread = (term: LinearTerm): LinearTerm =>
+    part.total ? { ...term, cells: () => all.flatMap((i) => [...term.cells(i)]) } : term;
+  const read = (...terms: LinearTerm[]): Reading => {
     const own = terms.map(spread);
-    return (noisy, i) => numberFrom(own, noisy, i);
+    return (noisy, i) => sumOfTerms(own, noisy, i);
   };
   const column = (): string => {
     if (part.column !== undefined) return part.column;
@@ -98,11 +99,11 @@ function readingOf(part: Part, asked: Rows, scope: Scope): Reading {
       throw new Fault('QUERY_UNSUPPORTED', 'Different values of groups do not add up.', 'Ask for the total without groups.');
     return read(distinctTerm(scope, rows, column()));
   }
-  const grid = gridOf(numberNamed(scope.policy, column()));
+  const grid = gridOf(declaredNumber(scope.policy, column()));
   if (part.kind === 'sum') {
     return read(momentTerm(scope, rows, grid, { power: 1, origin: 0n, shift: 0n }));
   }
-  const { origin, reach } = centreOf(scope, column());
+  const { origin, reach } = centredGrid(scope, column());
   const middle = toNumber(multiply(grid.unit, rational(origin)));
   const [numbers, count] = [
     read(momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n })),
@@ -121,10 +122,10 @@ function readingOf(part: Part, asked: Rows, scope: Scope): Reading {
   };
 }
 
-function bind(query: FormulaQuery, scope: Scope): BoundQuery {
-  const rows = rowsOf(scope.policy, query);
+function bind(query: FormulaQuery, scope: BindingScope): BoundQuery {
+  const rows = selectRows(scope.policy, query);
   const parts = new Map(Object.entries(query.parts).map(([name, own]) => [name, readingOf(own, rows, scope)]));
-  const at = (of: Calculation, noisy: readonly NoisyMeasure[], i: number): Calculated => {
+  const at = (of: Calculation, noisy: readonly NoisyMeasure[], i: number): CalculatedNumber => {
     if (typeof of === 'number') return calculate('+', of, 0);
     if (typeof of === 'string') {
       const found = parts.get(of);
@@ -147,29 +148,29 @@ function bind(query: FormulaQuery, scope: Scope): BoundQuery {
   return {
     finish: (noisy) => {
       const first = rows.cells.length > 0 ? at(query.of, noisy, 0) : undefined;
-      return table(layout, first?.linear ? 'combined' : 'propagated', (i) => {
-        const { value, standardError, low, high } = errorOf(at(query.of, noisy, i), noisy, miss);
+      return answerTable(layout, first?.linear ? 'combined' : 'propagated', (i) => {
+        const { value, standardError, low, high } = intervalEstimate(at(query.of, noisy, i), noisy, defaultAlpha);
         if (parted === undefined) return { value, standardError, low, high };
         const to = (x: number | null, round: (y: number) => number) => (x === null ? null : round(x * parted) / parted);
         return { value: to(value, Math.round), standardError, low: to(low, Math.floor), high: to(high, Math.ceil) };
       });
     },
-    foresee: (noise) => {
+    expectedError: (noise) => {
       // With every noisy number at 1: exact for sums; for quotients the error per row of the denominator.
       const ones = scope.measures.map(
         (measure, k): NoisyMeasure => ({ noise: noise[k]!, values: measure.cells.map(() => 1n) }) as NoisyMeasure,
       );
-      const told = at(query.of, ones, 0);
-      const { standardError, half } = errorOf(told, ones, miss);
-      return foreseen(
+      const unitResult = at(query.of, ones, 0);
+      const { standardError, half } = intervalEstimate(unitResult, ones, defaultAlpha);
+      return expectedAnswerError(
         layout,
-        told.linear ? 'combined' : 'propagated',
+        unitResult.linear ? 'combined' : 'propagated',
         standardError ?? 0,
         half ?? standardError ?? 0,
-        !told.linear,
+        !unitResult.linear,
       );
     },
   };
 }
 
-export const formula: QueryKind<typeof schema> = { schema, label, bind };
+export const formulaKind: QueryKind<typeof schema> = { schema, label, bind };

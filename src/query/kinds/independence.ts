@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
-import { categoryNamed, shownLevels } from '../../policy/domain.js';
-import { additive, foreseen, lawsOf, noiseOf, table } from '../answer.js';
+import { declaredCategory, shownLevels } from '../../policy/domain.js';
+import { additiveNoise, answerTable, distributionsOf, expectedAnswerError, noiseOfTerms } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
-import type { CodeKey } from '../count/measure.js';
-import { asked, columnName } from '../form.js';
+import type { CategoryKey } from '../count/measure.js';
+import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor, testNote } from '../sampling.js';
-import { type BoundQuery, furtherBy, rowsOf, type Scope } from '../scope.js';
-import { independence as judged } from '../statistics/independent.js';
+import { type BindingScope, type BoundQuery, selectRows, withKey } from '../scope.js';
+import { independenceTest as judged } from '../statistics/independent.js';
 
 const schema = z.strictObject({
   kind: z.literal('independence'),
-  columns: z.tuple([columnName, columnName]).readonly(),
-  ...asked,
+  columns: z.tuple([columnNameForm, columnNameForm]).readonly(),
+  ...commonFields,
 });
 type IndependenceQuery = z.output<typeof schema>;
 const label = ({ columns }: IndependenceQuery): string => `whether ${columns.join(' and ')} are independent`;
@@ -23,14 +23,14 @@ const label = ({ columns }: IndependenceQuery): string => `whether ${columns.joi
 const figures = ['chi-square', 'degrees of freedom', 'p-value', "Cramer's V"] as const;
 
 /** Test of independence of two categories from one noisy table, noise included (../statistics/independence-test.proof.md). */
-function bind(query: IndependenceQuery, scope: Scope): BoundQuery {
+function bind(query: IndependenceQuery, scope: BindingScope): BoundQuery {
   const [a, b] = query.columns;
   if (a === b) throw new Fault('QUERY_INVALID', `Column "${a}" is named twice.`, 'Name two columns.');
-  const rows = rowsOf(scope.policy, query);
+  const rows = selectRows(scope.policy, query);
   const keys = query.columns.map((name) => keyOf(scope, name));
   const [height, width] = keys.map(({ labels }) => labels.length) as [number, number];
-  const term = scope.rowCount(furtherBy(furtherBy(rows, keys[0]!), keys[1]!));
-  const { apart } = testFactor(scope.policy, query, query.columns);
+  const term = scope.rowCount(withKey(withKey(rows, keys[0]!), keys[1]!));
+  const { difference: varianceRatio } = testFactor(scope.policy, query, query.columns);
   const layout = {
     query,
     label: label(query),
@@ -39,35 +39,35 @@ function bind(query: IndependenceQuery, scope: Scope): BoundQuery {
   };
   return {
     finish: (noisy) => {
-      const law = additive(lawsOf(noisy), term.measure);
-      const { deviation } = noiseOf([term], lawsOf(noisy));
+      const distribution = additiveNoise(distributionsOf(noisy), term.measure);
+      const { deviation } = noiseOfTerms([term], distributionsOf(noisy));
       const { values } = noisy[term.measure] as { readonly values: readonly bigint[] };
       const tests = rows.cells.map((__, group) => {
         const counts = Array.from({ length: height }, (_, i) =>
           Array.from({ length: width }, (_, j) => toNumber(term.factor) * Number(values[(group * height + i) * width + j]!)),
         );
         const people = counts.flat().reduce((sum, x) => sum + x, 0);
-        return judged(counts, { variance: deviation ** 2, laplace: law.kind === 'laplace' }, apart(people));
+        return judged(counts, { variance: deviation ** 2, laplace: distribution.kind === 'laplace' }, varianceRatio(people));
       });
-      const made = table(layout, 'propagated', (k): Omit<AnswerRow, 'keys'> => {
-        const { statistic, freedom, chance, strength } = tests[Math.floor(k / figures.length)]!;
-        const value = statistic === null ? null : [statistic, freedom, chance, strength][k % figures.length]!;
+      const made = answerTable(layout, 'propagated', (k): Omit<AnswerRow, 'keys'> => {
+        const { statistic, degrees, chance, cramersV } = tests[Math.floor(k / figures.length)]!;
+        const value = statistic === null ? null : [statistic, degrees, chance, cramersV][k % figures.length]!;
         return { value, standardError: null, low: null, high: null };
       });
       return { ...made, note: testNote(scope.policy) };
     },
-    foresee: (noise) => {
-      const { deviation, half } = noiseOf([term], noise);
-      return foreseen(layout, 'combined', deviation, half(0.05), false);
+    expectedError: (noise) => {
+      const { deviation, half } = noiseOfTerms([term], noise);
+      return expectedAnswerError(layout, 'combined', deviation, half(0.05), false);
     },
   };
 }
 
-function keyOf(scope: Scope, name: string) {
-  const { groups, labels } = shownLevels(categoryNamed(scope.policy, name));
+function keyOf(scope: BindingScope, name: string) {
+  const { groups, labels } = shownLevels(declaredCategory(scope.policy, name));
   if (groups.length < 2) throw new Fault('QUERY_INVALID', `Column "${name}" has only one value.`, 'Name another column.');
-  const key: CodeKey = { kind: 'code', column: name, groups, missing: 'drop', size: groups.length };
+  const key: CategoryKey = { kind: 'code', column: name, groups, missing: 'drop', size: groups.length };
   return { key, labels: labels.slice(0, -1) };
 }
 
-export const independence: QueryKind<typeof schema> = { schema, label, bind };
+export const independenceKind: QueryKind<typeof schema> = { schema, label, bind };

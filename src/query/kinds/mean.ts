@@ -1,26 +1,26 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { numberAt } from '../../policy/grid.js';
+import { gridNumber } from '../../policy/grid.js';
 import { sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
-import { endsOfMean, factorsAt, ofMean, quotients } from '../../privacy/mechanism/ratio.js';
-import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
-import { asked, columnName } from '../form.js';
+import { endsOfMean, factorsAt, ofMean, quotientIntervals } from '../../privacy/mechanism/ratio.js';
+import { answerTable, defaultAlpha, distributionsOf, expectedAnswerError, noiseOfTerms, noisySum } from '../answer.js';
+import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
-import { centreOf, momentTerm } from './moment.js';
+import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
+import { centredGrid, momentTerm } from './moment.js';
 
-const schema = z.strictObject({ kind: z.literal('mean'), column: columnName, ...asked });
+const schema = z.strictObject({ kind: z.literal('mean'), column: columnNameForm, ...commonFields });
 type MeanQuery = z.output<typeof schema>;
 const label = (q: MeanQuery): string => `mean of ${q.column}`;
 
 /** origin + (noisy sum of x - origin) / (noisy count); with the middle of the bounds as origin, the sum's sensitivity is their width. */
-function bind(query: MeanQuery, scope: Scope): BoundQuery {
-  const rows = rowsOf(scope.policy, query);
-  const { grid, origin, reach } = centreOf(scope, query.column);
+function bind(query: MeanQuery, scope: BindingScope): BoundQuery {
+  const rows = selectRows(scope.policy, query);
+  const { grid, origin, reach } = centredGrid(scope, query.column);
   const top = [momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n })];
   const bottom = [scope.presentCount(rows, query.column)];
   const middle = toNumber(multiply(grid.unit, rational(origin)));
-  const within = [toNumber(grid.low) - middle, toNumber(numberAt(grid, grid.last)) - middle] as const;
+  const within = [toNumber(grid.low) - middle, toNumber(gridNumber(grid, grid.last)) - middle] as const;
   const layout = {
     query,
     label: label(query),
@@ -29,9 +29,12 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
   };
   return {
     finish: (noisy) => {
-      const laws = lawsOf(noisy);
-      const ratio = quotients([noiseOf(top, laws).parts, noiseOf(bottom, laws).parts], miss);
-      return table(layout, 'propagated', (i) => {
+      const distributions = distributionsOf(noisy);
+      const ratio = quotientIntervals(
+        [noiseOfTerms(top, distributions).parts, noiseOfTerms(bottom, distributions).parts],
+        defaultAlpha,
+      );
+      return answerTable(layout, 'propagated', (i) => {
         const sum = noisySum(top, noisy, i);
         const count = noisySum(bottom, noisy, i);
         const n = toNumber(count.value);
@@ -41,20 +44,20 @@ function bind(query: MeanQuery, scope: Scope): BoundQuery {
         return { value: middle + value, standardError, low: middle + low, high: middle + high };
       });
     },
-    foresee: (noise) => {
-      const sum = noiseOf(top, noise);
-      const count = noiseOf(bottom, noise);
+    expectedError: (noise) => {
+      const sum = noiseOfTerms(top, noise);
+      const count = noiseOfTerms(bottom, noise);
       const most = toNumber(multiply(grid.unit, rational(reach)));
       const standardError = Math.hypot(sum.deviation, most * count.deviation);
-      return foreseen(
+      return expectedAnswerError(
         layout,
         'propagated',
         standardError,
-        sumOfNumbers([sum.parts, count.parts], miss).half(factorsAt(ofMean, most)),
+        sumOfNumbers([sum.parts, count.parts], defaultAlpha).half(factorsAt(ofMean, most)),
         true,
       );
     },
   };
 }
 
-export const mean: QueryKind<typeof schema> = { schema, label, bind };
+export const meanKind: QueryKind<typeof schema> = { schema, label, bind };

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../../test/sample-policy.js';
 import { duckdb } from '../../data/engine/duckdb/dialect.js';
 import type { Cell, SourceColumn } from '../../data/engine/engine.js';
-import type { Cluster, Policy, Protect } from '../../policy/policy.js';
-import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
+import type { MergedColumns, Policy, Protect } from '../../policy/policy.js';
+import type { AdditiveDistribution } from '../../privacy/mechanism/law.js';
 import { bindBatch } from '../bind.js';
 import { compileMeasures, readCounts } from '../count/groups.js';
 import type { Measure } from '../count/measure.js';
@@ -13,11 +13,11 @@ import { parseBatch } from '../parse.js';
 
 const names = ['served', 'branch', 'years'];
 /** Persons who did not serve have no branch and no years. */
-const cluster: Cluster = {
+const cluster: MergedColumns = {
   columns: names,
   support: [['2', null, null], [null, null, null], ...['army', 'navy'].flatMap((b) => ['1', '2', '3'].map((y) => ['1', b, y]))],
 };
-const policyOf = (protect: Partial<Protect> = {}, merge: readonly Cluster[] = [cluster]): Policy => ({
+const policyOf = (protect: Partial<Protect> = {}, merge: readonly MergedColumns[] = [cluster]): Policy => ({
   ...samplePolicy(
     [
       category('served', ['1', '2'], { missing: ['-9'] }),
@@ -31,7 +31,7 @@ const policyOf = (protect: Partial<Protect> = {}, merge: readonly Cluster[] = [c
 });
 const policy = policyOf();
 const merged = (more: object = {}) => names.map((column) => ({ kind: 'histogram', column, merged: true, ...more }));
-const apart = (more: object = {}) => names.map((column) => ({ kind: 'histogram', column, ...more }));
+const separately = (more: object = {}) => names.map((column) => ({ kind: 'histogram', column, ...more }));
 
 type Row = readonly [string | null, string | null, string | null, string | null];
 let state = 7;
@@ -61,7 +61,7 @@ const counted = (measures: readonly Measure[], rows: readonly Row[]): bigint[][]
   }
   return counter.totals();
 };
-const none: AdditiveLaw<number> = { kind: 'none' };
+const none: AdditiveDistribution<number> = { kind: 'none' };
 const tables = (queries: readonly object[], rows: readonly Row[]) => {
   const bound = bindBatch(parseBatch(queries), policy);
   return bound
@@ -73,7 +73,7 @@ describe('tables from a joint histogram', () => {
   it('tables from a joint histogram equal those of the single columns when every row is allowed, by group and with a filter', () => {
     const rows = Array.from({ length: 500 }, allowedRow);
     for (const more of [{}, { by: ['form'] }, { where: [{ column: 'form', op: '=', value: 'a' }] }])
-      expect(tables(merged(more), rows)).toEqual(tables(apart(more), rows));
+      expect(tables(merged(more), rows)).toEqual(tables(separately(more), rows));
   });
 
   it('a row with a combination that is not allowed counts as missing in every table', () => {
@@ -96,13 +96,13 @@ describe('tables from a joint histogram', () => {
     expect(measures).toHaveLength(1);
     expect(measures[0]!.cells).toHaveLength(cluster.support.length + 1);
     expect(measures[0]).toMatchObject({ tables: 3 });
-    expect([...measures[0]!.effects]).toEqual([['*', { l1: 2n, l2squared: 2n }]]);
+    expect([...measures[0]!.sensitivity]).toEqual([['*', { l1: 2n, l2squared: 2n }]]);
   });
 
   it('a joint histogram charges all merged answers, and only those, under secret answers', () => {
     const [measure] = bindBatch(parseBatch(merged()), policyOf({ secret: 'answer' })).measures;
-    expect([...measure!.effects.keys()].sort()).toEqual(['*', 'branch', 'served', 'years']);
-    for (const effect of measure!.effects.values()) expect(effect).toEqual({ l1: 2n, l2squared: 2n });
+    expect([...measure!.sensitivity.keys()].sort()).toEqual(['*', 'branch', 'served', 'years']);
+    for (const stated of measure!.sensitivity.values()) expect(stated).toEqual({ l1: 2n, l2squared: 2n });
   });
 
   it('no replaced row and no changed answer exceeds the stated sensitivity of a joint histogram', () => {
@@ -132,9 +132,9 @@ describe('tables from a joint histogram', () => {
     const half = yes!.high! - yes!.value!;
     expect(half).toBeGreaterThan(1.9 * yes!.standardError!);
     expect(half).toBeLessThan(2.1 * yes!.standardError!);
-    const [foreseen] = bound.foresee([noise]);
-    expect(foreseen!.cells).toBe(3);
-    expect(foreseen!.halfWidth).toBeCloseTo(half, 9);
+    const [expected] = bound.expectedErrors([noise]);
+    expect(expected!.cells).toBe(3);
+    expect(expected!.halfWidth).toBeCloseTo(half, 9);
   });
 
   it('a merged table of an unmerged column is refused', () => {

@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
 import { linearAnswer } from '../answer.js';
-import { jointKeyOf, keyOf } from '../keys.js';
-import { type BoundQuery, furtherBy, rowsOf, type Scope } from '../scope.js';
+import { groupKeyOf, jointKeyOf } from '../keys.js';
+import { type BindingScope, type BoundQuery, selectRows, withKey } from '../scope.js';
 import { withShares } from '../shares.js';
 import type { HistogramQuery } from './count.js';
 
@@ -9,9 +9,9 @@ import type { HistogramQuery } from './count.js';
  * Table of a column from the joint histogram of its cluster: a count is the sum of the joint cells with that answer.
  * The joint histogram is measured once for all columns of the cluster; rows outside its support count as missing.
  */
-export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
+export function bindMergedHistogram(query: HistogramQuery, scope: BindingScope): BoundQuery {
   const { policy } = scope;
-  const shown = keyOf(policy, query.column);
+  const shown = groupKeyOf(policy, query.column);
   const cluster = policy.merge?.find(({ columns }) => columns.includes(query.column));
   if (!cluster)
     throw new Fault(
@@ -19,7 +19,7 @@ export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
       `The policy merges column "${query.column}" with no other.`,
       'List its combinations under merge: in the policy, or leave out "merged".',
     );
-  const asked = rowsOf(policy, query);
+  const selection = selectRows(policy, query);
   const joint = jointKeyOf(policy, cluster);
   const place = joint.key.keys.findIndex(({ column }) => column === query.column);
   const cellsWith = shown.labels.map((): number[] => []);
@@ -28,15 +28,15 @@ export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
   });
   cellsWith.at(-1)!.push(joint.key.size - 1);
   const tables = scope.batch.filter((q) => q.kind === 'histogram' && q.merged && cluster.columns.includes(q.column)).length;
-  const term = scope.rowCount(furtherBy(asked, joint), tables);
+  const term = scope.rowCount(withKey(selection, joint), tables);
   const width = shown.labels.length;
   const cells = (i: number): readonly number[] => {
     const group = Math.floor(i / width) * joint.key.size;
     return cellsWith[i % width]!.map((cell) => group + cell);
   };
   const columns = [...(query.by ?? []), query.column, query.name ?? 'count'];
-  const rows = furtherBy(asked, shown);
-  const told = { ...term, cells };
-  const bound = linearAnswer({ query, label: query.column, columns, cells: rows.cells }, [told]);
-  return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), rows.keys, told, noisy) };
+  const rows = withKey(selection, shown);
+  const countTerm = { ...term, cells };
+  const bound = linearAnswer({ query, label: query.column, columns, cells: rows.cells }, [countTerm]);
+  return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), rows.keys, countTerm, noisy) };
 }

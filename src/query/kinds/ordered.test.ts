@@ -4,13 +4,13 @@ import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { rational } from '../../base/exact/rational.js';
 import type { ColumnPairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
-import { additive } from '../../privacy/mechanism/additive.js';
+import { additiveMechanism } from '../../privacy/mechanism/additive.js';
 import { pure, zcdp } from '../../privacy/mechanism/allotment.js';
 import { inDoubles } from '../../privacy/mechanism/law.js';
-import { barOf, combinedHalfWidth } from '../../privacy/mechanism/law-sum.js';
-import { deviation } from '../../privacy/mechanism/law-width.js';
-import { Paid } from '../../privacy/mechanism/paid.js';
-import { along, everyRecord } from '../../privacy/mechanism/record-class.js';
+import { combinedHalfWidth, noiseBar } from '../../privacy/mechanism/law-sum.js';
+import { standardDeviation } from '../../privacy/mechanism/law-width.js';
+import { Payment } from '../../privacy/mechanism/paid.js';
+import { everyRecord, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../bind.js';
 import type { AnswerTable } from '../bound.js';
 import type { OrderedMeasure } from '../count/measure.js';
@@ -23,7 +23,7 @@ const steps = (n: number): ColumnPairs => ({ form: 'steps', steps: n, missing: '
 const policyWith = (x?: ColumnPairs): Policy =>
   samplePolicy(
     [number('x', '1', String(size)), category('party', ['a', 'b'])],
-    x ? { pairs: { digest, columns: new Map([['x', x]]), told: [] } } : {},
+    x ? { pairs: { digest, columns: new Map([['x', x]]), declarations: [] } } : {},
   );
 /** A hill on the left and a longer one on the right. */
 const counts = Array.from({ length: size }, (_, p) =>
@@ -35,11 +35,15 @@ for (const x of counts) before.push(before.at(-1)! + Number(x));
 function released(query: object, policy: Policy, noise: 'pure' | 'zcdp'): AnswerTable {
   const bound = bindBatch(parseBatch(query), policy);
   const measure = bound.measures[0] as OrderedMeasure;
-  const own = policy.protect.pairs ? along(digest) : everyRecord;
-  const allotment = noise === 'pure' ? pure(rational(1, 4)) : zcdp(rational(1, 128));
-  const mechanism = additive({ name: 'm', cells: measure.cells.length, effects: measure.effects }, allotment, (c) => c === own);
-  const values = mechanism.ready(new Paid([mechanism]))(numbersToNoise(measure, counts));
-  return bound.finish([{ noise: inDoubles(mechanism.law), values }])[0]!;
+  const own = policy.protect.pairs ? pairsClass(digest) : everyRecord;
+  const budgetShare = noise === 'pure' ? pure(rational(1, 4)) : zcdp(rational(1, 128));
+  const mechanism = additiveMechanism(
+    { name: 'm', cells: measure.cells.length, sensitivity: measure.sensitivity },
+    budgetShare,
+    (c) => c === own,
+  );
+  const values = mechanism.prepare(new Payment([mechanism]))(numbersToNoise(measure, counts));
+  return bound.finish([{ noise: inDoubles(mechanism.distribution), values }])[0]!;
 }
 const ranges = Array.from({ length: 40 }, (_, k) => [1 + ((k * 37) % 150), 151 + ((k * 13) % 50)] as const);
 const times = Number(process.env.FUGU_COVERAGE ?? 20);
@@ -107,12 +111,15 @@ describe('intervals of distributions', () => {
         const noise = { kind: 'laplace', scale: 1000 } as const;
         const parts = factors.map((factor) => ({ factor, noise }));
         const half = combinedHalfWidth(parts, 0.05);
-        return half <= barOf(noise) * Math.hypot(...factors) * 1.001;
+        return half <= noiseBar(noise) * Math.hypot(...factors) * 1.001;
       }),
       { numRuns: 500 },
     );
-    expect(barOf({ kind: 'laplace', scale: 1000 }) / deviation({ kind: 'laplace', scale: 1000 })).toBeCloseTo(2.118, 3);
-    expect(barOf({ kind: 'gaussian', variance: 1e6 })).toBeCloseTo(1960, 0);
+    expect(noiseBar({ kind: 'laplace', scale: 1000 }) / standardDeviation({ kind: 'laplace', scale: 1000 })).toBeCloseTo(
+      2.118,
+      3,
+    );
+    expect(noiseBar({ kind: 'gaussian', variance: 1e6 })).toBeCloseTo(1960, 0);
   });
 });
 
@@ -156,18 +163,20 @@ describe('the distribution query', () => {
   it.each([undefined, ['party']])('ranges of a column used by no other query have independent noise on each bin, by %j', (by) => {
     const query = { kind: 'ranges', column: 'x', ...(by && { by }) };
     const alone = bindBatch(parseBatch(query), policyWith());
-    const beside = bindBatch(parseBatch([query, { kind: 'cdf', column: 'x', ...(by && { by }) }]), policyWith());
-    expect([alone, beside].map(({ measures }) => measures.map(({ mechanism }) => mechanism))).toEqual([
+    const combined = bindBatch(parseBatch([query, { kind: 'cdf', column: 'x', ...(by && { by }) }]), policyWith());
+    expect([alone, combined].map(({ measures }) => measures.map(({ mechanism }) => mechanism))).toEqual([
       ['additive'],
       ['ordered'],
     ]);
-    const errorOf = ({ measures, foresee }: typeof alone) =>
-      foresee(
-        measures.map(({ effects, cells }) =>
-          inDoubles(additive({ name: 'm', cells: cells.length, effects }, pure(rational(1, 4)), () => true).law),
+    const errorOf = ({ measures, expectedErrors }: typeof alone) =>
+      expectedErrors(
+        measures.map(({ sensitivity, cells }) =>
+          inDoubles(
+            additiveMechanism({ name: 'm', cells: cells.length, sensitivity }, pure(rational(1, 4)), () => true).distribution,
+          ),
         ),
       )[0]!.standardError;
-    expect(errorOf(alone)).toBeLessThan(0.8 * errorOf(beside));
+    expect(errorOf(alone)).toBeLessThan(0.8 * errorOf(combined));
     // Bins in their order, group by group; rows without an answer are in none of them.
     const { measures, finish } = alone;
     const groups = by ? 3 : 1;

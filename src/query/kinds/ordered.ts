@@ -1,27 +1,27 @@
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
-import { categoryNamed, columnNamed, isNumber, levelLabel, levelsOf } from '../../policy/domain.js';
-import { gridOf, numberAt } from '../../policy/grid.js';
+import { declaredCategory, declaredColumn, isNumber, levelLabel, levelsOf } from '../../policy/domain.js';
+import { gridNumber, gridOf } from '../../policy/grid.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Effects } from '../../privacy/mechanism/effect.js';
-import type { AdditiveLaw, Law } from '../../privacy/mechanism/law.js';
-import { sumHalf } from '../../privacy/mechanism/law-sum.js';
-import { deviation } from '../../privacy/mechanism/law-width.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/effect.js';
+import type { AdditiveDistribution, NoiseDistribution } from '../../privacy/mechanism/law.js';
+import { sumHalfWidth } from '../../privacy/mechanism/law-sum.js';
+import { standardDeviation } from '../../privacy/mechanism/law-width.js';
 import { isotonic } from '../../privacy/mechanism/ordered/isotonic.js';
-import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
-import { numbersOf, type Strategy } from '../../privacy/mechanism/ordered/strategy.js';
+import { prefixEstimator } from '../../privacy/mechanism/ordered/reading.js';
+import { noisedCount, type Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import type { NoisyMeasure } from '../bound.js';
-import { orderedEffects } from '../count/effects.js';
-import type { Counting, OrderedMeasure, RowKey } from '../count/measure.js';
+import { orderedSensitivity } from '../count/effects.js';
+import type { Counting, GroupKey, OrderedMeasure } from '../count/measure.js';
 import { strategyFor } from '../count/strategies.js';
-import { present } from '../filter.js';
-import { mostCells, refuseManyCells } from '../keys.js';
+import { presenceTest } from '../filter.js';
+import { maxCells, refuseManyCells } from '../keys.js';
 import type { Query } from '../query.js';
-import { only, type Rows, rowsOf, type Scope } from '../scope.js';
+import { type BindingScope, type RowSelection, selectRows, withTests } from '../scope.js';
 
 /** Ordered positions of a column: those of its grid, or its codes in their order. */
-export interface Positions {
-  readonly key: RowKey;
+export interface OrderedPositions {
+  readonly key: GroupKey;
   readonly size: number;
   /** The first and the last value at a position. */
   first(position: number): string;
@@ -29,15 +29,15 @@ export interface Positions {
 }
 
 /** Finer grids are read in blocks of several positions. */
-const mostPositions = 10_000;
+const maxPositions = 10_000;
 
-function positionsOf(policy: Policy, name: string): Positions {
-  const column = columnNamed(policy, name);
+function positionsOf(policy: Policy, name: string): OrderedPositions {
+  const column = declaredColumn(policy, name);
   if (isNumber(column)) {
     const grid = gridOf(column);
-    const width = Math.ceil((grid.last + 1) / mostPositions);
+    const width = Math.ceil((grid.last + 1) / maxPositions);
     const size = Math.floor(grid.last / width) + 1;
-    const at = (p: number) => `${toNumber(numberAt(grid, Math.min(grid.last, p)))}`;
+    const at = (p: number) => `${toNumber(gridNumber(grid, Math.min(grid.last, p)))}`;
     return {
       key: { kind: 'grid', column: name, width, size },
       size,
@@ -45,7 +45,7 @@ function positionsOf(policy: Policy, name: string): Positions {
       last: (p) => at((p + 1) * width - 1),
     };
   }
-  const groups = levelsOf(categoryNamed(policy, name));
+  const groups = levelsOf(declaredCategory(policy, name));
   const label = (p: number) => levelLabel(groups[p]!);
   return {
     key: { kind: 'code', column: name, groups, missing: 'drop', size: groups.length },
@@ -56,7 +56,7 @@ function positionsOf(policy: Policy, name: string): Positions {
 }
 
 /** Least-squares estimate from noisy numbers, with its error. */
-export interface Read {
+export interface CountEstimate {
   readonly value: number;
   readonly standardError: number;
   readonly half: number;
@@ -64,25 +64,25 @@ export interface Read {
 
 /** Counts of each group over ordered positions, as released. */
 export interface OrderedCounts {
-  readonly positions: Positions;
+  readonly positions: OrderedPositions;
   readonly groups: readonly (readonly string[])[];
   /** Reads the noisy numbers of a group. */
-  read(noisy: readonly NoisyMeasure[]): { group(g: number): GroupRead };
+  read(noisy: readonly NoisyMeasure[]): { group(g: number): GroupEstimates };
   /** Standard error and half width of a sum over positions before any data is read. */
-  foresee(noise: readonly Law<number>[], from: number, to: number): Omit<Read, 'value'>;
+  expectedError(noise: readonly NoiseDistribution<number>[], from: number, to: number): Omit<CountEstimate, 'value'>;
 }
-export interface GroupRead {
+export interface GroupEstimates {
   /** Cumulative number of rows before each position, monotone. */
-  readonly told: readonly number[];
+  readonly cumulative: readonly number[];
   /** Rows at positions from `from` up to, but not including, `to`: the least-squares estimate before the monotone fit, with its error. */
-  range(from: number, to: number): Read;
+  range(from: number, to: number): CountEstimate;
   /** Rows before a position minus that share of all rows. */
-  beyond(position: number, part: number): Read;
+  beyond(position: number, part: number): CountEstimate;
 }
 
 /** Refuses a distribution that follows from known totals: counting it would release what the data holds, not what was published. */
-export function refuseKnown({ known }: Policy, effects: Effects, column: string): void {
-  if (known && effects.size === 0)
+export function refuseKnownTotals({ known }: Policy, sensitivity: RecordSensitivity, column: string): void {
+  if (known && sensitivity.size === 0)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'This distribution follows from totals that everybody knows.',
@@ -90,17 +90,17 @@ export function refuseKnown({ known }: Policy, effects: Effects, column: string)
     );
 }
 
-type Asked = Pick<Query, 'where' | 'by' | 'weight'> & { readonly column: string };
+type OrderedQuery = Pick<Query, 'where' | 'by' | 'weight'> & { readonly column: string };
 
 /** Counting of a query before it is bound to a measure. */
-export interface Ordering {
-  readonly rows: Rows;
-  readonly positions: Positions;
+export interface OrderedCounting {
+  readonly rows: RowSelection;
+  readonly positions: OrderedPositions;
   readonly counting: Counting;
   readonly strategy: Strategy;
-  readonly effects: Effects;
+  readonly sensitivity: RecordSensitivity;
 }
-export function orderingOf(query: Asked, scope: Scope): Ordering {
+export function orderedCounting(query: OrderedQuery, scope: BindingScope): OrderedCounting {
   if (query.weight !== undefined)
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -108,40 +108,40 @@ export function orderingOf(query: Asked, scope: Scope): Ordering {
       'Leave out "weight", or ask for a weighted histogram.',
     );
   const { policy } = scope;
-  const rows = only(rowsOf(policy, query), present(query.column));
+  const rows = withTests(selectRows(policy, query), presenceTest(query.column));
   const positions = positionsOf(policy, query.column);
-  refuseManyCells(rows.cells.length * positions.size, 'The distributions need', 'counters', mostCells);
+  refuseManyCells(rows.cells.length * positions.size, 'The distributions need', 'counters', maxCells);
   const counting = scope.counting({
     filter: rows.filter,
     keys: [...rows.keys.map(({ key }) => key), positions.key],
     value: { kind: 'one' },
   });
   const strategy = strategyFor(policy, counting);
-  refuseManyCells(rows.cells.length * numbersOf(strategy), 'The distributions need', 'noisy numbers', mostCells);
-  const effects = orderedEffects(policy, counting, strategy);
-  refuseKnown(policy, effects, query.column);
-  return { rows, positions, counting, strategy, effects };
+  refuseManyCells(rows.cells.length * noisedCount(strategy), 'The distributions need', 'noisy numbers', maxCells);
+  const sensitivity = orderedSensitivity(policy, counting, strategy);
+  refuseKnownTotals(policy, sensitivity, query.column);
+  return { rows, positions, counting, strategy, sensitivity };
 }
 
 /** Binds a query to its measure of ordered counts; cdf and ranges of the same rows share it. */
-export function orderedCounts(query: Asked, scope: Scope, ordering = orderingOf(query, scope)): OrderedCounts {
-  const { rows, positions, counting, strategy, effects } = ordering;
+export function orderedCounts(query: OrderedQuery, scope: BindingScope, ordering = orderedCounting(query, scope)): OrderedCounts {
+  const { rows, positions, counting, strategy, sensitivity } = ordering;
   const groups = rows.cells;
-  const numbers = numbersOf(strategy);
+  const numbers = noisedCount(strategy);
   const measure: OrderedMeasure = {
     mechanism: 'ordered',
     name: `distribution of ${query.column}`,
     cells: groups.flatMap((keys) => new Array<readonly string[]>(numbers).fill(keys)),
     strategy,
-    effects,
+    sensitivity,
     counting,
   };
   const index = scope.ordered(measure);
-  const reading = readingOf(strategy);
+  const reading = prefixEstimator(strategy);
   const { size } = strategy;
-  const errorOf = (law: AdditiveLaw<number>, variance: number): Omit<Read, 'value'> => ({
-    standardError: deviation(law) * Math.sqrt(variance),
-    half: law.kind === 'none' ? 0 : sumHalf(law, variance),
+  const errorOf = (distribution: AdditiveDistribution<number>, variance: number): Omit<CountEstimate, 'value'> => ({
+    standardError: standardDeviation(distribution) * Math.sqrt(variance),
+    half: distribution.kind === 'none' ? 0 : sumHalfWidth(distribution, variance),
   });
   return {
     positions,
@@ -149,35 +149,35 @@ export function orderedCounts(query: Asked, scope: Scope, ordering = orderingOf(
     read: (noisy) => {
       const found = noisy[index];
       if (!found || !('values' in found)) throw new RangeError(`measure ${index} has no numbers`);
-      const law = found.noise;
+      const distribution = found.noise;
       return {
         group: (g) => {
           const raw = reading.prefixes(found.values.slice(g * numbers, (g + 1) * numbers).map(Number));
           return {
             // The nearest monotone sequence, cut at 0, is the nearest among those that are monotone and non-negative.
-            told: isotonic(raw).map((x) => Math.max(0, x)),
-            range: (from, to) => ({ value: raw[to]! - raw[from]!, ...errorOf(law, reading.variance(from, to)) }),
+            cumulative: isotonic(raw).map((x) => Math.max(0, x)),
+            range: (from, to) => ({ value: raw[to]! - raw[from]!, ...errorOf(distribution, reading.variance(from, to)) }),
             beyond: (position, part) => {
               const [below, above] = [reading.variance(0, position), reading.variance(position, size)];
               const both = (reading.variance(0, size) - below - above) / 2;
               const variance = (1 - part) ** 2 * below + part ** 2 * above - 2 * part * (1 - part) * both;
-              return { value: raw[position]! - part * raw[size]!, ...errorOf(law, Math.max(0, variance)) };
+              return { value: raw[position]! - part * raw[size]!, ...errorOf(distribution, Math.max(0, variance)) };
             },
           };
         },
       };
     },
-    foresee: (noise, from, to) => {
-      const law = noise[index];
-      if (law?.kind !== 'laplace' && law?.kind !== 'gaussian' && law?.kind !== 'none')
+    expectedError: (noise, from, to) => {
+      const distribution = noise[index];
+      if (distribution?.kind !== 'laplace' && distribution?.kind !== 'gaussian' && distribution?.kind !== 'none')
         throw new RangeError(`measure ${index} has no additive noise`);
-      return errorOf(law, reading.variance(from, to));
+      return errorOf(distribution, reading.variance(from, to));
     },
   };
 }
 
 /** Interval of a count: the monotone value with the least-squares interval, widened to contain it and cut at 0. */
-export const countTold = (value: number, { value: raw, standardError, half }: Read) => ({
+export const countInterval = (value: number, { value: raw, standardError, half }: CountEstimate) => ({
   value,
   standardError,
   low: Math.max(0, Math.min(raw - half, value)),

@@ -1,34 +1,34 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
-import { numberNamed } from '../../policy/domain.js';
-import { gridOf, numberAt } from '../../policy/grid.js';
-import type { Law, SelectionLaw } from '../../privacy/mechanism/law.js';
-import { foreseen, miss, table } from '../answer.js';
+import { declaredNumber } from '../../policy/domain.js';
+import { gridNumber, gridOf } from '../../policy/grid.js';
+import type { NoiseDistribution, SelectionDistribution } from '../../privacy/mechanism/law.js';
+import { answerTable, defaultAlpha, expectedAnswerError } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
-import { rankEffects } from '../count/effects.js';
-import type { RowKey, SelectedMeasure } from '../count/measure.js';
-import { present } from '../filter.js';
-import { asked, columnName, list } from '../form.js';
-import { mostCells, refuseManyCells } from '../keys.js';
+import { rankSensitivity } from '../count/effects.js';
+import type { GroupKey, SelectionMeasure } from '../count/measure.js';
+import { presenceTest } from '../filter.js';
+import { boundedList, columnNameForm, commonFields } from '../form.js';
+import { maxCells, refuseManyCells } from '../keys.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, only, rowsOf, type Scope } from '../scope.js';
-import { refuseKnown } from './ordered.js';
+import { type BindingScope, type BoundQuery, selectRows, withTests } from '../scope.js';
+import { refuseKnownTotals } from './ordered.js';
 
 const schema = z.strictObject({
   kind: z.literal('quantile'),
-  column: columnName,
-  /** Shares strictly between 0 and 1, at most three decimals: 0.5 is the median. */ at: list(
+  column: columnNameForm,
+  /** Shares strictly between 0 and 1, at most three decimals: 0.5 is the median. */ at: boundedList(
     z.number().gt(0).lt(1).multipleOf(0.001),
     'shares',
   ),
-  ...asked,
+  ...commonFields,
 });
 type QuantileQuery = z.output<typeof schema>;
 const label = (q: QuantileQuery): string =>
   `${q.at.map((at) => (at === 0.5 ? 'median' : `quantile ${at}`)).join(', ')} of ${q.column}`;
 
-const mostCandidates = 10_000;
+const maxCandidates = 10_000;
 
 /**
  * Penalty of candidate c for the share num/den: distance of num x total from [den x below(c), den x (below(c) + at(c))].
@@ -47,23 +47,23 @@ function rankPenalties(at: readonly bigint[], num: bigint, den: bigint): bigint[
   });
 }
 
-const odds = (1 - miss) / miss;
+const odds = (1 - defaultAlpha) / defaultAlpha;
 /**
  * Largest rank error with 95 %, whatever the data (quantile.proof.md, 2): penalties are whole and the best is 0, so the worst case is
  * one good candidate among equals at t + 1. No bound computed from the answer alone can be smaller (3).
  */
-const rankError = ({ sharpness }: SelectionLaw<number>, { candidates, perRank }: SelectedMeasure): number => {
+const rankError = ({ sharpness }: SelectionDistribution<number>, { candidates, perRank }: SelectionMeasure): number => {
   const others = candidates.length - 1;
   if (others === 0 || sharpness === Number.POSITIVE_INFINITY) return 0;
   return Math.max(0, Math.ceil(Math.log(odds * others) / sharpness) - 1) / perRank;
 };
 /** The same for evenly spread rows: equally many on every candidate, or equally many candidates per row (4). */
-const evenRankError = (law: SelectionLaw<number>, measure: SelectedMeasure): number => {
-  const penalty = -Math.log(Math.hypot(odds, 1) - odds) / law.sharpness + measure.perRank / 2;
-  return Math.min(rankError(law, measure), Math.floor(penalty) / measure.perRank);
+const evenRankError = (distribution: SelectionDistribution<number>, measure: SelectionMeasure): number => {
+  const penalty = -Math.log(Math.hypot(odds, 1) - odds) / distribution.sharpness + measure.perRank / 2;
+  return Math.min(rankError(distribution, measure), Math.floor(penalty) / measure.perRank);
 };
 /** Largest root mean square of the penalty over all data: sqrt(u (u - 2)) / sharpness where u - 2 = 2 (candidates - 1) e^-u (5). */
-const rankDeviation = ({ sharpness }: SelectionLaw<number>, { candidates, perRank }: SelectedMeasure): number => {
+const rankDeviation = ({ sharpness }: SelectionDistribution<number>, { candidates, perRank }: SelectionMeasure): number => {
   let u = 2;
   // The right side falls as u grows, so the difference from u - 2 is increasing and concave, and Newton's steps from below stay below.
   for (let k = 0; k < 60; k++) {
@@ -72,7 +72,7 @@ const rankDeviation = ({ sharpness }: SelectionLaw<number>, { candidates, perRan
   }
   return Math.sqrt(u * (u - 2)) / sharpness / perRank;
 };
-const selection = (noise: Law<number> | undefined): SelectionLaw<number> => {
+const selection = (noise: NoiseDistribution<number> | undefined): SelectionDistribution<number> => {
   // A quantile of public columns is chosen without noise.
   if (noise?.kind === 'none') return { kind: 'selection', sharpness: Number.POSITIVE_INFINITY };
   if (noise?.kind !== 'selection') throw new RangeError('a quantile needs selection noise');
@@ -85,19 +85,19 @@ interface Candidates {
   readonly candidates: readonly Rational[];
 }
 /** A batch may ask for many quantiles of one column. */
-const knownCandidates = new WeakMap<object, Candidates>();
-function candidatesOf(column: ReturnType<typeof numberNamed>): Candidates {
-  const known = knownCandidates.get(column);
+const candidateCache = new WeakMap<object, Candidates>();
+function candidatesOf(column: ReturnType<typeof declaredNumber>): Candidates {
+  const known = candidateCache.get(column);
   if (known) return known;
   const grid = gridOf(column);
-  const width = Math.ceil((grid.last + 1) / mostCandidates);
+  const width = Math.ceil((grid.last + 1) / maxCandidates);
   const size = Math.floor(grid.last / width) + 1;
-  const made = { width, size, candidates: Array.from({ length: size }, (_, j) => numberAt(grid, j * width)) };
-  knownCandidates.set(column, made);
+  const made = { width, size, candidates: Array.from({ length: size }, (_, j) => gridNumber(grid, j * width)) };
+  candidateCache.set(column, made);
   return made;
 }
 
-function bind(query: QuantileQuery, scope: Scope): BoundQuery {
+function bind(query: QuantileQuery, scope: BindingScope): BoundQuery {
   if (query.weight !== undefined)
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -105,26 +105,26 @@ function bind(query: QuantileQuery, scope: Scope): BoundQuery {
       'Leave out "weight", or ask for a weighted mean.',
     );
   const { policy } = scope;
-  const rows = rowsOf(policy, query);
-  const { width, size, candidates } = candidatesOf(numberNamed(policy, query.column));
+  const rows = selectRows(policy, query);
+  const { width, size, candidates } = candidatesOf(declaredNumber(policy, query.column));
   const groups = rows.cells;
-  refuseManyCells(groups.length * size, 'The quantiles need', 'counters', mostCells);
-  const key: RowKey = { kind: 'grid', column: query.column, width, size };
+  refuseManyCells(groups.length * size, 'The quantiles need', 'counters', maxCells);
+  const key: GroupKey = { kind: 'grid', column: query.column, width, size };
   const counting = scope.counting({
-    filter: only(rows, present(query.column)).filter,
+    filter: withTests(rows, presenceTest(query.column)).filter,
     keys: [...rows.keys.map((k) => k.key), key],
     value: { kind: 'one' },
   });
   const chosen = query.at.map((at) => {
     const { num, den } = parseRational(String(at));
-    const effects = rankEffects(policy, counting, num, den);
-    refuseKnown(policy, effects, query.column);
-    const measure: SelectedMeasure = {
+    const sensitivity = rankSensitivity(policy, counting, num, den);
+    refuseKnownTotals(policy, sensitivity, query.column);
+    const measure: SelectionMeasure = {
       mechanism: 'exponential',
       name: `quantile ${at} of ${query.column}`,
       cells: groups,
       candidates,
-      effects,
+      sensitivity,
       penalties: (counts) => rankPenalties(counts, num, den),
       rule: `rank ${num}/${den}`,
       perRank: Number(den),
@@ -144,24 +144,24 @@ function bind(query: QuantileQuery, scope: Scope): BoundQuery {
     const found = noisy[index];
     if (!found || !('chosen' in found)) throw new RangeError(`measure ${index} has no selection`);
     const value = toNumber(candidates[found.chosen[Math.floor(i / chosen.length)]!]!);
-    const law = selection(found.noise);
+    const distribution = selection(found.noise);
     return {
       value,
       standardError: null,
       low: null,
       high: null,
-      rankError: rankError(law, measure),
-      evenRankError: evenRankError(law, measure),
+      rankError: rankError(distribution, measure),
+      evenRankError: evenRankError(distribution, measure),
     };
   };
   return {
-    finish: (noisy) => table(layout, 'rank', (i) => row(noisy, i)),
-    foresee: (noise) => {
+    finish: (noisy) => answerTable(layout, 'rank', (i) => row(noisy, i)),
+    expectedError: (noise) => {
       const all = chosen.map(({ index, measure }) => [selection(noise[index]), measure] as const);
-      const worst = (error: typeof rankError) => Math.max(...all.map(([law, measure]) => error(law, measure)));
-      return foreseen(layout, 'rank', worst(rankDeviation), worst(rankError), false);
+      const worst = (error: typeof rankError) => Math.max(...all.map(([distribution, measure]) => error(distribution, measure)));
+      return expectedAnswerError(layout, 'rank', worst(rankDeviation), worst(rankError), false);
     },
   };
 }
 
-export const quantile: QueryKind<typeof schema> = { schema, label, bind };
+export const quantileKind: QueryKind<typeof schema> = { schema, label, bind };

@@ -2,27 +2,27 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { compare, parseRational } from '../../base/exact/rational.js';
 import { shownBins } from '../../policy/bins.js';
-import { categoryNamed, columnNamed, declaredCode, isNumber } from '../../policy/domain.js';
+import { declaredCategory, declaredCode, declaredColumn, isNumber } from '../../policy/domain.js';
 import { gridOf, positionsWhere } from '../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
-import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
-import { foreseen, type Layout, table } from '../answer.js';
+import { prefixEstimator } from '../../privacy/mechanism/ordered/reading.js';
+import { type AnswerLayout, answerTable, expectedAnswerError } from '../answer.js';
 import type { Axis } from '../count/measure.js';
-import { asked, code, columnName, list } from '../form.js';
+import { boundedList, codeForm, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import type { Query } from '../query.js';
-import type { BoundQuery, Scope } from '../scope.js';
-import { eachByItself } from './each-by-itself.js';
-import { alongForest } from './forest.js';
-import { countTold, type Ordering, orderedCounts, orderingOf, type Positions } from './ordered.js';
+import type { BindingScope, BoundQuery } from '../scope.js';
+import { noisePerCell } from './each-by-itself.js';
+import { forestAnswer } from './forest.js';
+import { countInterval, type OrderedCounting, type OrderedPositions, orderedCounting, orderedCounts } from './ordered.js';
 
-const end = z.union([code, z.number()]);
+const end = z.union([codeForm, z.number()]);
 const schema = z.strictObject({
   kind: z.literal('ranges'),
-  column: columnName,
+  column: columnNameForm,
   /** First and last value of each range, both in it. The bins of a number, or codes one by one, when absent. */
-  ranges: list(z.tuple([end, end]).readonly(), 'literals').optional(),
-  ...asked,
+  ranges: boundedList(z.tuple([end, end]).readonly(), 'literals').optional(),
+  ...commonFields,
 });
 type RangesQuery = z.output<typeof schema>;
 const label = ({ column }: RangesQuery): string => `ranges of ${column}`;
@@ -34,8 +34,8 @@ interface Span {
 }
 
 /** Number of rows in ranges of values, which may overlap: all are read from one distribution. */
-function bind(query: RangesQuery, scope: Scope): BoundQuery {
-  const ordering = orderingOf(query, scope);
+function bind(query: RangesQuery, scope: BindingScope): BoundQuery {
+  const ordering = orderedCounting(query, scope);
   const { positions } = ordering;
   const groups = ordering.rows.cells;
   const spans = spansOf(scope.policy, query, positions);
@@ -43,29 +43,29 @@ function bind(query: RangesQuery, scope: Scope): BoundQuery {
     const [first, last] = [positions.first(from), positions.last(to - 1)];
     return first === last ? first : `${first} to ${last}`;
   };
-  const layout: Layout = {
+  const layout: AnswerLayout = {
     query,
     label: label(query),
     columns: [...(query.by ?? []), query.column, query.name ?? 'rows in it'],
     cells: groups.flatMap((keys) => spans.map((span) => [...keys, text(span)])),
   };
-  const cells = query.ranges ? undefined : cellByCell(query, scope, ordering, spans, layout);
+  const cells = query.ranges ? undefined : perCellAnswer(query, scope, ordering, spans, layout);
   if (cells) return cells;
   const counts = orderedCounts(query, scope, ordering);
   return {
     finish: (noisy) => {
       const read = counts.read(noisy);
       let group = read.group(0);
-      return table(layout, 'combined', (i) => {
+      return answerTable(layout, 'combined', (i) => {
         if (i > 0 && i % spans.length === 0) group = read.group(i / spans.length);
         const { from, to } = spans[i % spans.length]!;
-        return countTold(group.told[to]! - group.told[from]!, group.range(from, to));
+        return countInterval(group.cumulative[to]! - group.cumulative[from]!, group.range(from, to));
       });
     },
-    foresee: (noise) => {
-      const all = spans.map(({ from, to }) => counts.foresee(noise, from, to));
+    expectedError: (noise) => {
+      const all = spans.map(({ from, to }) => counts.expectedError(noise, from, to));
       const widest = all.reduce((most, next) => (next.standardError > most.standardError ? next : most));
-      return foreseen(layout, 'combined', widest.standardError, widest.half, false);
+      return expectedAnswerError(layout, 'combined', widest.standardError, widest.half, false);
     },
   };
 }
@@ -74,12 +74,12 @@ function bind(query: RangesQuery, scope: Scope): BoundQuery {
  * Independent cells of a column used by no other query: from few sums where pairs join the cells to a forest,
  * else with noise on each cell where that errs less.
  */
-function cellByCell(
+function perCellAnswer(
   query: RangesQuery,
-  scope: Scope,
-  { rows, positions, strategy, effects }: Ordering,
+  scope: BindingScope,
+  { rows, positions, strategy, sensitivity }: OrderedCounting,
   spans: readonly Span[],
-  layout: Layout,
+  layout: AnswerLayout,
 ): BoundQuery | undefined {
   const isAbout = (other: Query) => 'column' in other && other.column === query.column;
   if (scope.batch.filter(isAbout).length > 1) return undefined;
@@ -87,29 +87,32 @@ function cellByCell(
   const cells: Axis | undefined =
     key.kind === 'code' ? key : key.kind === 'grid' && key.width === 1 ? binsOf(scope.policy, query.column, spans) : undefined;
   if (!cells) return undefined;
-  const reading = readingOf(strategy);
+  const reading = prefixEstimator(strategy);
   const meanVariance = spans.reduce((sum, { from, to }) => sum + reading.variance(from, to), 0) / spans.length;
-  const rival = { effects, meanVariance };
-  const bound = alongForest(scope, rows, cells, layout, rival) ?? eachByItself(scope, rows, cells, layout, rival);
+  const alternative = { sensitivity, meanVariance };
+  const bound = forestAnswer(scope, rows, cells, layout, alternative) ?? noisePerCell(scope, rows, cells, layout, alternative);
   return (
     bound && {
       ...bound,
       finish: (noisy) => {
-        const told = bound.finish(noisy);
+        const finished = bound.finish(noisy);
         const cut = (x: number | null) => (x === null ? null : Math.max(0, x));
-        return { ...told, rows: told.rows.map((r) => ({ ...r, value: cut(r.value), low: cut(r.low), high: cut(r.high) })) };
+        return {
+          ...finished,
+          rows: finished.rows.map((r) => ({ ...r, value: cut(r.value), low: cut(r.low), high: cut(r.high) })),
+        };
       },
     }
   );
 }
 
 function binsOf(policy: Policy, name: string, spans: readonly Span[]): Axis | undefined {
-  const { starts, labels } = shownBins(columnNamed(policy, name) as NumberColumn);
+  const { starts, labels } = shownBins(declaredColumn(policy, name) as NumberColumn);
   return labels.length === spans.length + 1 ? { kind: 'bin', column: name, edges: starts, size: labels.length } : undefined;
 }
 
-function spansOf(policy: Policy, { column: name, ranges }: RangesQuery, { key, size }: Positions): readonly Span[] {
-  const column = columnNamed(policy, name);
+function spansOf(policy: Policy, { column: name, ranges }: RangesQuery, { key, size }: OrderedPositions): readonly Span[] {
+  const column = declaredColumn(policy, name);
   const wrong = (message: string) =>
     new Fault('QUERY_INVALID', message, 'Write ranges as [[17, 24], [25, 34]]: both ends are in them.');
   if (isNumber(column)) {
@@ -127,7 +130,7 @@ function spansOf(policy: Policy, { column: name, ranges }: RangesQuery, { key, s
       return { from: Math.floor(from / width), to: Math.floor(to / width) + 1 };
     });
   }
-  const category = categoryNamed(policy, name);
+  const category = declaredCategory(policy, name);
   if (!ranges) return Array.from({ length: size }, (_, p) => ({ from: p, to: p + 1 }));
   const groups = key.kind === 'code' ? key.groups : [];
   const place = (literal: string | number) => {
@@ -141,4 +144,4 @@ function spansOf(policy: Policy, { column: name, ranges }: RangesQuery, { key, s
   });
 }
 
-export const ranges: QueryKind<typeof schema> = { schema, label, bind };
+export const rangesKind: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,22 +1,22 @@
 import * as z from 'zod';
-import { numberNamed } from '../../policy/domain.js';
-import { foreseen, table } from '../answer.js';
+import { declaredNumber } from '../../policy/domain.js';
+import { answerTable, expectedAnswerError } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
-import { asked, columnName, list } from '../form.js';
+import { boundedList, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { varianceFactor } from '../sampling.js';
-import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
-import { type Fit, fitOf, toldOf } from '../statistics/coefficients.js';
-import { type Entry, momentsOf } from '../statistics/moments.js';
-import { equal, unequalOf } from '../statistics/unequal.js';
+import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
+import { coefficientInterval, fitRegression, type RegressionFit } from '../statistics/coefficients.js';
+import { type MomentEntry, momentsOf } from '../statistics/moments.js';
+import { equalVariance, unequalVariance } from '../statistics/unequal.js';
 
 const schema = z.strictObject({
   kind: z.literal('regression'),
   /** A number; a yes or no as a derived 1 or 0. */
-  outcome: columnName,
+  outcome: columnNameForm,
   /** Numbers and categories. */
-  on: list(columnName, 'keys'),
-  ...asked,
+  on: boundedList(columnNameForm, 'keys'),
+  ...commonFields,
 });
 type RegressionQuery = z.output<typeof schema>;
 const label = ({ outcome, on }: RegressionQuery): string => `${outcome} on ${on.join(', ')}`;
@@ -25,14 +25,14 @@ const label = ({ outcome, on }: RegressionQuery): string => `${outcome} on ${on.
  * Least squares from noisy sums of products (../statistics/moments.proof.md); intervals from all sums the noise leaves possible
  * (../statistics/confidence-interval.proof.md).
  */
-function bind(query: RegressionQuery, scope: Scope): BoundQuery {
-  numberNamed(scope.policy, query.outcome);
-  const rows = rowsOf(scope.policy, query);
+function bind(query: RegressionQuery, scope: BindingScope): BoundQuery {
+  declaredNumber(scope.policy, query.outcome);
+  const rows = selectRows(scope.policy, query);
   const moments = momentsOf(scope, rows, [...query.on, query.outcome]);
   const sampled = query.weight === undefined && varianceFactor(scope.policy, 1) !== undefined;
-  const unequal = sampled ? unequalOf(scope, rows, [...query.on, query.outcome], moments.entries) : undefined;
+  const unequal = sampled ? unequalVariance(scope, rows, [...query.on, query.outcome], moments.entries) : undefined;
   const entries = moments.entries.slice(0, -1);
-  const outcome = moments.entries.at(-1) as Extract<Entry, { kind: 'number' }>;
+  const outcome = moments.entries.at(-1) as Extract<MomentEntry, { kind: 'number' }>;
   const functionals = entries.map((_, j) => functionalOf(entries, outcome, j));
   const layout = {
     query,
@@ -44,18 +44,19 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
     finish: (noisy) => {
       const fits = rows.cells.map((_, group) => {
         const read = moments.at(noisy, group);
-        const fit = fitOf(read);
+        const fit = fitRegression(read);
         const ratio = unequal?.at(noisy, group, fit);
-        return { read, fit, ratios: functionals.map(({ weights }) => ratio?.(weights) ?? equal) };
+        return { read, fit, ratios: functionals.map(({ weights }) => ratio?.(weights) ?? equalVariance) };
       });
-      const made = table(layout, 'propagated', (i): Omit<AnswerRow, 'keys'> => {
+      const made = answerTable(layout, 'propagated', (i): Omit<AnswerRow, 'keys'> => {
         const { read, fit, ratios } = fits[Math.floor(i / entries.length)]!;
         if (!(fit.count > entries.length)) return { value: null, standardError: null, low: null, high: null };
         const { weights, offset } = functionals[i % entries.length]!;
-        const own = toldOf(read, fit, weights);
+        const own = coefficientInterval(read, fit, weights);
         const factor = query.weight === undefined ? varianceFactor(scope.policy, fit.count) : undefined;
         const { ratio, short } = ratios[i % entries.length]!;
-        const both = factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual * ratio, short);
+        const both =
+          factor === undefined ? undefined : coefficientInterval(read, fit, weights, factor * fit.residual * ratio, short);
         return {
           value: own.value + offset,
           standardError: Number.isFinite(own.deviation) ? own.deviation : null,
@@ -69,7 +70,7 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
       );
       return notes.length === 0 ? made : { ...made, note: notes.join(' ') };
     },
-    foresee: (noise) => {
+    expectedError: (noise) => {
       // As if numbers were uniform over their bounds and categories over their levels: the change of the outcome from one end,
       // or level, to the other.
       const last = entries.length;
@@ -79,15 +80,15 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
         return { deviation: across * deviation, half: across * half };
       });
       const widest = errors.reduce((most, next) => (next.half > most.half ? next : most));
-      return foreseen(layout, 'propagated', widest.deviation, widest.half, true);
+      return expectedAnswerError(layout, 'propagated', widest.deviation, widest.half, true);
     },
   };
 }
 
-const levelsOf = (entries: readonly Entry[], { column }: { readonly column: string }): number =>
+const levelsOf = (entries: readonly MomentEntry[], { column }: { readonly column: string }): number =>
   1 + entries.filter((entry) => entry.kind === 'level' && entry.column === column).length;
 
-const entryName = (entry: Entry): string =>
+const entryName = (entry: MomentEntry): string =>
   entry.kind === 'one'
     ? '(intercept)'
     : entry.kind === 'number'
@@ -95,9 +96,9 @@ const entryName = (entry: Entry): string =>
       : `${entry.column} ${entry.level}, not ${entry.not}`;
 
 /** Coefficient in the columns' own units, as weights of those for entries of length one. */
-function functionalOf(entries: readonly Entry[], outcome: { readonly middle: number; readonly reach: number }, j: number) {
+function functionalOf(entries: readonly MomentEntry[], outcome: { readonly middle: number; readonly reach: number }, j: number) {
   const own = entries[j]!;
-  const slope = (entry: Entry): number => (entry.kind === 'number' ? outcome.reach / entry.reach : outcome.reach);
+  const slope = (entry: MomentEntry): number => (entry.kind === 'number' ? outcome.reach / entry.reach : outcome.reach);
   if (own.kind !== 'one') return { weights: entries.map((entry, k) => (k === j ? slope(entry) : 0)), offset: 0 };
   // The intercept is the outcome where every number is 0 and every category has its first level.
   return {
@@ -112,7 +113,7 @@ const moved = ({ low, high }: { readonly low: number | null; readonly high: numb
 });
 
 /** Note where the noise left sums that no rows can have. */
-function mended(fits: readonly Fit[]): string | undefined {
+function mended(fits: readonly RegressionFit[]): string | undefined {
   const some = fits.filter(({ penalty }) => penalty > 0).length;
   if (some === 0) return undefined;
   const which = fits.length === 1 ? 'The noise left' : `In ${some} of ${fits.length} groups the noise left`;
@@ -127,4 +128,4 @@ function spreadNote(looked: boolean, hidden: boolean): string | undefined {
     : undefined;
 }
 
-export const regression: QueryKind<typeof schema> = { schema, label, bind };
+export const regressionKind: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,28 +1,28 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { spreadDeviation, sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
-import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
+import { answerTable, defaultAlpha, distributionsOf, expectedAnswerError, noiseOfTerms, noisySum } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
-import { asked, columnName } from '../form.js';
+import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
-import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
-import { isLaplace, type Movable, reachOf } from '../statistics/reach.js';
-import { centreOf, momentTerm } from './moment.js';
+import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
+import { confidenceInterval, isLaplace, type PerturbedValue } from '../statistics/reach.js';
+import { centredGrid, momentTerm } from './moment.js';
 
 const schema = z.strictObject({
   kind: z.literal('variance'),
-  column: columnName,
+  column: columnNameForm,
   /** Divide by n (population) instead of n - 1. */ population: z.boolean().optional(),
   /** The standard deviation: its root. */ root: z.boolean().optional(),
-  ...asked,
+  ...commonFields,
 });
 type VarianceQuery = z.output<typeof schema>;
 const label = (q: VarianceQuery): string => `${q.root ? 'standard deviation' : 'variance'} of ${q.column}`;
 
 /** From three power sums: squares (less half their largest, so that they too are centred), numbers, count. */
-function bind(query: VarianceQuery, scope: Scope): BoundQuery {
-  const rows = rowsOf(scope.policy, query);
-  const { grid, origin, reach } = centreOf(scope, query.column);
+function bind(query: VarianceQuery, scope: BindingScope): BoundQuery {
+  const rows = selectRows(scope.policy, query);
+  const { grid, origin, reach } = centredGrid(scope, query.column);
   const shift = (reach * reach) / 2n;
   const squares = [momentTerm(scope, rows, grid, { power: 2, origin, shift })];
   const numbers = [momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n })];
@@ -43,55 +43,55 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
   const ceiling = (mean: number) => (1 + less) * (largest - mean * mean);
   const whole = { value: null, standardError: null, low: 0, high: ceiling(0) };
   // The root is monotone, so the interval of the deviation covers exactly as often as that of the variance.
-  const told = (row: Told): Told => (query.root ? rooted(row) : row);
+  const onScale = (row: IntervalFields): IntervalFields => (query.root ? rooted(row) : row);
   const factors = (mean: number, v: number) => [1, -2 * mean, middle + mean * mean - v];
   return {
     finish: (noisy) => {
-      const laws = lawsOf(noisy);
-      const parts = [squares, numbers, bottom].map((terms) => noiseOf(terms, laws).parts[0]!);
+      const distributions = distributionsOf(noisy);
+      const parts = [squares, numbers, bottom].map((terms) => noiseOfTerms(terms, distributions).parts[0]!);
       // Width of continuous noise that is at least as wide as the discrete noise (privacy/mechanism/noise-sum.proof.md, 2).
       const wide = parts.map(({ factor, noise }) => factor * spreadDeviation(noise));
       const laplace = (k: number) => isLaplace(parts[k]!.noise);
-      return table(layout, 'propagated', (i) => {
+      return answerTable(layout, 'propagated', (i) => {
         const [square, number, count] = [squares, numbers, bottom].map((terms) => noisySum(terms, noisy, i));
         const [s, t, n] = [square!, number!, count!].map(({ value }) => toNumber(value)) as [number, number, number];
-        if (n <= less) return told(whole);
-        const of: Movable = ([a, b, c]) => {
+        if (n <= less) return onScale(whole);
+        const of: PerturbedValue = ([a, b, c]) => {
           const [squared, total, rows] = [s + wide[0]! * a!, t + wide[1]! * b!, n + wide[2]! * c!];
           if (!(rows > less)) return undefined;
           const mean = total / rows;
           const v = (squared + middle * rows - mean * total) / (rows - less);
           return { value: v, slopes: Float64Array.from(factors(mean, v), (by, k) => (wide[k]! * by) / (rows - less)) };
         };
-        const reached = reachOf(of, wide.length, laplace)!;
+        const reached = confidenceInterval(of, wide.length, laplace)!;
         const m = clip(t / n, -most, most);
         const value = clip((s + middle * n - 2 * m * t + m * m * n) / (n - less), 0, ceiling(m));
         const standardError =
           Math.hypot(square!.deviation, 2 * m * number!.deviation, (middle + m * m - value) * count!.deviation) / (n - less);
         const end = (at: number | null, none: number) => (at === null ? none : clip(at, 0, whole.high));
         const [low, high] = [end(reached.low, 0), end(reached.high, whole.high)];
-        return told({ value, standardError, low: Math.min(low, value), high: Math.max(high, value) });
+        return onScale({ value, standardError, low: Math.min(low, value), high: Math.max(high, value) });
       });
     },
-    foresee: (noise) => {
-      const [square, number, count] = [squares, numbers, bottom].map((terms) => noiseOf(terms, noise));
+    expectedError: (noise) => {
+      const [square, number, count] = [squares, numbers, bottom].map((terms) => noiseOfTerms(terms, noise));
       // Every factor is largest where all numbers are at one bound.
       const [, perNumber, perCount] = factors(most, 0);
       // The derivative of a root at a deviation of half the reach.
       const steep = query.root ? 1 / most : 1;
-      return foreseen(
+      return expectedAnswerError(
         layout,
         'propagated',
         steep * Math.hypot(square!.deviation, perNumber! * number!.deviation, perCount! * count!.deviation),
-        steep * sumOfNumbers([square!.parts, number!.parts, count!.parts], miss).half(factors(most, 0)),
+        steep * sumOfNumbers([square!.parts, number!.parts, count!.parts], defaultAlpha).half(factors(most, 0)),
         true,
       );
     },
   };
 }
 
-type Told = Pick<AnswerRow, 'value' | 'standardError' | 'low' | 'high'>;
-const rooted = ({ value, standardError, low, high }: Told): Told => ({
+type IntervalFields = Pick<AnswerRow, 'value' | 'standardError' | 'low' | 'high'>;
+const rooted = ({ value, standardError, low, high }: IntervalFields): IntervalFields => ({
   value: value === null ? null : Math.sqrt(value),
   standardError:
     value === null || standardError === null ? null : Math.min(Math.sqrt(standardError), standardError / (2 * Math.sqrt(value))),
@@ -100,4 +100,4 @@ const rooted = ({ value, standardError, low, high }: Told): Told => ({
 });
 const clip = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
 
-export const variance: QueryKind<typeof schema> = { schema, label, bind };
+export const varianceKind: QueryKind<typeof schema> = { schema, label, bind };

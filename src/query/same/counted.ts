@@ -1,13 +1,13 @@
 import type { Policy } from '../../policy/policy.js';
-import { type Measure, type RowKey, type RowValue, textOf } from '../count/measure.js';
+import { type GroupKey, type Measure, type RowValue, stableText } from '../count/measure.js';
 import type { View } from '../view/view.js';
-import { columnsSeen, viewText, withMade } from './columns.js';
-import { withoutEnds } from './ends.js';
-import { hashed, hashedOnce } from './hashed.js';
-import { type Columns, testsText } from './row-tests.js';
+import { canonicalColumns, viewText, withDerivedColumns } from './columns.js';
+import { withoutUpperBounds } from './ends.js';
+import { cachedHash, shortHash } from './hashed.js';
+import { type CanonicalColumns, testsText } from './row-tests.js';
 
 /** Canonical form of the counting of a measure, equal for all ways to write it. */
-export interface Counted {
+export interface CanonicalCount {
   /** Measures with one text count the same rows of the same data in the same cells, up to the order of the cells. */
   readonly of: string;
   /** Keys of the measure in the order of its cells, each with its number of places. */
@@ -15,22 +15,22 @@ export interface Counted {
 }
 
 /** Upper bounds without effect on the counted rows are left out, so that recorded answers survive a wider bound. */
-export function countedAs(measure: Measure, policy: Policy, view: View | undefined): Counted {
-  if (view || measure.seen) return countedWithBounds(measure, policy, view);
+export function canonicalCount(measure: Measure, policy: Policy, view: View | undefined): CanonicalCount {
+  if (view || measure.countedView) return canonicalCountWithBounds(measure, policy, view);
   const { counting } = measure;
-  const free = withoutEnds(policy, counting);
-  return countedWithBounds({ ...measure, counting: { ...counting, filter: free.filter } }, free.policy, view);
+  const free = withoutUpperBounds(policy, counting);
+  return canonicalCountWithBounds({ ...measure, counting: { ...counting, filter: free.filter } }, free.policy, view);
 }
 
 /** The same with all bounds: the form under which answers were recorded before docs/decisions/0095. */
-export function countedWithBounds(measure: Measure, policy: Policy, view: View | undefined): Counted {
-  const { counting, seen, mechanism } = measure;
-  const declared = seen?.policy ?? policy;
-  const columns = withMade(columnsSeen(policy, view), counting.derived, declared);
+export function canonicalCountWithBounds(measure: Measure, policy: Policy, view: View | undefined): CanonicalCount {
+  const { counting, countedView, mechanism } = measure;
+  const declared = countedView?.policy ?? policy;
+  const columns = withDerivedColumns(canonicalColumns(policy, view), counting.derived, declared);
   const keys = counting.keys.map((key) => [keyText(key, columns), key.size] as const);
   // The last key of a selection or of ordered counts is the value inside a group; only group keys may be reordered.
   const groups = mechanism === 'additive' ? keys.length : mechanism === 'exponential' ? keys.length - 1 : 0;
-  const of = hashed([
+  const of = shortHash([
     mechanism,
     testsText(counting.filter, columns),
     keys
@@ -49,26 +49,26 @@ export function countedWithBounds(measure: Measure, policy: Policy, view: View |
 
 /** In a view any declaration may decide which rows exist. */
 const everythingDeclared = ({ columns, tables }: Policy): readonly unknown[] => [
-  [...columns.values()].map(hashedOnce),
-  [...(tables?.values() ?? [])].map(({ columns: own, ...table }) => [table, [...own.values()].map(hashedOnce)]),
+  [...columns.values()].map(cachedHash),
+  [...(tables?.values() ?? [])].map(({ columns: own, ...table }) => [table, [...own.values()].map(cachedHash)]),
 ];
 
-function keyText(key: RowKey, columns: Columns): string {
-  if (key.kind === 'joint') return hashed({ ...key, keys: key.keys.map((own) => keyText(own, columns)) });
-  return hashed({ ...key, column: columns.ref(key.column) });
+function keyText(key: GroupKey, columns: CanonicalColumns): string {
+  if (key.kind === 'joint') return shortHash({ ...key, keys: key.keys.map((own) => keyText(own, columns)) });
+  return shortHash({ ...key, column: columns.ref(key.column) });
 }
 
-function valueText(value: RowValue, columns: Columns): string {
+function valueText(value: RowValue, columns: CanonicalColumns): string {
   const named = {
     ...('column' in value && value.column !== undefined && { column: columns.ref(value.column) }),
     ...('weight' in value && value.weight !== undefined && { weight: columns.ref(value.weight) }),
   };
-  return hashed({ ...value, ...named });
+  return shortHash({ ...value, ...named });
 }
 
 /** The same cells, reordered from the keys `from` to the keys `to`. */
-export function reordered<T>(cells: readonly T[], from: Counted['keys'], to: Counted['keys']): readonly T[] {
-  if (textOf(from) === textOf(to)) return cells;
+export function reorderCells<T>(cells: readonly T[], from: CanonicalCount['keys'], to: CanonicalCount['keys']): readonly T[] {
+  if (stableText(from) === stableText(to)) return cells;
   // Keys that are the same are taken one after the other.
   const left = from.map(([key], at) => ({ key, at }));
   const places = to.map(([key]) => {

@@ -8,7 +8,7 @@ import { isLeaf, leavesOf, type RowTest } from '../count/row-test.js';
  * Conditions on whole numbers without their upper bound: what passes at the bound passes above it, because counts clamp.
  * Equal forms pass the same rows for any bounds (docs/decisions/0095). Columns that are read elsewhere keep theirs.
  */
-export function withoutEnds(
+export function withoutUpperBounds(
   policy: Policy,
   counting: Counting,
 ): { readonly policy: Policy; readonly filter: readonly RowTest[] } {
@@ -17,7 +17,7 @@ export function withoutEnds(
   const free = new Map<string, NumberColumn>();
   for (const { column: name } of leavesOf(filter)) {
     const column = kept.has(name) ? undefined : policy.columns.get(name);
-    const widest = column && withoutEnd(column);
+    const widest = column && withoutUpperBound(column);
     if (widest) free.set(name, widest);
   }
   const lasts = new Map([...free.keys()].map((name) => [name, gridOf(policy.columns.get(name) as NumberColumn).last]));
@@ -25,23 +25,23 @@ export function withoutEnds(
     if (!isLeaf(test)) return { ...test, tests: test.tests.map(open) };
     const last = lasts.get(test.column);
     if (last === undefined || test.kind !== 'range' || test.from > test.to || test.to < last) return test;
-    return { ...test, to: mostPositions };
+    return { ...test, to: maxPositions };
   };
   return { policy: { ...policy, columns: new Map([...policy.columns, ...free]) }, filter: filter.map(open) };
 }
 
 /** No policy declares a position above this one. */
-const mostPositions = 2 ** 31;
+const maxPositions = 2 ** 31;
 /** Lower bounds farther from zero than this keep their upper bound: a wider one would make no usable grid. */
 const farthest = 2 ** 47;
 
 /** The column with the widest upper bound that a policy may declare; bins follow from the declared one, and conditions use none. */
-function withoutEnd(column: Column): NumberColumn | undefined {
+function withoutUpperBound(column: Column): NumberColumn | undefined {
   const known = found.get(column);
   if (known) return known;
   if (column.type !== 'integer' || !unboundedGrid(column) || Math.abs(Number(column.bounds[0].num)) > farthest) return undefined;
   const { bins: _, ...rest } = column;
-  const free = { ...rest, bounds: [column.bounds[0], add(column.bounds[0], rational(mostPositions))] as const };
+  const free = { ...rest, bounds: [column.bounds[0], add(column.bounds[0], rational(maxPositions))] as const };
   found.set(column, free);
   return free;
 }

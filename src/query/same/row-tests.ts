@@ -3,10 +3,10 @@ import { isCoded } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import type { Column } from '../../policy/policy.js';
 import { isLeaf, type LeafTest, type RowTest } from '../count/row-test.js';
-import { hashed } from './hashed.js';
+import { shortHash } from './hashed.js';
 
 /** Columns that tests name: the canonical reference of each (same/columns.ts) and its declaration. */
-export interface Columns {
+export interface CanonicalColumns {
   ref(name: string): string;
   declared(name: string): Column;
 }
@@ -17,28 +17,28 @@ const none = '-';
 const isSpan = (atom: Atom): atom is readonly [number, number] => typeof atom !== 'string';
 
 /** True, false, one variable within a set, or several of these. */
-type Formula = boolean | Literal | { readonly all: boolean; readonly parts: readonly Formula[] };
-interface Literal {
+type Formula = boolean | BooleanVariable | { readonly all: boolean; readonly parts: readonly Formula[] };
+interface BooleanVariable {
   readonly of: string;
   readonly within: (atom: Atom) => boolean;
   readonly text: string;
 }
 
 /** Most steps of the construction; beyond them, tests are compared as they are written, which is never wrong. */
-const mostSteps = 20_000;
+const maxSteps = 20_000;
 
 /**
  * Canonical text of tests: their reduced ordered decision diagram (Bryant 1986) over the columns in order of their names.
  * Equal texts mean equal functions; the converse holds where no column depends on another.
  */
-export function testsText(tests: readonly RowTest[], columns: Columns): string {
+export function testsText(tests: readonly RowTest[], columns: CanonicalColumns): string {
   const atoms = new Map<string, readonly Atom[]>();
   const formula = joined(
     true,
     tests.map((test) => formulaOf(test, columns, atoms)),
   );
   const order = [...atoms.keys()].sort();
-  const alike = new Map(order.map((name) => [name, toldApart(cut(atoms.get(name)!), literalsIn(formula, name))]));
+  const alike = new Map(order.map((name) => [name, atomClasses(cut(atoms.get(name)!), literalsIn(formula, name))]));
   const known = new Map<string, string>();
   let steps = 0;
   const node = (f: Formula, at: number): string => {
@@ -47,14 +47,16 @@ export function testsText(tests: readonly RowTest[], columns: Columns): string {
     const there = known.get(text);
     if (there !== undefined) return there;
     const name = order[at]!;
-    const ways = new Map<string, Atom[]>();
+    const branches = new Map<string, Atom[]>();
     for (const same of alike.get(name)!) {
-      if (++steps > mostSteps) throw new TooMany();
+      if (++steps > maxSteps) throw new TooMany();
       const next = node(assigned(f, name, same[0]!), at + 1);
-      ways.set(next, [...(ways.get(next) ?? []), ...same]);
+      branches.set(next, [...(branches.get(next) ?? []), ...same]);
     }
     const found =
-      ways.size === 1 ? [...ways.keys()][0]! : hashed([name, [...ways].map(([to, own]) => [to, merged(own)]).sort(byText)]);
+      branches.size === 1
+        ? [...branches.keys()][0]!
+        : shortHash([name, [...branches].map(([to, own]) => [to, merged(own)]).sort(byText)]);
     known.set(text, found);
     return found;
   };
@@ -62,7 +64,7 @@ export function testsText(tests: readonly RowTest[], columns: Columns): string {
     return node(formula, 0);
   } catch (error) {
     if (!(error instanceof TooMany)) throw error;
-    return hashed(['as written', formulaText(formula)]);
+    return shortHash(['as written', formulaText(formula)]);
   }
 }
 class TooMany extends Error {}
@@ -86,7 +88,7 @@ const formulaText = (f: Formula): string => {
   return 'of' in f ? f.text : JSON.stringify([f.all, f.parts.map(formulaText).sort()]);
 };
 
-function formulaOf(test: RowTest, columns: Columns, atoms: Map<string, readonly Atom[]>): Formula {
+function formulaOf(test: RowTest, columns: CanonicalColumns, atoms: Map<string, readonly Atom[]>): Formula {
   if (isLeaf(test)) return leafOf(test, columns, atoms);
   return joined(
     test.kind === 'all',
@@ -94,7 +96,7 @@ function formulaOf(test: RowTest, columns: Columns, atoms: Map<string, readonly 
   );
 }
 
-function leafOf(test: LeafTest, columns: Columns, atoms: Map<string, readonly Atom[]>): Formula {
+function leafOf(test: LeafTest, columns: CanonicalColumns, atoms: Map<string, readonly Atom[]>): Formula {
   const [ref, column] = [columns.ref(test.column), columns.declared(test.column)];
   const variable = (of: string, own: readonly Atom[], within: (atom: Atom) => boolean, text: string): Formula => {
     atoms.set(of, [...(atoms.get(of) ?? []), ...own]);
@@ -128,11 +130,11 @@ function leafOf(test: LeafTest, columns: Columns, atoms: Map<string, readonly At
   return variable(ref, [...all, ...ends], inside, JSON.stringify([from, to, negate]));
 }
 
-const literalsIn = (f: Formula, name: string): readonly Literal[] =>
+const literalsIn = (f: Formula, name: string): readonly BooleanVariable[] =>
   typeof f === 'boolean' ? [] : 'of' in f ? (f.of === name ? [f] : []) : f.parts.flatMap((part) => literalsIn(part, name));
 
 /** Classes of values that no test distinguishes, so that each is examined once. */
-function toldApart(list: readonly Atom[], literals: readonly Literal[]): readonly (readonly Atom[])[] {
+function atomClasses(list: readonly Atom[], literals: readonly BooleanVariable[]): readonly (readonly Atom[])[] {
   const classes = new Map<string, Atom[]>();
   for (const atom of list) {
     const sign = literals.map(({ within }) => (within(atom) ? '1' : '0')).join('');

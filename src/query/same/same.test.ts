@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { category, multi, number, samplePolicy } from '../../../test/sample-policy.js';
 import { bindBatch } from '../bind.js';
-import type { Condition } from '../form.js';
+import type { RowCondition } from '../form.js';
 import { parseBatch } from '../parse.js';
 import { parseSql } from '../sql/sql.js';
-import { countedAs, reordered } from './counted.js';
+import { canonicalCount, reorderCells } from './counted.js';
 
 const policy = samplePolicy([
   category('c', ['a', 'b', 'd']),
@@ -16,7 +16,7 @@ const policy = samplePolicy([
 ]);
 const countedIn = (question: unknown) => {
   const { measures, views } = bindBatch(parseBatch(question), policy);
-  return measures.map((measure, k) => countedAs(measure, policy, views[k]));
+  return measures.map((measure, k) => canonicalCount(measure, policy, views[k]));
 };
 const texts = (question: unknown) =>
   countedIn(question)
@@ -37,7 +37,7 @@ const rows: readonly Row[] = ['a', 'b', 'd', null].flatMap((c) =>
   ),
 );
 /** Three-valued logic of SQL: true, false or unknown. Shares no code with what is tested. */
-function holds(condition: Condition, row: Row): boolean | undefined {
+function holds(condition: RowCondition, row: Row): boolean | undefined {
   if ('not' in condition) {
     const inner = holds(condition.not, row);
     return inner === undefined ? undefined : !inner;
@@ -59,40 +59,40 @@ function holds(condition: Condition, row: Row): boolean | undefined {
   const [a, b] = [cell as unknown as number, named[0] as number];
   return op === '<' ? a < b : op === '<=' ? a <= b : op === '>' ? a > b : a >= b;
 }
-const passing = (where: readonly Condition[], among = rows) =>
+const passing = (where: readonly RowCondition[], among = rows) =>
   among.map((row) => where.every((one) => holds(one, row) === true)).join();
 
-const leaf: fc.Arbitrary<Condition> = fc.oneof(
+const leaf: fc.Arbitrary<RowCondition> = fc.oneof(
   fc.record({ column: fc.constant('c'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('a', 'b', 'd') }),
   fc.record({ column: fc.constant('c'), op: fc.constantFrom('in', 'not in'), values: fc.uniqueArray(fc.constantFrom('a', 'b', 'd'), { minLength: 1 }) }), // biome-ignore format: one line
   fc.record({ column: fc.constant('e'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('u', 'v') }),
   fc.record({ column: fc.constant('x'), op: fc.constantFrom('<', '<=', '>', '>=', '=', '!='), value: fc.integer({ min: -1, max: 10 }) }), // biome-ignore format: one line
   fc.record({ column: fc.constant('o'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('p', 'q') }),
   fc.record({ column: fc.constantFrom('c', 'e', 'x', 'o'), op: fc.constantFrom('missing', 'present') }),
-) as fc.Arbitrary<Condition>;
-const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
+) as fc.Arbitrary<RowCondition>;
+const { condition } = fc.letrec<{ condition: RowCondition }>((tie) => ({
   condition: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     leaf,
     fc.record({ not: tie('condition') }),
     fc.record({ any: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }) }),
     fc.record({ all: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }) }),
-  ) as fc.Arbitrary<Condition>,
+  ) as fc.Arbitrary<RowCondition>,
 }));
 
 /** Equivalent condition in other words, chosen by `pick`. */
-function reworded(of: Condition, pick: (n: number) => number, other: Condition): Condition {
-  const next = (part: Condition) => reworded(part, pick, other);
+function reworded(of: RowCondition, pick: (n: number) => number, other: RowCondition): RowCondition {
+  const next = (part: RowCondition) => reworded(part, pick, other);
   if ('not' in of) return pick(2) === 0 ? { not: next(of.not) } : { not: { not: { not: next(of.not) } } };
   if ('any' in of || 'all' in of) {
     const kind = 'any' in of ? 'any' : 'all';
     const parts = ('any' in of ? of.any : of.all).map(next);
     const turned = [...parts.slice(1), parts[0]!];
     if (pick(3) === 0)
-      return { not: { [kind === 'any' ? 'all' : 'any']: turned.map((part) => ({ not: part })) } } as unknown as Condition;
-    return { [kind]: [...turned, parts[0]!] } as unknown as Condition;
+      return { not: { [kind === 'any' ? 'all' : 'any']: turned.map((part) => ({ not: part })) } } as unknown as RowCondition;
+    return { [kind]: [...turned, parts[0]!] } as unknown as RowCondition;
   }
-  if ('values' in of && of.op === 'in') return { any: [...of.values].reverse().map((value) => ({ column: of.column, op: '=', value })) } as Condition; // biome-ignore format: one line
+  if ('values' in of && of.op === 'in') return { any: [...of.values].reverse().map((value) => ({ column: of.column, op: '=', value })) } as RowCondition; // biome-ignore format: one line
   if ('value' in of && of.column === 'x') {
     const at = Number(of.value);
     const [least, most] = [{ column: 'x', op: '>=', value: at }, { column: 'x', op: '<=', value: at }] as const; // biome-ignore format: one line
@@ -124,7 +124,7 @@ describe('the canonical form of conditions', () => {
           const { measures, views } = bindBatch(parseBatch({ kind: 'count', where }), declared);
           // Every count clamps.
           const among = rows.filter(({ x }) => x === null || x === 0).flatMap((row) => (row.x === null ? [row] : cells.map((x) => ({ ...row, x: Math.min(x, end) })))); // biome-ignore format: one line
-          return { text: countedAs(measures[0]!, declared, views[0]).of, passed: passing(where, among) };
+          return { text: canonicalCount(measures[0]!, declared, views[0]).of, passed: passing(where, among) };
         });
         for (const { text, passed } of both) {
           expect(seen.get(text) ?? passed).toBe(passed);
@@ -151,7 +151,7 @@ describe('the canonical form of conditions', () => {
         ]),
         declared,
       );
-      return measures.map((measure) => countedAs(measure, declared, undefined).of);
+      return measures.map((measure) => canonicalCount(measure, declared, undefined).of);
     });
     expect(narrow![0]).toBe(wide![0]);
     expect(narrow![1]).not.toBe(wide![1]);
@@ -177,9 +177,9 @@ describe('the canonical form of conditions', () => {
     fc.assert(
       fc.property(condition, leaf, fc.infiniteStream(fc.nat(60)), (where, other, stream) => {
         const pick = (n: number) => (stream.next().value as number) % n;
-        const said = reworded(where, pick, other);
-        expect(passing([said])).toBe(passing([where]));
-        expect(texts({ kind: 'count', where: [said] })).toEqual(texts({ kind: 'count', where: [where] }));
+        const rewritten = reworded(where, pick, other);
+        expect(passing([rewritten])).toBe(passing([where]));
+        expect(texts({ kind: 'count', where: [rewritten] })).toEqual(texts({ kind: 'count', where: [where] }));
       }),
       { numRuns: 800, seed: 5 },
     );
@@ -229,13 +229,13 @@ describe('the canonical form of queries', () => {
     for (const from of keys)
       for (const to of keys) {
         expect(to.of).toBe(from.of);
-        expect(named(reordered(cellsIn(from.keys), from.keys, to.keys))).toEqual(named(cellsIn(to.keys)));
+        expect(named(reorderCells(cellsIn(from.keys), from.keys, to.keys))).toEqual(named(cellsIn(to.keys)));
       }
   });
 
   it('a condition with many cases has one text in either order of its parts', () => {
-    const many = (turned: boolean): Condition => {
-      const parts = Array.from({ length: 9 }, (_, k): Condition => ({ any: [{ column: 'x', op: '=', value: k }, { column: 'c', op: '=', value: 'abd'[k % 3]! }] })); // biome-ignore format: one line
+    const many = (turned: boolean): RowCondition => {
+      const parts = Array.from({ length: 9 }, (_, k): RowCondition => ({ any: [{ column: 'x', op: '=', value: k }, { column: 'c', op: '=', value: 'abd'[k % 3]! }] })); // biome-ignore format: one line
       return { all: turned ? parts.reverse() : parts };
     };
     expect(texts({ kind: 'count', where: [many(true)] })).toEqual(texts({ kind: 'count', where: [many(false)] }));

@@ -1,8 +1,8 @@
 import type { Expr, ExprCall } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
 import type { Calculation } from '../kinds/formula.js';
-import type { Condition, Query } from '../query.js';
-import { type Derived, isWholeType, textOf } from './expression.js';
+import type { Query, RowCondition } from '../query.js';
+import { type DerivedExpressions, expressionText, isWholeType } from './expression.js';
 import { refuse, refuseAll, type SqlText } from './refuse.js';
 import { conditionsOf, literalOf } from './where.js';
 
@@ -10,8 +10,8 @@ type Part = Extract<Query, { kind: 'formula' }>['parts'][string];
 /** An aggregate: part of a formula, or a quantile, which is a query of its own. */
 type Aggregate =
   | { readonly part: Part }
-  | { readonly quantile: number; readonly column: string; readonly where: readonly Condition[]; readonly told?: string }
-  | { readonly asked: Statistic; readonly where: readonly Condition[] };
+  | { readonly quantile: number; readonly column: string; readonly where: readonly RowCondition[]; readonly label?: string }
+  | { readonly statistic: Statistic; readonly where: readonly RowCondition[] };
 /** Statistics of two numbers, each a query of its own. */
 type Statistic =
   | { readonly kind: 'correlation'; readonly columns: readonly string[] }
@@ -71,27 +71,27 @@ export function holdsAggregate(expr: Expr): boolean {
   return false;
 }
 
-export interface Asked {
-  readonly where: readonly Condition[];
+export interface AggregateContext {
+  readonly where: readonly RowCondition[];
   readonly by: readonly string[];
-  readonly derived: Derived;
+  readonly derived: DerivedExpressions;
 }
 
 /** Query for an expression of aggregates: one aggregate by itself, or a formula. */
-export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, asked: Asked): Query {
+export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, context: AggregateContext): Query {
   const rounded = wholeCast(expr);
-  if (rounded) return queryOf(sql, rounded, alias, asked);
+  if (rounded) return queryOf(sql, rounded, alias, context);
   const bare = uncast(expr);
   const shared = () => ({
-    ...(asked.by.length > 0 && { by: asked.by }),
-    ...(Object.keys(asked.derived.columns).length > 0 && { derive: { ...asked.derived.columns } }),
+    ...(context.by.length > 0 && { by: context.by }),
+    ...(Object.keys(context.derived.columns).length > 0 && { derive: { ...context.derived.columns } }),
   });
   if (isAggregate(bare) && !bare.over) {
-    const own = aggregateOf(sql, bare, asked.derived);
+    const own = aggregateOf(sql, bare, context.derived);
     const extra = { ...(alias !== undefined && { name: alias }), ...shared() };
     if ('part' in own) {
       const { where = [], ...part } = own.part;
-      const all = [...asked.where, ...where];
+      const all = [...context.where, ...where];
       if (part.kind === 'count' && part.column !== undefined) all.push({ column: part.column, op: 'present' });
       const { column, ...rest } = part;
       return {
@@ -100,15 +100,15 @@ export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, ask
         ...extra,
       } as Query;
     }
-    const all = [...asked.where, ...own.where];
+    const all = [...context.where, ...own.where];
     // One regression answers slope and intercept, so selecting both is paid once.
-    if ('asked' in own)
+    if ('statistic' in own)
       return {
-        ...own.asked,
+        ...own.statistic,
         ...(all.length > 0 && { where: all }),
-        ...(own.asked.kind === 'correlation' ? extra : shared()),
+        ...(own.statistic.kind === 'correlation' ? extra : shared()),
       } as Query;
-    const name = own.told && `${alias ?? `${bare.function.name.toLowerCase()} of ${own.column}`} (${own.told})`;
+    const name = own.label && `${alias ?? `${bare.function.name.toLowerCase()} of ${own.column}`} (${own.label})`;
     return {
       kind: 'quantile',
       column: own.column,
@@ -119,12 +119,12 @@ export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, ask
     };
   }
   const named: Record<string, Part> = {};
-  const of = calculationOf(sql, expr, asked.derived, named);
+  const of = calculationOf(sql, expr, context.derived, named);
   return {
     kind: 'formula',
     parts: named,
     of,
-    ...(asked.where.length > 0 && { where: asked.where }),
+    ...(context.where.length > 0 && { where: context.where }),
     ...(alias !== undefined && { name: alias }),
     ...shared(),
   };
@@ -141,7 +141,7 @@ function wholeCast(expr: Expr): Expr | undefined {
 }
 const uncast = (expr: Expr): Expr => (expr.type === 'cast' ? uncast(expr.operand) : expr);
 
-function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record<string, Part>): Calculation {
+function calculationOf(sql: SqlText, expr: Expr, derived: DerivedExpressions, named: Record<string, Part>): Calculation {
   const own = (part: Expr) => calculationOf(sql, part, derived, named);
   const value = literalOf(expr);
   if (typeof value === 'number') return value;
@@ -158,7 +158,7 @@ function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record
       if ('part' in found) return keep(sql, named, expr, found.part);
       throw refuse(
         sql,
-        `calculating with ${'asked' in found ? `a ${found.asked.kind}` : 'a quantile'}`,
+        `calculating with ${'statistic' in found ? `a ${found.statistic.kind}` : 'a quantile'}`,
         expr,
         'Ask for MIN, MAX, MEDIAN, quantiles, CORR and REGR_SLOPE by themselves.',
       );
@@ -186,13 +186,13 @@ function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record
 }
 
 function keep(sql: SqlText, named: Record<string, Part>, expr: Expr, part: Part): string {
-  const name = textOf(sql, expr);
+  const name = expressionText(sql, expr);
   named[name] = part;
   return name;
 }
 
 /** SUM(COUNT(*)) OVER (): of all groups together. */
-function totalOf(sql: SqlText, call: ExprCall, derived: Derived): Part {
+function totalOf(sql: SqlText, call: ExprCall, derived: DerivedExpressions): Part {
   const [inner] = call.args;
   const over = call.over as { partitionBy?: unknown; orderBy?: unknown };
   if (call.function.name.toLowerCase() === 'sum' && inner && isAggregate(inner) && !over.partitionBy && !over.orderBy) {
@@ -209,7 +209,7 @@ function totalOf(sql: SqlText, call: ExprCall, derived: Derived): Part {
 
 const modifiers = { orderBy: 'ORDER BY', over: 'window function' } as const;
 
-function aggregateOf(sql: SqlText, call: ExprCall, derived: Derived): Aggregate {
+function aggregateOf(sql: SqlText, call: ExprCall, derived: DerivedExpressions): Aggregate {
   const word = call.function.name.toLowerCase();
   refuseAll(sql, call, modifiers, ` in ${word.toUpperCase()}`);
   const where = call.filter ? conditionsOf(sql, call.filter, derived) : [];
@@ -255,21 +255,21 @@ function aggregateOf(sql: SqlText, call: ExprCall, derived: Derived): Aggregate 
   const statistic = Object.hasOwn(statistics, word) ? statistics[word]! : undefined;
   if (statistic) {
     const [a, b, more] = call.args;
-    if (a && b && !more) return { asked: statistic(derived.named(a), derived.named(b)), where };
+    if (a && b && !more) return { statistic: statistic(derived.named(a), derived.named(b)), where };
     throw new Fault(
       'QUERY_INVALID',
       `${word.toUpperCase()} takes two columns (${sql.at(call)}).`,
       `Write ${word.toUpperCase()}(cost, age).`,
     );
   }
-  const [at, told] = quantiles[word] ?? [];
+  const [at, label] = quantiles[word] ?? [];
   if (at !== undefined) {
     const column = derived.named(only());
-    if (told !== undefined)
+    if (label !== undefined)
       sql.instead.add(
-        `${word.toUpperCase()}(${column}) is answered by the ${told} of ${column}: the ${word === 'max' ? 'largest' : 'smallest'} value is that of one person, and no release tells it.`,
+        `${word.toUpperCase()}(${column}) is answered by the ${label} of ${column}: the ${word === 'max' ? 'largest' : 'smallest'} value is that of one person, and no release tells it.`,
       );
-    return { quantile: at, column, where, ...(told !== undefined && { told }) };
+    return { quantile: at, column, where, ...(label !== undefined && { label }) };
   }
   const argument = only();
   if (word === 'sum' && literalOf(argument) === 1) return { part: { kind: 'count', ...filtered } };

@@ -1,11 +1,11 @@
 import type { Expr, SelectFromStatement } from 'pgsql-ast-parser';
-import type { Arrangement, Choice } from '../arrange.js';
+import type { Arrangement, HavingCondition } from '../arrange.js';
 import { refuse, type SqlText } from './refuse.js';
 import { flipped, isOp, literalOf } from './where.js';
 
-export interface Told {
+export interface SelectList {
   /** True for a number of an answer, false for a key. */
-  readonly isTold: (expr: Expr) => boolean;
+  readonly isAggregate: (expr: Expr) => boolean;
   readonly tableOf: (expr: Expr) => number;
   readonly keyOf: (expr: Expr) => string;
   readonly by: readonly string[];
@@ -13,13 +13,20 @@ export interface Told {
 }
 
 /** HAVING, ORDER BY and LIMIT: post-processing of the noisy answer. */
-export function arrangementOf(sql: SqlText, select: SelectFromStatement, told: Told): Omit<Arrangement, 'tables'> | undefined {
+export function arrangementOf(
+  sql: SqlText,
+  select: SelectFromStatement,
+  selectList: SelectList,
+): Omit<Arrangement, 'tables'> | undefined {
   const order = (select.orderBy ?? []).map(({ by, order, nulls }) => {
     if (nulls) throw refuse(sql, `NULLS ${nulls}`, by, 'Leave it out: what is missing, or not told, comes last.');
     const descending = order === 'DESC' && { descending: true };
-    const expr = by.type === 'integer' ? told.columns[by.value - 1]?.expr : by;
+    const expr = by.type === 'integer' ? selectList.columns[by.value - 1]?.expr : by;
     if (!expr) throw refuse(sql, 'this position in ORDER BY', by, 'Count the columns of the SELECT list from 1.');
-    return { ...(told.isTold(expr) ? { table: told.tableOf(expr) } : { key: keyIn(sql, expr, told) }), ...descending };
+    return {
+      ...(selectList.isAggregate(expr) ? { table: selectList.tableOf(expr) } : { key: keyIn(sql, expr, selectList) }),
+      ...descending,
+    };
   });
   const whole = (expr: Expr | null | undefined, clause: string): number | undefined => {
     if (!expr) return undefined;
@@ -28,7 +35,7 @@ export function arrangementOf(sql: SqlText, select: SelectFromStatement, told: T
     throw refuse(sql, `this ${clause}`, expr, `Write ${clause} with a whole number.`);
   };
   const [limit, offset] = [whole(select.limit?.limit, 'LIMIT'), whole(select.limit?.offset, 'OFFSET')];
-  const having = select.having ? choiceOf(sql, select.having, told) : undefined;
+  const having = select.having ? havingConditionOf(sql, select.having, selectList) : undefined;
   if (!having && order.length === 0 && limit === undefined && offset === undefined) return undefined;
   return {
     ...(having && { having }),
@@ -38,41 +45,41 @@ export function arrangementOf(sql: SqlText, select: SelectFromStatement, told: T
   };
 }
 
-function keyIn(sql: SqlText, expr: Expr, { keyOf, by }: Told): string {
+function keyIn(sql: SqlText, expr: Expr, { keyOf, by }: SelectList): string {
   const key = keyOf(expr);
   if (by.includes(key)) return key;
   throw refuse(sql, `"${key}" after the groups are made`, expr, 'Name a group key, an aggregate, or its alias.');
 }
 
-function choiceOf(sql: SqlText, expr: Expr, told: Told): Choice {
-  const own = (part: Expr) => choiceOf(sql, part, told);
+function havingConditionOf(sql: SqlText, expr: Expr, selectList: SelectList): HavingCondition {
+  const own = (part: Expr) => havingConditionOf(sql, part, selectList);
   if (expr.type === 'unary' && expr.op === 'NOT') return { not: own(expr.operand) };
   if (expr.type === 'binary' && expr.op === 'AND') return { all: [own(expr.left), own(expr.right)] };
   if (expr.type === 'binary' && expr.op === 'OR') return { any: [own(expr.left), own(expr.right)] };
   if (expr.type === 'ternary') {
-    const between: Choice = {
-      all: [compared(sql, '>=', expr.value, expr.lo, told), compared(sql, '<=', expr.value, expr.hi, told)],
+    const between: HavingCondition = {
+      all: [comparison(sql, '>=', expr.value, expr.lo, selectList), comparison(sql, '<=', expr.value, expr.hi, selectList)],
     };
     return expr.op === 'BETWEEN' ? between : { not: between };
   }
-  if (expr.type === 'binary' && (expr.op === 'IN' || expr.op === 'NOT IN') && !told.isTold(expr.left)) {
+  if (expr.type === 'binary' && (expr.op === 'IN' || expr.op === 'NOT IN') && !selectList.isAggregate(expr.left)) {
     const items = expr.right.type === 'list' ? expr.right.expressions : [expr.right];
     const values = items.map((item) => String(literalOf(item)));
-    return { key: keyIn(sql, expr.left, told), op: expr.op === 'IN' ? 'in' : 'not in', values };
+    return { key: keyIn(sql, expr.left, selectList), op: expr.op === 'IN' ? 'in' : 'not in', values };
   }
   if (expr.type === 'binary' && isOp(expr.op))
     return literalOf(expr.left) !== undefined
-      ? compared(sql, flipped[expr.op], expr.right, expr.left, told)
-      : compared(sql, expr.op, expr.left, expr.right, told);
+      ? comparison(sql, flipped[expr.op], expr.right, expr.left, selectList)
+      : comparison(sql, expr.op, expr.left, expr.right, selectList);
   throw refuse(sql, 'this condition in HAVING', expr, 'Compare aggregates with numbers: HAVING COUNT(*) > 100.');
 }
 
-function compared(sql: SqlText, op: keyof typeof flipped, left: Expr, right: Expr, told: Told): Choice {
+function comparison(sql: SqlText, op: keyof typeof flipped, left: Expr, right: Expr, selectList: SelectList): HavingCondition {
   const value = literalOf(right);
-  if (told.isTold(left)) {
-    if (typeof value === 'number') return { table: told.tableOf(left), op, value };
-    if (value === undefined) return { table: told.tableOf({ type: 'binary', op: '-', left, right }), op, value: 0 };
+  if (selectList.isAggregate(left)) {
+    if (typeof value === 'number') return { table: selectList.tableOf(left), op, value };
+    if (value === undefined) return { table: selectList.tableOf({ type: 'binary', op: '-', left, right }), op, value: 0 };
   } else if (value !== undefined && (op === '=' || op === '!='))
-    return { key: keyIn(sql, left, told), op: op === '=' ? 'in' : 'not in', values: [String(value)] };
+    return { key: keyIn(sql, left, selectList), op: op === '=' ? 'in' : 'not in', values: [String(value)] };
   throw refuse(sql, 'this comparison in HAVING', left, 'Compare aggregates with numbers; conditions on rows belong into WHERE.');
 }

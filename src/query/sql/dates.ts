@@ -1,7 +1,7 @@
 import type { Expr, ExprCall } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
-import { dateText, daysOf } from '../../policy/date-text.js';
-import { type DatePart, type DateStretch, dateStretches } from '../calendar.js';
+import { daysOf, isoDay } from '../../policy/date-text.js';
+import { type DatePart, type DateUnit, dateUnits } from '../calendar.js';
 import type { Expression } from '../form.js';
 import { refuse, type SqlText } from './refuse.js';
 
@@ -42,8 +42,8 @@ function ofCall({ function: { name }, args: [first, second, third] }: ExprCall, 
   const unit = textIn(first);
   if (unit === undefined || !second) return undefined;
   if (!third && (word === 'date_part' || word === 'datepart')) return partOf(unit, own(second));
-  if (!third && word === 'date_trunc' && dateStretches.includes(unit as DateStretch))
-    return { op: 'trunc', to: unit as DateStretch, of: [own(second)] } as const;
+  if (!third && word === 'date_trunc' && dateUnits.includes(unit as DateUnit))
+    return { op: 'trunc', to: unit as DateUnit, of: [own(second)] } as const;
   if (third && (word === 'date_diff' || word === 'datediff') && unit === 'day')
     return { op: '-', of: [own(third), own(second)] } as const;
   return undefined;
@@ -58,7 +58,7 @@ export function dateLiteral(expr: Expr): string | undefined {
   if (expr.type !== 'binary' || (expr.op !== '+' && expr.op !== '-')) return undefined;
   const moved = (from: Expr, by: number | undefined): string | undefined => {
     const date = by === undefined ? undefined : dateLiteral(from);
-    return date === undefined ? undefined : dateText(daysOf(date)! + by!);
+    return date === undefined ? undefined : isoDay(daysOf(date)! + by!);
   };
   const days = intervalDays(expr.right);
   if (expr.op === '-') return moved(expr.left, days === undefined ? undefined : -days);

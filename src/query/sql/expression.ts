@@ -2,11 +2,11 @@ import { type Expr, toSql } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
 import type { Expression } from '../form.js';
 import { dateLiteral, datePart, daysIn, isDateType } from './dates.js';
-import { columnName, refuse, refusePerson, type SqlText } from './refuse.js';
+import { referencedColumn, refuse, refusePerson, type SqlText } from './refuse.js';
 import { conditionOf } from './where.js';
 
 /** The columns a statement derives, by name. */
-export class Derived {
+export class DerivedExpressions {
   readonly columns: Record<string, Expression> = {};
   readonly #sql: SqlText;
   constructor(sql: SqlText) {
@@ -14,12 +14,12 @@ export class Derived {
   }
   /** Column name of an expression: a column itself, or a derived column, named by its alias or its text. */
   named(expr: Expr, alias?: string): string {
-    if (expr.type === 'ref') return columnName(this.#sql, expr);
+    if (expr.type === 'ref') return referencedColumn(this.#sql, expr);
     const expression = this.expression(expr);
     if (typeof expression === 'string') return expression;
     const same = Object.entries(this.columns).find(([, known]) => JSON.stringify(known) === JSON.stringify(expression));
     if (same && alias === undefined) return same[0];
-    const name = alias !== undefined && !this.#sql.isColumn(alias) ? alias : textOf(this.#sql, expr);
+    const name = alias !== undefined && !this.#sql.isColumn(alias) ? alias : expressionText(this.#sql, expr);
     if (Object.hasOwn(this.columns, name) && JSON.stringify(this.columns[name]) !== JSON.stringify(expression))
       throw new Fault(
         'QUERY_INVALID',
@@ -38,7 +38,7 @@ export class Derived {
     switch (expr.type) {
       case 'ref':
         refusePerson(sql, expr);
-        return columnName(sql, expr);
+        return referencedColumn(sql, expr);
       case 'integer':
       case 'numeric':
         return expr.value;
@@ -105,8 +105,8 @@ export const isWholeType = (to: { readonly kind?: string | undefined; readonly n
 const typeName = (to: { readonly kind?: string | undefined; readonly name?: string }): string => to.name ?? '';
 
 /** Expression in one spelling, for names: columns are resolved, so equal names in two tables stay distinct. */
-export function textOf(sql: SqlText, expr: Expr): string {
-  const own = (part: Expr) => textOf(sql, part);
+export function expressionText(sql: SqlText, expr: Expr): string {
+  const own = (part: Expr) => expressionText(sql, part);
   const inside = (part: Expr) => (part.type === 'binary' || part.type === 'ternary' ? `(${own(part)})` : own(part));
   switch (expr.type) {
     case 'ref':

@@ -1,37 +1,40 @@
 import type { Expr, ExprCall, From, JoinClause, PGNode, SelectFromStatement, Statement } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Condition, FeatureForm, FromForm, JoinForm, PartForm } from '../form.js';
+import type { FeatureForm, FromForm, JoinForm, PartForm, RowCondition } from '../form.js';
 import { dataTable } from '../from.js';
-import { scopeAs, scopeOf } from './joined-names.js';
-import { columnName, refuse, refuseAll, type SqlText, unfolded } from './refuse.js';
+import { aliasScope, nameScope } from './joined-names.js';
+import { declaredSpelling, referencedColumn, refuse, refuseAll, type SqlText } from './refuse.js';
 import { isNamed, tableNames } from './table.js';
 
-export type Asked = Pick<Policy, 'data' | 'columns'> & Partial<Policy>;
+export type SqlPolicy = Pick<Policy, 'data' | 'columns'> & Partial<Policy>;
 
 /** Conditions of a sub-select, read in the scope of its names. */
-export type ReadConditions = (expr: Expr) => readonly Condition[];
+export type ReadConditions = (expr: Expr) => readonly RowCondition[];
 
 /** Tables named by WITH, each with those named before it: inside its own sub-select a name means the declared table. */
-export type Named = ReadonlyMap<string, { readonly select: SelectFromStatement; readonly before: Named }>;
+export type CommonTables = ReadonlyMap<string, { readonly select: SelectFromStatement; readonly before: CommonTables }>;
 
-interface Reading {
+interface FromContext {
   readonly sql: SqlText;
-  readonly policy: Asked;
-  readonly named: Named;
+  readonly policy: SqlPolicy;
+  readonly named: CommonTables;
   readonly conditions: ReadConditions;
 }
 
 /** FROM clause of a statement in the JSON form, and conditions passed up by sub-selects without groups. */
-export interface ReadFrom {
+export interface FromClause {
   readonly from?: FromForm;
-  readonly where: readonly Condition[];
+  readonly where: readonly RowCondition[];
 }
 
 /** SELECT of a statement, with the tables that WITH names. */
-export function withNames(sql: SqlText, statement: Statement): { readonly select: Statement; readonly named: Named } {
+export function withCommonTables(
+  sql: SqlText,
+  statement: Statement,
+): { readonly select: Statement; readonly named: CommonTables } {
   if (statement.type !== 'with') return { select: statement, named: new Map() };
-  let named: Named = new Map();
+  let named: CommonTables = new Map();
   for (const { alias, statement: own } of statement.bind) {
     if (own.type !== 'select') throw refuse(sql, `${own.type.toUpperCase()} in WITH`, own);
     named = new Map([...named, [alias.name.toLowerCase(), { select: own, before: named }]]);
@@ -40,20 +43,20 @@ export function withNames(sql: SqlText, statement: Statement): { readonly select
 }
 
 /** Reads FROM, and resolves the statement's names to its columns. */
-export function readFrom(reading: Reading, select: SelectFromStatement): ReadFrom {
+export function readFrom(reading: FromContext, select: SelectFromStatement): FromClause {
   const { sql, policy } = reading;
   const items = select.from ?? [];
   const [first, ...more] = items;
   if (!first) throw refuse(sql, 'SELECT without FROM', select);
   sql.scope = undefined;
   sql.joined = new Set();
-  const only = more.length === 0 ? sub(reading, first) : undefined;
+  const only = more.length === 0 ? subSelect(reading, first) : undefined;
   // A sub-select that only filters rows becomes its own FROM with an extra condition.
   if (only && !only.select.groupBy) {
     refuseOwn(sql, only.select);
     const inner = readFrom(only.reading, only.select);
     const where = only.select.where ? reading.conditions(only.select.where) : [];
-    sql.scope = scopeAs(sql, only.as, sql.scope);
+    sql.scope = aliasScope(sql, only.as, sql.scope);
     return { ...inner, where: [...inner.where, ...where] };
   }
   const parts = items.map((item) => partOf(reading, item));
@@ -63,10 +66,10 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
   const plain = more.length === 0 && base!.form.table === dataTable;
   const from = { ...base!.form, ...(joins.length > 0 && { join: joins }) };
   if (plain && base!.where.length === 0) {
-    sql.scope = scopeAs(sql, base!.form.as);
+    sql.scope = aliasScope(sql, base!.form.as);
     return { where: [] };
   }
-  sql.scope = scopeOf(sql, policy as Policy, from);
+  sql.scope = nameScope(sql, policy as Policy, from);
   const where = parts.flatMap(({ where: own, form }) => {
     const outer = sql.scope!;
     return own.flatMap((expr) => {
@@ -86,10 +89,10 @@ interface ReadPart {
 }
 
 /** Sub-select of an item, inline or by name, with the names in its scope. */
-function sub(
-  reading: Reading,
+function subSelect(
+  reading: FromContext,
   item: From,
-): { readonly select: SelectFromStatement; readonly as: string; readonly reading: Reading } | undefined {
+): { readonly select: SelectFromStatement; readonly as: string; readonly reading: FromContext } | undefined {
   const { sql, named } = reading;
   refuseRenamed(sql, item);
   if (item.type === 'statement') {
@@ -113,11 +116,11 @@ function refuseRenamed(sql: SqlText, item: From): void {
     );
 }
 
-function partOf(reading: Reading, item: From): ReadPart {
+function partOf(reading: FromContext, item: From): ReadPart {
   const { sql, policy } = reading;
   if (item.type === 'call') throw refuse(sql, 'function in FROM', item);
   if (item.lateral) throw refuse(sql, 'LATERAL', item);
-  const inner = sub(reading, item);
+  const inner = subSelect(reading, item);
   if (inner?.select.groupBy) return { form: { perPerson: personRows(inner.reading, inner.select), as: inner.as }, where: [] };
   if (inner) {
     refuseOwn(sql, inner.select);
@@ -137,9 +140,9 @@ function partOf(reading: Reading, item: From): ReadPart {
   return { form: { table, as: item.name.alias ?? item.name.name }, where: [] };
 }
 
-function tableNamed(sql: SqlText, policy: Asked, item: From & { readonly type: 'table' }): string {
-  const beside = [...(policy.tables?.keys() ?? [])];
-  const own = item.name.schema === undefined ? beside.find((name) => isNamed([name], item.name)) : undefined;
+function tableNamed(sql: SqlText, policy: SqlPolicy, item: From & { readonly type: 'table' }): string {
+  const declaredTables = [...(policy.tables?.keys() ?? [])];
+  const own = item.name.schema === undefined ? declaredTables.find((name) => isNamed([name], item.name)) : undefined;
   if (own !== undefined) return own;
   const tables = tableNames(policy.data);
   if (isNamed(tables, item.name)) return dataTable;
@@ -147,7 +150,7 @@ function tableNamed(sql: SqlText, policy: Asked, item: From & { readonly type: '
   throw new Fault(
     'QUERY_INVALID',
     `The policy has no table "${item.name.name.slice(0, 80)}" (${sql.at(item)}).`,
-    `Write FROM ${[...tables, ...beside].map(quoted).join(' or FROM ')}; other tables are declared under tables:, and relations are asked by joins and patterns.`,
+    `Write FROM ${[...tables, ...declaredTables].map(quoted).join(' or FROM ')}; other tables are declared under tables:, and relations are asked by joins and patterns.`,
   );
 }
 
@@ -170,7 +173,7 @@ function refuseClauses(sql: SqlText, select: SelectFromStatement): void {
 
 /** Join, and the conditions of its ON clause that may move to WHERE. */
 function joinOf(
-  reading: Reading,
+  reading: FromContext,
   item: From,
   parts: readonly ReadPart[],
   at: number,
@@ -202,13 +205,13 @@ function joinOf(
 }
 
 function conditionsOfJoin(
-  { sql, policy }: Reading,
+  { sql, policy }: FromContext,
   { on, using }: JoinClause,
   parts: readonly ReadPart[],
   at: number,
 ): JoinForm['on'] {
   const names = joiningNames(policy);
-  if (using) return using.map(({ name }) => unfolded(names, name));
+  if (using) return using.map(({ name }) => declaredSpelling(names, name));
   if (!on) throw refuse(sql, 'JOIN without a condition', undefined, 'Write JOIN people USING (person).');
   const own = parts[at]!.form.as;
   const aliases = parts.map(({ form }) => form.as);
@@ -222,9 +225,9 @@ function conditionsOfJoin(
         `Compare a column of "${own}" with one of a table before it; other conditions belong into WHERE.`,
       );
     const [left, right] = sideOf(a, own, aliases) === 'own' || sideOf(b, own, aliases) === 'other' ? [b, a] : [a, b];
-    const as = left.table && unfolded(aliases, left.table.name);
-    const column = unfolded(names, left.name);
-    return [as === undefined ? column : `${as}.${column}`, unfolded(names, right.name)] as const;
+    const as = left.table && declaredSpelling(aliases, left.table.name);
+    const column = declaredSpelling(names, left.name);
+    return [as === undefined ? column : `${as}.${column}`, declaredSpelling(names, right.name)] as const;
   });
   const twice = pairs.find(([text], i) => pairs.findIndex(([other]) => other === text) !== i);
   if (twice) throw refuse(sql, `"${twice[0]}" compared with two columns in ON`, on, 'Compare every column with one other.');
@@ -232,7 +235,7 @@ function conditionsOfJoin(
 }
 type Ref = Extract<Expr, { type: 'ref' }>;
 const sideOf = (ref: Ref, own: string, aliases: readonly string[]): 'own' | 'other' | undefined =>
-  ref.table === undefined ? undefined : unfolded(aliases, ref.table.name) === own ? 'own' : 'other';
+  ref.table === undefined ? undefined : declaredSpelling(aliases, ref.table.name) === own ? 'own' : 'other';
 
 const conjuncts = (expr: Expr): readonly Expr[] =>
   expr.type === 'binary' && expr.op === 'AND' ? [...conjuncts(expr.left), ...conjuncts(expr.right)] : [expr];
@@ -250,7 +253,7 @@ function equalities(sql: SqlText, expr: Expr): readonly (readonly [Ref, Ref])[] 
   );
 }
 
-const joiningNames = ({ data, columns, protect, tables }: Asked): readonly string[] => [
+const joiningNames = ({ data, columns, protect, tables }: SqlPolicy): readonly string[] => [
   ...new Set([
     ...(protect?.unit === undefined ? [] : [protect.unit]),
     ...(data.links ?? []),
@@ -265,14 +268,14 @@ const joiningNames = ({ data, columns, protect, tables }: Asked): readonly strin
 ];
 
 /** `SELECT person, COUNT(*) AS visits, … FROM … GROUP BY person`: one row for each person. */
-function personRows(reading: Reading, select: SelectFromStatement): NonNullable<PartForm['perPerson']> {
+function personRows(reading: FromContext, select: SelectFromStatement): NonNullable<PartForm['perPerson']> {
   const { sql, policy } = reading;
   refuseClauses(sql, select);
   const [outer, joined] = [sql.scope, sql.joined];
   const inner = readFrom(reading, select);
   const unit = policy.protect?.unit;
   const isPerson = (expr: Expr) =>
-    expr.type === 'ref' && expr.name !== '*' && unit !== undefined && columnName(sql, expr) === unit;
+    expr.type === 'ref' && expr.name !== '*' && unit !== undefined && referencedColumn(sql, expr) === unit;
   const others = (select.groupBy ?? []).filter((expr) => !isPerson(expr));
   if (others[0])
     throw refuse(
@@ -322,7 +325,7 @@ function featureOf(sql: SqlText, call: ExprCall): FeatureForm {
   );
   const [a, b, more] = call.args;
   if (word === 'count' && a?.type === 'ref' && a.name === '*') return { kind: 'count' };
-  if (word === 'mode' && !a && call.withinGroup) return { kind: 'usual', column: columnName(sql, call.withinGroup.by) };
+  if (word === 'mode' && !a && call.withinGroup) return { kind: 'usual', column: referencedColumn(sql, call.withinGroup.by) };
   const calculated = [a, b].find((expr) => expr && expr.type !== 'ref');
   if (calculated && (Object.hasOwn(oneColumn, word) || Object.hasOwn(twoColumns, word)))
     throw refuse(
@@ -331,8 +334,8 @@ function featureOf(sql: SqlText, call: ExprCall): FeatureForm {
       calculated,
       'Per person, columns are told as they are: SUM(cost) AS spent; calculate outside: AVG(2 * spent).',
     );
-  if (a && !b && Object.hasOwn(oneColumn, word)) return { kind: oneColumn[word]!, column: columnName(sql, a) };
+  if (a && !b && Object.hasOwn(oneColumn, word)) return { kind: oneColumn[word]!, column: referencedColumn(sql, a) };
   if (a && b && !more && Object.hasOwn(twoColumns, word))
-    return { kind: twoColumns[word]!, column: columnName(sql, a), by: columnName(sql, b) };
+    return { kind: twoColumns[word]!, column: referencedColumn(sql, a), by: referencedColumn(sql, b) };
   throw refuse(sql, `function ${word.toUpperCase()} per person`, call as PGNode, featureHint);
 }

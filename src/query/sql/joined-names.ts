@@ -2,22 +2,24 @@ import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { FromForm } from '../form.js';
-import { composed } from '../from.js';
+import { composeView } from '../from.js';
 import { columnOfPart, columnsOfView } from '../view/declared.js';
-import { tableOf } from '../view/rows-per-person.js';
-import type { Part } from '../view/view.js';
-import { type SqlText, unfolded } from './refuse.js';
+import { tableOfPart } from '../view/rows-per-person.js';
+import type { ViewPart } from '../view/view.js';
+import { declaredSpelling, type SqlText } from './refuse.js';
 
 /** Names of the person column in a part; in rows per person, any of the tables' names. */
-function unitsOf(policy: Policy, part: Part): readonly string[] {
+function unitsOf(policy: Policy, part: ViewPart): readonly string[] {
   const own =
-    part.rows.form === 'table' ? [tableOf(policy, part) ?? policy.protect] : [policy.protect, ...(policy.tables?.values() ?? [])];
+    part.rows.form === 'table'
+      ? [tableOfPart(policy, part) ?? policy.protect]
+      : [policy.protect, ...(policy.tables?.values() ?? [])];
   return own.flatMap(({ unit }) => unit ?? []);
 }
 
 /** Scope of names over joined tables: a name is a column of a part, or the person of the row. */
-export function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullable<SqlText['scope']> {
-  const view = composed(policy, from);
+export function nameScope(sql: SqlText, policy: Policy, from: FromForm): NonNullable<SqlText['scope']> {
+  const view = composeView(policy, from);
   const columns = columnsOfView(policy, view);
   const aliases = view.parts.map(({ as }) => as);
   sql.joined = new Set(columns.map(({ name }) => name));
@@ -27,11 +29,11 @@ export function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullab
     return free.length > 0 ? free : all;
   };
   return (name, table) => {
-    const as = table === undefined ? undefined : unfolded(aliases, table);
+    const as = table === undefined ? undefined : declaredSpelling(aliases, table);
     if (as !== undefined && !aliases.includes(as)) throw unknownTable(as, aliases);
-    const asked = view.parts.filter((part) => as === undefined || part.as === as);
-    const units = new Set(asked.flatMap((part) => unitsOf(policy, part)));
-    const own = unfolded([...new Set([...columns.map((c) => c.own), ...units])], name);
+    const candidates = view.parts.filter((part) => as === undefined || part.as === as);
+    const units = new Set(candidates.flatMap((part) => unitsOf(policy, part)));
+    const own = declaredSpelling([...new Set([...columns.map((c) => c.own), ...units])], name);
     // A join column needs the name of its part where the parts may differ in it.
     const found = as === undefined ? named(own) : [columnOfPart(columns, view, as, own)].filter((c) => c !== undefined);
     const person = units.has(own) && policy.protect.unit !== undefined;
@@ -39,9 +41,9 @@ export function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullab
       throw new Fault(
         'QUERY_INVALID',
         `Several tables have a column "${name}".`,
-        `Say which: ${[...found.map((c) => `${c.as}.${c.own}`), ...(person ? [`the person of ${personOf(policy, asked, own)}`] : [])].join(' or ')}.`,
+        `Say which: ${[...found.map((c) => `${c.as}.${c.own}`), ...(person ? [`the person of ${personOf(policy, candidates, own)}`] : [])].join(' or ')}.`,
       );
-    if (person && as !== undefined && asked[0]!.optional)
+    if (person && as !== undefined && candidates[0]!.optional)
       throw new Fault(
         'QUERY_UNSUPPORTED',
         `"${as}.${own}" is there only where the LEFT JOIN finds a row.`,
@@ -56,13 +58,13 @@ const unknownTable = (as: string, aliases: readonly string[]): Fault =>
   new Fault('QUERY_INVALID', `The statement has no table "${as.slice(0, 80)}".`, didYouMean(as, aliases, 'It has'));
 
 /** Scope of names in one table, or in a sub-select with an alias. */
-export function scopeAs(sql: SqlText, as: string, inner?: SqlText['scope']): NonNullable<SqlText['scope']> {
+export function aliasScope(sql: SqlText, as: string, inner?: SqlText['scope']): NonNullable<SqlText['scope']> {
   return (name, table) => {
     if (table !== undefined && table.toLowerCase() !== as.toLowerCase()) throw unknownTable(table, [as]);
     return inner ? inner(name) : sql.declared(name);
   };
 }
-const personOf = (policy: Policy, parts: readonly Part[], unit: string): string =>
+const personOf = (policy: Policy, parts: readonly ViewPart[], unit: string): string =>
   parts
     .filter((part) => unitsOf(policy, part).includes(unit))
     .map(({ as }) => `${as}.${unit}`)

@@ -30,7 +30,7 @@ export class SqlText {
     return this.scope?.(name, table) ?? this.declared(name);
   }
   declared(name: string): string {
-    return unfolded(this.#names, name);
+    return declaredSpelling(this.#names, name);
   }
   /** True where the policy, or the joined tables, have a column of that name. */
   isColumn(name: string): boolean {
@@ -70,14 +70,14 @@ export function refuseAll<N extends PGNode>(
   }
 }
 
-export function unfolded(names: readonly string[], name: string): string {
+export function declaredSpelling(names: readonly string[], name: string): string {
   if (names.includes(name)) return name;
   const alike = names.filter((n) => n.toLowerCase() === name.toLowerCase());
   return alike.length === 1 ? alike[0]! : name;
 }
 
 /** The column a reference names. */
-export function columnName(sql: SqlText, expr: Expr): string {
+export function referencedColumn(sql: SqlText, expr: Expr): string {
   if (expr.type === 'ref' && expr.name !== '*') return sql.named(expr.name, expr.table?.name);
   throw refuse(sql, expr.type === 'ref' ? '*' : `an expression in place of a column`, expr);
 }

@@ -67,9 +67,9 @@ describe('SQL text', () => {
     ['SELECT COUNT(*) FROM data WHERE d > CURRENT_DATE - 7', 'the date of today', 'Write the date out'],
     ['SELECT COUNT(*) FROM data WHERE d > NOW()', 'the date of today', 'Write the date out'],
   ])('%s is refused (%s) with a way to write it: %s', (text, words, hint) => {
-    const { message, hint: way } = fault(text);
+    const { message, hint: advice } = fault(text);
     expect(message).toContain(words);
-    expect(way).toContain(hint);
+    expect(advice).toContain(hint);
   });
 
   it('days are counted from a date', () => {

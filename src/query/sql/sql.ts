@@ -6,8 +6,8 @@ import type { Batch, Query } from '../query.js';
 import { holdsAggregate, queryOf } from './aggregate.js';
 import { arrangementOf } from './arrangement.js';
 import { dateWords } from './dates.js';
-import { Derived, textOf } from './expression.js';
-import { type Asked, type Named, readFrom, withNames } from './from.js';
+import { DerivedExpressions, expressionText } from './expression.js';
+import { type CommonTables, readFrom, type SqlPolicy, withCommonTables } from './from.js';
 import { refuse, refuseAll, SqlText } from './refuse.js';
 import { sqlStatements } from './statements.js';
 import { conditionsOf, literalOf } from './where.js';
@@ -16,16 +16,16 @@ import { conditionsOf, literalOf } from './where.js';
  * Compiles SQL to the JSON form, never runs it: SELECT keys and aggregates FROM … [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT],
  * one batch for several statements. All else is refused, with the construct's name and place and an alternative.
  */
-export const parseSql = (text: string, policy: Asked): Batch => readSql(text, policy).batch;
+export const parseSql = (text: string, policy: SqlPolicy): Batch => readSql(text, policy).batch;
 
 /** The same, with a sentence for everything that is answered by a substitute. */
-export function readSql(text: string, policy: Asked): { readonly batch: Batch; readonly instead: readonly string[] } {
+export function readSql(text: string, policy: SqlPolicy): { readonly batch: Batch; readonly instead: readonly string[] } {
   const { secret, unit } = policy.protect ?? {};
   const sql = new SqlText(text, policy.columns.keys(), secret === 'person' ? unit : undefined);
   const queries: Query[] = [];
   const arrange: Arrangement[] = [];
   for (const statement of parsed(sql)) {
-    const { select, named } = withNames(sql, statement);
+    const { select, named } = withCommonTables(sql, statement);
     if (select.type !== 'select') throw refuse(sql, describe(select), select);
     const selected = selectQueries(sql, select, { policy, named }, queries.length);
     queries.push(...selected.queries);
@@ -70,12 +70,12 @@ const clauses = {
 function selectQueries(
   sql: SqlText,
   select: SelectFromStatement,
-  among: { readonly policy: Asked; readonly named: Named },
+  among: { readonly policy: SqlPolicy; readonly named: CommonTables },
   first: number,
 ): Selected {
   for (const [clause, [construct, hint]] of Object.entries(clauses)) refuseAll(sql, select, { [clause]: construct }, '', hint);
   const inner = (expr: Expr) => {
-    const own = new Derived(sql);
+    const own = new DerivedExpressions(sql);
     const conditions = conditionsOf(sql, expr, own);
     if (Object.keys(own.columns).length > 0)
       throw refuse(
@@ -87,12 +87,12 @@ function selectQueries(
     return conditions;
   };
   const { from, where: handed } = readFrom({ sql, ...among, conditions: inner }, select);
-  const derived = new Derived(sql);
+  const derived = new DerivedExpressions(sql);
   const columns = select.columns ?? [];
-  const isKey = ({ expr }: (typeof columns)[number]) => !holdsAggregate(expr) && !isUnknown(expr);
+  const isKey = ({ expr }: (typeof columns)[number]) => !holdsAggregate(expr) && !isUnknownFunction(expr);
   const aliases = new Map(columns.filter(isKey).flatMap(({ expr, alias }) => (alias ? [[alias.name, expr] as const] : [])));
   const aliasOf = (expr: Expr) =>
-    columns.find((column) => isKey(column) && textOf(sql, column.expr) === textOf(sql, expr))?.alias?.name;
+    columns.find((column) => isKey(column) && expressionText(sql, column.expr) === expressionText(sql, expr))?.alias?.name;
   const keyOf = (expr: Expr): string => {
     const meant =
       expr.type === 'ref' && !expr.table && aliases.has(expr.name) && !sql.isColumn(expr.name) ? aliases.get(expr.name)! : expr;
@@ -120,24 +120,26 @@ function selectQueries(
       );
   }
   const where = [...handed, ...(select.where ? conditionsOf(sql, select.where, derived) : [])];
-  const asked = { where, by, derived };
-  const told = columns.filter((column) => !isKey(column));
-  if (told.length === 0)
+  const context = { where, by, derived };
+  const aggregates = columns.filter((column) => !isKey(column));
+  if (aggregates.length === 0)
     throw new Fault('QUERY_INVALID', 'The SQL text asks for no aggregate.', 'Ask for COUNT(*), SUM, AVG, VARIANCE or MEDIAN.');
-  const all: Query[] = told.map(({ expr, alias }) => queryOf(sql, expr, alias?.name, asked));
+  const all: Query[] = aggregates.map(({ expr, alias }) => queryOf(sql, expr, alias?.name, context));
   const queries = all.filter((query, i) => query.kind !== 'regression' || all.findIndex((q) => sameQuery(q, query)) === i);
-  const texts = told.map(({ expr }) => textOf(sql, expr));
+  const texts = aggregates.map(({ expr }) => expressionText(sql, expr));
   /** Index of the table with a number: one of the selected tables, or one that is added. */
   const tableOf = (expr: Expr): number => {
     const named =
-      expr.type === 'ref' ? told.findIndex(({ alias }) => alias?.name === expr.name) : texts.indexOf(textOf(sql, expr));
+      expr.type === 'ref'
+        ? aggregates.findIndex(({ alias }) => alias?.name === expr.name)
+        : texts.indexOf(expressionText(sql, expr));
     if (named >= 0) return first + queries.findIndex((query) => sameQuery(query, all[named]!));
-    texts.push(textOf(sql, expr));
-    return first + queries.push(queryOf(sql, expr, undefined, asked)) - 1;
+    texts.push(expressionText(sql, expr));
+    return first + queries.push(queryOf(sql, expr, undefined, context)) - 1;
   };
-  const isTold = (expr: Expr): boolean =>
-    holdsAggregate(expr) || (expr.type === 'ref' && told.some(({ alias }) => alias?.name === expr.name));
-  const shown = arrangementOf(sql, select, { isTold, tableOf, keyOf, by, columns });
+  const isAggregate = (expr: Expr): boolean =>
+    holdsAggregate(expr) || (expr.type === 'ref' && aggregates.some(({ alias }) => alias?.name === expr.name));
+  const shown = arrangementOf(sql, select, { isAggregate, tableOf, keyOf, by, columns });
   const tablesShown = queries.map((_, i) => first + i);
   // Derived columns of later parts are declared for all queries.
   const derive = Object.keys(derived.columns).length > 0 ? { derive: derived.columns } : {};
@@ -165,8 +167,8 @@ interface Selected {
   readonly arrange?: Arrangement;
 }
 /** Known scalar functions; unknown ones go to the aggregates, which refuse them by name. */
-const known = new Set(['floor', 'ceil', 'ceiling', 'round', 'mod', 'coalesce', 'if', 'iif', ...dateWords]);
-const isUnknown = (expr: Expr): boolean => expr.type === 'call' && !known.has(expr.function.name.toLowerCase());
+const scalarFunctions = new Set(['floor', 'ceil', 'ceiling', 'round', 'mod', 'coalesce', 'if', 'iif', ...dateWords]);
+const isUnknownFunction = (expr: Expr): boolean => expr.type === 'call' && !scalarFunctions.has(expr.function.name.toLowerCase());
 
-const names: Readonly<Record<string, string>> = { union: 'UNION', 'union all': 'UNION' };
-const describe = ({ type }: { readonly type: string }): string => names[type] ?? type.toUpperCase();
+const statementNames: Readonly<Record<string, string>> = { union: 'UNION', 'union all': 'UNION' };
+const describe = ({ type }: { readonly type: string }): string => statementNames[type] ?? type.toUpperCase();

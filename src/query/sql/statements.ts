@@ -8,7 +8,7 @@ import { limits, within } from '../../base/input/limits.js';
  */
 export function sqlStatements(text: string): Statement[] {
   within('sqlBytes', Buffer.byteLength(text));
-  const { tokens, depth, signs, parts, cases, dollars } = measure(text);
+  const { tokens, depth, signs, parts, cases, dollars } = textSize(text);
   within('sqlTokens', tokens);
   within('sqlDepth', depth);
   within('sqlSigns', signs);
@@ -22,7 +22,7 @@ export function sqlStatements(text: string): Statement[] {
 const isWord = (c: number): boolean =>
   (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x5a) || (c >= 0x61 && c <= 0x7a) || c === 0x5f || c > 0x7f;
 
-interface Measured {
+interface TextSize {
   readonly tokens: number;
   readonly depth: number;
   /** Longest run of operators. */
@@ -38,7 +38,7 @@ const repeated = new Set(['select', 'case', 'union']);
 const operators = new Set('+-*/<>=~!@#%^&|?:');
 
 /** Words, numbers, quoted texts and marks are one token each; blanks and comments none. Every character is looked at once. */
-function measure(text: string): Measured {
+function textSize(text: string): TextSize {
   let tokens = 0;
   let open = 0;
   let depth = 0;

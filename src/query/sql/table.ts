@@ -12,6 +12,6 @@ export function tableNames({ source, table }: Policy['data']): readonly string[]
 
 /** Names without quotes are folded by SQL, so letters are compared without their case. */
 export const isNamed = (names: readonly string[], { schema, name }: QName): boolean => {
-  const asked = (schema === undefined ? name : `${schema}.${name}`).toLowerCase();
-  return names.some((known) => known.toLowerCase() === asked);
+  const wanted = (schema === undefined ? name : `${schema}.${name}`).toLowerCase();
+  return names.some((known) => known.toLowerCase() === wanted);
 };

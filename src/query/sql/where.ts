@@ -1,8 +1,8 @@
 import type { Expr } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
-import type { Condition } from '../query.js';
+import type { RowCondition } from '../query.js';
 import { dateLiteral } from './dates.js';
-import type { Derived } from './expression.js';
+import type { DerivedExpressions } from './expression.js';
 import { refuse, refusePerson, type SqlText } from './refuse.js';
 
 type Literal = string | number;
@@ -16,8 +16,8 @@ export const literalOf = (expr: Expr): Literal | undefined => {
 };
 
 export const flipped = { '=': '=', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
-export type Op = keyof typeof flipped;
-export const isOp = (op: string): op is Op => op in flipped;
+export type ComparisonOp = keyof typeof flipped;
+export const isOp = (op: string): op is ComparisonOp => op in flipped;
 
 function literal(sql: SqlText, expr: Expr): Literal {
   const value = literalOf(expr);
@@ -27,11 +27,11 @@ function literal(sql: SqlText, expr: Expr): Literal {
   throw refuse(sql, expr.type === 'select' ? 'subselect' : 'an expression in a list of values', expr, 'Write the values out.');
 }
 
-const whoHasRows =
+const existsHint =
   'Join one row for each person that has such rows: JOIN (SELECT person, COUNT(*) AS n FROM visits WHERE cost > 50 GROUP BY person) AS v USING (person); those without are LEFT JOIN … WHERE n IS NULL.';
 
 /** Conditions joined by AND. */
-export const conditionsOf = (sql: SqlText, expr: Expr, derived: Derived): readonly Condition[] => {
+export const conditionsOf = (sql: SqlText, expr: Expr, derived: DerivedExpressions): readonly RowCondition[] => {
   if (expr.type === 'boolean' && expr.value) return [];
   if (expr.type === 'binary' && expr.op === 'AND')
     return [...conditionsOf(sql, expr.left, derived), ...conditionsOf(sql, expr.right, derived)];
@@ -40,7 +40,7 @@ export const conditionsOf = (sql: SqlText, expr: Expr, derived: Derived): readon
 };
 
 /** One condition; a row without the value passes no comparison, nor its NOT. */
-export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Condition {
+export function conditionOf(sql: SqlText, expr: Expr, derived: DerivedExpressions): RowCondition {
   const own = (part: Expr) => conditionOf(sql, part, derived);
   const named = (part: Expr) => {
     refusePerson(sql, part);
@@ -54,7 +54,7 @@ export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Conditi
   }
   if (expr.type === 'ternary') {
     const column = named(expr.value);
-    const between: Condition = {
+    const between: RowCondition = {
       all: [
         { column, op: '>=', value: literal(sql, expr.lo) },
         { column, op: '<=', value: literal(sql, expr.hi) },
@@ -68,9 +68,9 @@ export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Conditi
       sql,
       `function ${expr.function.name.toUpperCase()} as a condition`,
       expr,
-      /^exists$/i.test(expr.function.name) ? whoHasRows : 'Compare it with a value: FLOOR(age / 10) = 3.',
+      /^exists$/i.test(expr.function.name) ? existsHint : 'Compare it with a value: FLOOR(age / 10) = 3.',
     );
-  if (expr.type === 'select') throw refuse(sql, 'subselect', expr, whoHasRows);
+  if (expr.type === 'select') throw refuse(sql, 'subselect', expr, existsHint);
   if (expr.type !== 'binary')
     throw refuse(sql, `"${expr.type}" as a condition`, expr, 'Compare a column with a value: age > 30.');
   const { left, right, op } = expr;
@@ -82,7 +82,7 @@ export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Conditi
         sql,
         'subselect',
         right,
-        left.type === 'ref' && sql.isPerson(left.name, left.table?.name) ? whoHasRows : 'Write the values out: region IN (1, 2).',
+        left.type === 'ref' && sql.isPerson(left.name, left.table?.name) ? existsHint : 'Write the values out: region IN (1, 2).',
       );
     // The parser hands a list of one over as the item itself.
     const values = (right.type === 'list' ? right.expressions : [right]).map((item) => literal(sql, item));
@@ -111,4 +111,4 @@ export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Conditi
   return { column: named({ type: 'binary', op: '-', left, right }), op, value: 0 };
 }
 
-const alternatives = (condition: Condition): readonly Condition[] => ('any' in condition ? condition.any : [condition]);
+const alternatives = (condition: RowCondition): readonly RowCondition[] => ('any' in condition ? condition.any : [condition]);

@@ -1,8 +1,8 @@
-import { eigen } from './matrix.js';
+import { eigenDecomposition } from './matrix.js';
 import type { Moments } from './moments.js';
-import { type Movable, reachOf } from './reach.js';
+import { confidenceInterval, type PerturbedValue } from './reach.js';
 
-interface Correlated {
+interface CorrelationEstimate {
   /** Null where the noise left no rows, or no variation. */
   readonly value: number | null;
   readonly standardError: number | null;
@@ -11,7 +11,7 @@ interface Correlated {
   readonly withSampling?: { readonly low: number; readonly high: number; readonly standardError: number };
 }
 
-const nothing: Correlated = { value: null, standardError: null, low: -1, high: 1 };
+const noCorrelation: CorrelationEstimate = { value: null, standardError: null, low: -1, high: 1 };
 const clip = (r: number): number => Math.min(1, Math.max(-1, r));
 const normal = 1.959964;
 
@@ -19,10 +19,15 @@ const normal = 1.959964;
  * Correlation of entries i and j with the interval of all values the noise leaves possible; `factor` adds sampling error on Fisher's
  * scale, with variance 1 / (n - 3) for bivariate normal numbers (confidence-interval.proof.md, 4).
  */
-export function correlated({ matrix, noises }: ReturnType<Moments['at']>, i: number, j: number, factor?: number): Correlated {
+export function correlationEstimate(
+  { matrix, noises }: ReturnType<Moments['at']>,
+  i: number,
+  j: number,
+  factor?: number,
+): CorrelationEstimate {
   const order = [0, i, j];
   const used = noises.filter(({ enters }) => enters.some(({ i: a, j: b }) => order.includes(a) && order.includes(b)));
-  const of: Movable = (errors) => {
+  const of: PerturbedValue = (errors) => {
     const m = order.map((a) => order.map((b) => matrix[a]![b]!));
     used.forEach(({ deviation, enters }, k) => {
       for (const { i: a, j: b, by } of enters) {
@@ -57,12 +62,12 @@ export function correlated({ matrix, noises }: ReturnType<Moments['at']>, i: num
     );
     return { value: r, slopes };
   };
-  const reached = reachOf(of, used.length, (k) => used[k]!.laplace);
-  if (!reached) return nothing;
+  const reached = confidenceInterval(of, used.length, (k) => used[k]!.laplace);
+  if (!reached) return noCorrelation;
   const value = clip(reached.value);
   const [low, high] = [clip(reached.low ?? -1), clip(reached.high ?? 1)];
-  const told = { value, standardError: reached.deviation, low: Math.min(low, value), high: Math.max(high, value) };
-  return factor === undefined ? told : { ...told, withSampling: sampled(told, matrix[0]![0]! / factor) };
+  const estimated = { value, standardError: reached.deviation, low: Math.min(low, value), high: Math.max(high, value) };
+  return factor === undefined ? estimated : { ...estimated, withSampling: sampled(estimated, matrix[0]![0]! / factor) };
 }
 
 function sampled({ value, low, high }: { value: number; low: number; high: number }, people: number) {
@@ -91,7 +96,7 @@ export function nearestCorrelations(
     matrix[i - 1]![j - 1] = values[k]!;
     matrix[j - 1]![i - 1] = values[k]!;
   });
-  const { values: eigenvalues, vectors } = eigen(matrix);
+  const { values: eigenvalues, vectors } = eigenDecomposition(matrix);
   if (eigenvalues.every((x) => x >= -1e-12)) return { values, moved: false };
   const kept = (i: number, j: number): number =>
     eigenvalues.reduce((sum, x, k) => sum + Math.max(0, x) * vectors[i]![k]! * vectors[j]![k]!, 0);

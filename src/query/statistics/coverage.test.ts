@@ -61,8 +61,8 @@ describe('the coverage of 95 % intervals', () => {
       ...(both === undefined ? [] : [[...keys, 'both', both] as const]),
     ]);
     // A coverage from a thousand draws has a standard error of 0.7 points: one of many may be half a point off.
-    const stray = shares.length > 4 ? 0.6 : 0;
-    expect(shares.filter((row) => Number(row.at(-1)) < 93 - stray || Number(row.at(-1)) > 98 + stray)).toEqual([]);
+    const offset = shares.length > 4 ? 0.6 : 0;
+    expect(shares.filter((row) => Number(row.at(-1)) < 93 - offset || Number(row.at(-1)) > 98 + offset)).toEqual([]);
     expect(shares.length).toBeGreaterThan(0);
   });
 

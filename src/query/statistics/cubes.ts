@@ -1,15 +1,15 @@
 import { Fault } from '../../base/errors.js';
 import { add, divide, multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { numberNamed } from '../../policy/domain.js';
+import { declaredNumber } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
-import type { Term } from '../answer.js';
+import type { LinearTerm } from '../answer.js';
 import type { Expression } from '../form.js';
 import { momentTerm } from '../kinds/moment.js';
-import type { Rows, Scope } from '../scope.js';
+import type { BindingScope, RowSelection } from '../scope.js';
 
 /** The sum of the cubes of a number less `middle`. */
-export interface Cubes {
-  readonly term: Term;
+export interface CubeSum {
+  readonly term: LinearTerm;
   readonly middle: number;
 }
 
@@ -19,8 +19,8 @@ const classes = 256;
 const worth = 1 / 64;
 
 /** Undefined where classes of the number cannot be represented as exact whole numbers. */
-export function cubesOf(scope: Scope, rows: Rows, column: string): Cubes | undefined {
-  const { low, step, last } = gridOf(numberNamed(scope.policy, column));
+export function cubeSum(scope: BindingScope, rows: RowSelection, column: string): CubeSum | undefined {
+  const { low, step, last } = gridOf(declaredNumber(scope.policy, column));
   const each = Math.ceil((last + 1) / classes);
   const top = Math.floor(last / each);
   const wide = multiply(step, rational(each));
@@ -34,7 +34,13 @@ export function cubesOf(scope: Scope, rows: Rows, column: string): Cubes | undef
     if (fault instanceof Fault && fault.code === 'QUERY_UNSUPPORTED') return undefined;
     throw fault;
   }
-  const term = momentTerm(scope, rows, gridOf(numberNamed(scope.policy, name)), { power: 1, origin: 0n, shift: 0n }, { worth });
+  const term = momentTerm(
+    scope,
+    rows,
+    gridOf(declaredNumber(scope.policy, name)),
+    { power: 1, origin: 0n, shift: 0n },
+    { worth },
+  );
   const half = divide(wide, rational(2));
   const inside = multiply(step, rational(each - 1, 2));
   return {

@@ -1,4 +1,4 @@
-import { dot, type Matrix, square } from './matrix.js';
+import { dot, type SymmetricMatrix, zeroMatrix } from './matrix.js';
 
 /** Noise of every cell: its variance, and whether it is Laplace noise, with heavier tails than a normal variable. */
 export interface CellNoise {
@@ -15,7 +15,7 @@ export interface Departures {
   readonly left: readonly (readonly number[])[];
   readonly right: readonly (readonly number[])[];
   readonly values: readonly number[];
-  readonly spread: Matrix;
+  readonly spread: SymmetricMatrix;
 }
 
 const sum = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0);
@@ -33,7 +33,7 @@ export function departuresOf(counts: readonly (readonly number[])[], variance: n
     list.map((u) => list.map((v) => ({ sampled: u.reduce((s, x, i) => s + x * v[i]! * of[i]!, 0), noised: dot(u, v) })));
   const [rows, columns] = [products(left, p), products(right, q)];
   const width = right.length;
-  const spread = square(left.length * width);
+  const spread = zeroMatrix(left.length * width);
   rows.forEach((own, a) => {
     own.forEach((x, c) => {
       columns.forEach((other, b) => {

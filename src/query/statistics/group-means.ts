@@ -1,28 +1,28 @@
 import { toNumber } from '../../base/exact/rational.js';
 import { spreadDeviation } from '../../privacy/mechanism/law-sum.js';
-import { deviation } from '../../privacy/mechanism/law-width.js';
-import { additive, lawsOf, type Term } from '../answer.js';
+import { standardDeviation } from '../../privacy/mechanism/law-width.js';
+import { additiveNoise, distributionsOf, type LinearTerm } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
-import { isLaplace, type Movable, reachOf } from './reach.js';
-import { none, type Skew, shifts, skewOf, spreadOf, unseen, widened } from './skew.js';
+import { confidenceInterval, isLaplace, type PerturbedValue } from './reach.js';
+import { extraDeviations, noSkew, type Skew, skewOf, skewShifts, unseenVariation, varianceEstimate } from './skew.js';
 
 /** Group of rows, as the noisy numbers from which its mean is computed. */
-export interface Group {
+export interface GroupTerms {
   /** Sum of the numbers minus their middle. */
-  readonly sum: Term;
-  readonly count: Term;
+  readonly sum: LinearTerm;
+  readonly count: LinearTerm;
   /** Sum of their squares, minus `lifted` for every row; absent for shares, whose variance follows. */
-  readonly squares?: { readonly term: Term; readonly lifted: number };
+  readonly squares?: { readonly term: LinearTerm; readonly lifted: number };
   /** Sum of their cubes about `middle`, relative to the numbers' middle; paid for where a design is declared. */
-  readonly cubes?: { readonly term: Term; readonly middle: number };
+  readonly cubes?: { readonly term: LinearTerm; readonly middle: number };
   /** Sum of the squared weights, where rows have weights; gives the effective sample size. */
-  readonly weights?: Term;
+  readonly weights?: LinearTerm;
   readonly middle: number;
   /** Bounds of the mean, relative to the middle. */
   readonly within: readonly [number, number];
 }
 
-interface Error {
+interface NoiseError {
   readonly deviation: number;
   /** Ratio of the deviation of continuous noise at least as wide as the discrete noise (privacy/mechanism/noise-sum.proof.md, 2). */
   readonly wider: number;
@@ -30,41 +30,41 @@ interface Error {
   readonly sum: number;
   readonly count: number;
 }
-export interface Side {
+export interface GroupMean {
   readonly sum: number;
   readonly count: number;
   readonly mean: number;
   /** Effective sample size. */
   readonly people: number;
-  readonly errors: readonly Error[];
+  readonly errors: readonly NoiseError[];
   /** Sampling variance of the mean; `short`: by how much noise may have made it too small; its third moment. */
   readonly sampling: number;
   readonly short: number;
   readonly skew: Skew;
 }
-export type Row = Omit<AnswerRow, 'keys'>;
-export const nothing: Row = { value: null, standardError: null, low: null, high: null };
+export type AnswerValues = Omit<AnswerRow, 'keys'>;
+export const noAnswer: AnswerValues = { value: null, standardError: null, low: null, high: null };
 
 /** `alone`: number of means that share the four added answers of a share's variance; when absent, none are added. */
-export function sideOf(
-  { sum, count, squares, cubes, weights, within }: Group,
+export function groupMean(
+  { sum, count, squares, cubes, weights, within }: GroupTerms,
   noisy: readonly NoisyMeasure[],
   factor: (people: number) => number,
   alone?: number,
-): Side | undefined {
-  const laws = lawsOf(noisy);
-  const errors = new Map<string, { -readonly [K in keyof Error]: Error[K] }>();
-  const read = (term: Term, into?: 'sum' | 'count'): number => {
+): GroupMean | undefined {
+  const distributions = distributionsOf(noisy);
+  const errors = new Map<string, { -readonly [K in keyof NoiseError]: NoiseError[K] }>();
+  const read = (term: LinearTerm, into?: 'sum' | 'count'): number => {
     const { values } = noisy[term.measure] as { readonly values: readonly bigint[] };
-    const law = additive(laws, term.measure);
+    const distribution = additiveNoise(distributions, term.measure);
     let total = 0;
     for (const cell of term.cells(0)) {
       total += toNumber(term.factor) * Number(values[cell]!);
       if (!into) continue;
       const key = `${term.measure} ${cell}`;
-      const own = deviation(law);
-      const wider = own > 0 ? spreadDeviation(law) / own : 1;
-      const error = errors.get(key) ?? { deviation: own, wider, laplace: isLaplace(law), sum: 0, count: 0 };
+      const own = standardDeviation(distribution);
+      const wider = own > 0 ? spreadDeviation(distribution) / own : 1;
+      const error = errors.get(key) ?? { deviation: own, wider, laplace: isLaplace(distribution), sum: 0, count: 0 };
       error[into] += toNumber(term.factor);
       errors.set(key, error);
     }
@@ -75,14 +75,17 @@ export function sideOf(
   const mean = s / n;
   const people = weights ? n ** 2 / Math.max(read(weights), Number.MIN_VALUE) : n;
   if (!(people > 1)) return undefined;
-  const strays = (term: Term): number =>
-    (Math.abs(toNumber(term.factor)) * deviation(additive(laws, term.measure)) * Math.sqrt(term.cells(0).length)) / n;
+  const noiseDeviation = (term: LinearTerm): number =>
+    (Math.abs(toNumber(term.factor)) *
+      standardDeviation(additiveNoise(distributions, term.measure)) *
+      Math.sqrt(term.cells(0).length)) /
+    n;
   const square = squares ? read(squares.term) / n : 0;
   const spread = squares
-    ? spreadOf(square + squares.lifted - mean ** 2, [
-        strays(squares.term),
-        2 * mean * strays(sum),
-        (square - 2 * mean ** 2) * strays(count),
+    ? varianceEstimate(square + squares.lifted - mean ** 2, [
+        noiseDeviation(squares.term),
+        2 * mean * noiseDeviation(sum),
+        (square - 2 * mean ** 2) * noiseDeviation(count),
       ])
     : {
         variance: shareVariance(Math.min(1, Math.max(0, mean)), people / Math.max(factor(people), 1e-9), alone),
@@ -91,12 +94,12 @@ export function sideOf(
   const skew =
     squares && cubes
       ? skewOf(
-          { cube: read(cubes.term) / n, strays: strays(cubes.term) },
-          { mean: mean - cubes.middle, strays: strays(sum) },
-          { variance: square + squares.lifted - mean ** 2, strays: strays(squares.term) },
+          { cube: read(cubes.term) / n, deviation: noiseDeviation(cubes.term) },
+          { mean: mean - cubes.middle, deviation: noiseDeviation(sum) },
+          { variance: square + squares.lifted - mean ** 2, deviation: noiseDeviation(squares.term) },
           within.map((end) => (end - mean) * spread.variance) as [number, number],
         )
-      : none;
+      : noSkew;
   const each = factor(people) / people;
   return {
     sum: s,
@@ -106,7 +109,7 @@ export function sideOf(
     people,
     sampling: each * spread.variance,
     short: each * spread.short,
-    skew: { third: each ** 2 * skew.third, strays: each ** 2 * skew.strays },
+    skew: { third: each ** 2 * skew.third, deviation: each ** 2 * skew.deviation },
   };
 }
 
@@ -118,18 +121,18 @@ function shareVariance(share: number, people: number, alone?: number): number {
 }
 
 /** Linear combination of means, with the error of the noise, and of noise and sampling together (confidence-interval.proof.md). */
-export function combined(
-  sides: readonly (Side | undefined)[],
+export function combineMeans(
+  sides: readonly (GroupMean | undefined)[],
   by: readonly number[],
   middle: number,
   within: readonly [number, number],
-): Row {
+): AnswerValues {
   const there = sides.flatMap((side, k) => (side ? [{ ...side, k, by: by[k]! }] : []));
-  if (there.length < sides.length) return nothing;
+  if (there.length < sides.length) return noAnswer;
   const errors = there.flatMap((side) => side.errors.map((error) => ({ ...error, side })));
   const sampling = Math.sqrt(there.reduce((sum, side) => sum + side.by ** 2 * side.sampling, 0));
   const of =
-    (sampled: number): Movable =>
+    (sampled: number): PerturbedValue =>
     (z) => {
       const moved = new Map(there.map((side) => [side.k, { ...side }]));
       errors.forEach(({ side, deviation, wider, sum, count }, k) => {
@@ -151,11 +154,14 @@ export function combined(
   const start = of(0)(new Float64Array(errors.length + 1))!;
   const all = sampling ** 2 + start.slopes.reduce((sum, slope) => sum + slope ** 2, 0);
   const sampled = there.map(({ by, sampling: variance, skew }) => ({ by, variance, skew }));
-  const short = Math.hypot(...there.map((side) => side.by ** 2 * side.short), unseen(sampled));
+  const short = Math.hypot(...there.map((side) => side.by ** 2 * side.short), unseenVariation(sampled));
   const third = there.reduce((sum, side) => sum + side.by ** 3 * side.skew.third, 0);
-  const strays = Math.hypot(...there.map((side) => side.by ** 3 * side.skew.strays));
-  const own = reachOf(of(0), errors.length + 1, laplace)!;
-  const both = shifted(reachOf(of(sampling), errors.length + 1, laplace, widened(short, all))!, shifts({ third, strays }, all));
+  const noiseDeviation = Math.hypot(...there.map((side) => side.by ** 3 * side.skew.deviation));
+  const own = confidenceInterval(of(0), errors.length + 1, laplace)!;
+  const both = shifted(
+    confidenceInterval(of(sampling), errors.length + 1, laplace, extraDeviations(short, all))!,
+    skewShifts({ third, deviation: noiseDeviation }, all),
+  );
   const clip = (x: number) => Math.min(within[1], Math.max(within[0], x));
   const ends = ({ low, high }: Ends) => ({
     low: middle + (low === null ? within[0] : clip(low)),

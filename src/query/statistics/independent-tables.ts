@@ -1,5 +1,5 @@
 import { type CellNoise, departuresOf } from './departures.js';
-import { dot, rootOf, solved } from './matrix.js';
+import { choleskyRoot, dot, solveCholesky } from './matrix.js';
 
 /** Most tables drawn, and the number of at least equally extreme ones that ends the simulation (Besag and Clifford 1991). */
 const [most, enough] = [999, 30];
@@ -9,7 +9,7 @@ const rounding = 1e-9;
  * p-value from simulated independent tables with these margins, sampling and noise (independence-test.proof.md, 5).
  * The random numbers follow from the table, so reading an answer again gives the same p-value.
  */
-export function simulatedChance(
+export function simulatedPValue(
   statistic: number,
   { total, p, q }: { readonly total: number; readonly p: readonly number[]; readonly q: readonly number[] },
   noise: CellNoise,
@@ -28,9 +28,9 @@ export function simulatedChance(
       noise.variance,
       factor,
     );
-    const root = made && rootOf(made.spread);
+    const root = made && choleskyRoot(made.spread);
     // A table without rows, or one that cannot be tested, counts as extreme; the tolerance makes equal departures count despite rounding.
-    if (!root || dot(made.values, solved(root, made.values)) >= statistic * (1 - rounding)) farther++;
+    if (!root || dot(made.values, solveCholesky(root, made.values)) >= statistic * (1 - rounding)) farther++;
   }
   return farther >= enough ? farther / drawn : (farther + 1) / (drawn + 1);
 }

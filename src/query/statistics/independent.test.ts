@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { normalFrom, seeded } from '../../../experiments/coverage/world.js';
-import { independence } from './independent.js';
+import { independenceTest } from './independent.js';
 
 const random = seeded(9);
 const levels = (parts: readonly number[]): number => {
@@ -29,8 +29,9 @@ function rejected(
   for (let t = 0; t < tries; t++) {
     const table = rows.map(() => columns.map(() => 0));
     for (let i = 0; i < 300; i++) table[levels(rows)]![levels(columns)]!++;
-    const told = table.map((row) => row.map((x) => x + noises[noise](scale)));
-    if (independence(told, { variance: known * 2 * scale ** 2, laplace: noise === 'laplace' }, 1).chance < 0.05) times++;
+    const noisyTable = table.map((row) => row.map((x) => x + noises[noise](scale)));
+    if (independenceTest(noisyTable, { variance: known * 2 * scale ** 2, laplace: noise === 'laplace' }, 1).chance < 0.05)
+      times++;
   }
   return times / tries;
 }
@@ -42,7 +43,7 @@ describe('the chi-square test of a noisy table', () => {
     [[2, 2, 0], [0, 1, 3], 0.0435],
     [[3, 0], [0, 3], 0.0303],
   ])('the simulated p-value counts equally extreme tables despite rounding: %j %j', (a, b, exact) => {
-    const { chance } = independence([a, b], { variance: 0, laplace: true }, 1);
+    const { chance } = independenceTest([a, b], { variance: 0, laplace: true }, 1);
     expect(chance / exact).toBeGreaterThan(0.6);
     expect(chance / exact).toBeLessThan(1.6);
   });
@@ -68,9 +69,9 @@ describe('the chi-square test of a noisy table', () => {
       const table = few!.map(() => rare!.map(() => 0));
       for (let i = 0; i < 300; i++) table[levels(few!)]![levels(rare!)]!++;
       const noise = { variance: 1e-4, laplace: true };
-      const { chance, statistic } = independence(table, noise, 1);
+      const { chance, statistic } = independenceTest(table, noise, 1);
       if (chance < 0.05) times++;
-      if (t === 0) expect(independence(table, noise, 1)).toMatchObject({ chance, statistic });
+      if (t === 0) expect(independenceTest(table, noise, 1)).toMatchObject({ chance, statistic });
     }
     expect(times / 400).toBeGreaterThan(0.01);
     // The asymptotic distribution of the statistic, without simulation, rejects 7 in 100 here.
@@ -86,17 +87,17 @@ describe('the chi-square test of a noisy table', () => {
       [20, 30, 50],
       [40, 30, 30],
     ];
-    const { statistic, freedom, chance } = independence(table, { variance: 0, laplace: false }, 1);
+    const { statistic, degrees, chance } = independenceTest(table, { variance: 0, laplace: false }, 1);
     // 10^2/30 x 2 + 0 + 10^2/40 x 2
     expect(statistic).toBeCloseTo(200 / 30 + 200 / 40, 9);
-    expect(freedom).toBe(2);
+    expect(degrees).toBe(2);
     expect(chance).toBeCloseTo(Math.exp(-statistic! / 2), 9);
-    expect(independence(table, { variance: 0, laplace: false }, 2).statistic).toBeCloseTo(statistic! / 2, 9);
+    expect(independenceTest(table, { variance: 0, laplace: false }, 2).statistic).toBeCloseTo(statistic! / 2, 9);
   });
 
   it('the test reports nothing where the noise left no rows, and detects real dependence', () => {
     expect(
-      independence(
+      independenceTest(
         [
           [-3, 1],
           [0, 1],
@@ -105,7 +106,7 @@ describe('the chi-square test of a noisy table', () => {
         1,
       ),
     ).toMatchObject({ statistic: null, chance: 1 });
-    const strong = independence(
+    const strong = independenceTest(
       [
         [500, 20],
         [30, 450],
@@ -114,6 +115,6 @@ describe('the chi-square test of a noisy table', () => {
       1,
     );
     expect(strong.chance).toBeLessThan(1e-6);
-    expect(strong.strength).toBeGreaterThan(0.8);
+    expect(strong.cramersV).toBeGreaterThan(0.8);
   });
 });

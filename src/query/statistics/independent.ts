@@ -1,34 +1,34 @@
 import { chiSquareTail } from './chi-square.js';
 import { type CellNoise, departuresOf } from './departures.js';
-import { simulatedChance } from './independent-tables.js';
-import { applied, dot, eigen, type Matrix } from './matrix.js';
+import { simulatedPValue } from './independent-tables.js';
+import { dot, eigenDecomposition, multiplyVector, type SymmetricMatrix } from './matrix.js';
 
 export interface Independence {
   /** Null where the noise left no rows. */
   readonly statistic: number | null;
-  readonly freedom: number;
+  readonly degrees: number;
   readonly chance: number;
   /** Cramer's V, corrected for noise and sampling. */
-  readonly strength: number;
+  readonly cramersV: number;
 }
 
 /**
  * Chi-square test of a noisy table (independence-test.proof.md): departures from independence, scaled by their covariance under
  * sampling and noise. `factor`: ratio of the sampling variance to that of a simple random sample.
  */
-export function independence(counts: readonly (readonly number[])[], noise: CellNoise, factor: number): Independence {
+export function independenceTest(counts: readonly (readonly number[])[], noise: CellNoise, factor: number): Independence {
   const { variance } = noise;
   const [rows, columns] = [counts.length, counts[0]!.length];
   const freedom = (rows - 1) * (columns - 1);
   const found = departuresOf(counts, variance, factor);
-  if (!found) return { statistic: null, freedom, chance: 1, strength: 0 };
+  if (!found) return { statistic: null, degrees: freedom, chance: 1, cramersV: 0 };
   const { total, p, q, left, right, values, spread } = found;
   const inverse = inverseOf(spread);
-  const statistic = dot(values, applied(inverse, values));
+  const statistic = dot(values, multiplyVector(inverse, values));
   const least = total * Math.min(...p) * Math.min(...q);
   const chance =
     least < few * factor && variance < loud && freedom <= mostFreedom && factor > 0
-      ? simulatedChance(statistic, found, noise, factor)
+      ? simulatedPValue(statistic, found, noise, factor)
       : tailOf(statistic, freedom, noise.laplace ? 3 * variance ** 2 * fourths(counts, left, right, inverse) : 0);
   const sums = (list: readonly number[]) => list.reduce((s, x) => s + x, 0);
   const plain = sums(
@@ -36,14 +36,14 @@ export function independence(counts: readonly (readonly number[])[], noise: Cell
   );
   const added = freedom * factor + variance * sums(p.flatMap((x) => q.map((y) => 1 / Math.max(1, total * x * y))));
   const strength = Math.sqrt(Math.max(0, plain - added) / (total * Math.min(rows - 1, columns - 1)));
-  return { statistic, freedom, chance, strength: Math.min(1, strength) };
+  return { statistic, degrees: freedom, chance, cramersV: Math.min(1, strength) };
 }
 
 /** With fewer expected per cell, and noise too small to make departures normal, their distribution is simulated (proof note, 5). */
 const [few, loud, mostFreedom] = [5, 4, 100];
 
-function inverseOf(spread: Matrix): Matrix {
-  const { values, vectors } = eigen(spread);
+function inverseOf(spread: SymmetricMatrix): SymmetricMatrix {
+  const { values, vectors } = eigenDecomposition(spread);
   const most = Math.max(...values);
   return spread.map((_, i) =>
     Float64Array.from(spread, (__, j) =>
@@ -57,13 +57,13 @@ function fourths(
   counts: readonly (readonly number[])[],
   left: readonly (readonly number[])[],
   right: readonly (readonly number[])[],
-  inverse: Matrix,
+  inverse: SymmetricMatrix,
 ): number {
   let sum = 0;
   for (let i = 0; i < counts.length; i++)
     for (let j = 0; j < counts[0]!.length; j++) {
       const own = left.flatMap((u) => right.map((w) => u[i]! * w[j]!));
-      sum += dot(own, applied(inverse, own)) ** 2;
+      sum += dot(own, multiplyVector(inverse, own)) ** 2;
     }
   return sum;
 }

@@ -1,11 +1,11 @@
 /** Small symmetric matrices, row by row. */
-export type Matrix = readonly Float64Array[];
+export type SymmetricMatrix = readonly Float64Array[];
 
-export const square = (size: number): Float64Array[] => Array.from({ length: size }, () => new Float64Array(size));
+export const zeroMatrix = (size: number): Float64Array[] => Array.from({ length: size }, () => new Float64Array(size));
 
 /** Cholesky root of a matrix: L L' = A. Undefined where A is not positive definite in doubles. */
-export function rootOf(a: Matrix): Matrix | undefined {
-  const root = square(a.length);
+export function choleskyRoot(a: SymmetricMatrix): SymmetricMatrix | undefined {
+  const root = zeroMatrix(a.length);
   for (let i = 0; i < a.length; i++)
     for (let j = 0; j <= i; j++) {
       let sum = a[i]![j]!;
@@ -18,7 +18,7 @@ export function rootOf(a: Matrix): Matrix | undefined {
 }
 
 /** The x with A x = b, from the root of A. */
-export function solved(root: Matrix, b: ArrayLike<number>): Float64Array {
+export function solveCholesky(root: SymmetricMatrix, b: ArrayLike<number>): Float64Array {
   const x = Float64Array.from(b);
   for (let i = 0; i < x.length; i++) {
     for (let k = 0; k < i; k++) x[i]! -= root[i]![k]! * x[k]!;
@@ -31,7 +31,8 @@ export function solved(root: Matrix, b: ArrayLike<number>): Float64Array {
   return x;
 }
 
-export const applied = (a: Matrix, x: ArrayLike<number>): Float64Array => Float64Array.from(a, (row) => dot(row, x));
+export const multiplyVector = (a: SymmetricMatrix, x: ArrayLike<number>): Float64Array =>
+  Float64Array.from(a, (row) => dot(row, x));
 export const dot = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
@@ -39,10 +40,10 @@ export const dot = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
 };
 
 /** Eigenvalues and, column by column, eigenvectors, by Jacobi rotations. */
-export function eigen(of: Matrix): { readonly values: Float64Array; readonly vectors: Matrix } {
+export function eigenDecomposition(of: SymmetricMatrix): { readonly values: Float64Array; readonly vectors: SymmetricMatrix } {
   const n = of.length;
   const a = of.map((row) => Float64Array.from(row));
-  const v = square(n);
+  const v = zeroMatrix(n);
   for (let i = 0; i < n; i++) v[i]![i] = 1;
   for (let sweep = 0; sweep < 60; sweep++) {
     let off = 0;

@@ -1,27 +1,27 @@
 import { Fault } from '../../base/errors.js';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { columnNamed, isNumber, shownLevels } from '../../policy/domain.js';
-import type { Law } from '../../privacy/mechanism/law.js';
-import { deviation } from '../../privacy/mechanism/law-width.js';
-import { additive, lawsOf, miss, noiseOf, type Term } from '../answer.js';
+import { declaredColumn, isNumber, shownLevels } from '../../policy/domain.js';
+import type { NoiseDistribution } from '../../privacy/mechanism/law.js';
+import { standardDeviation } from '../../privacy/mechanism/law-width.js';
+import { additiveNoise, defaultAlpha, distributionsOf, type LinearTerm, noiseOfTerms } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
-import type { CodeKey } from '../count/measure.js';
-import { present } from '../filter.js';
+import type { CategoryKey } from '../count/measure.js';
+import { presenceTest } from '../filter.js';
 import type { LabelledKey } from '../keys.js';
-import { centreOf, momentTerm } from '../kinds/moment.js';
-import { furtherBy, only, type Rows, type Scope } from '../scope.js';
-import { type Matrix, square } from './matrix.js';
-import { productOf } from './product.js';
+import { centredGrid, momentTerm } from '../kinds/moment.js';
+import { type BindingScope, type RowSelection, withKey, withTests } from '../scope.js';
+import { type SymmetricMatrix, zeroMatrix } from './matrix.js';
+import { productTerm } from './product.js';
 import { isLaplace } from './reach.js';
 
 /** Entry of a row's vector: one (the first), a number centred and scaled by its bounds, or the indicator of a category's level. */
-export type Entry =
+export type MomentEntry =
   | { readonly kind: 'one' }
   | { readonly kind: 'number'; readonly column: string; readonly middle: number; readonly reach: number }
   | { readonly kind: 'level'; readonly column: string; readonly level: string; readonly not: string };
 
 /** Noise of an integer: its standard deviation, and its factors in the entries of the matrix. */
-export interface Noise {
+export interface EntryNoise {
   readonly deviation: number;
   readonly laplace: boolean;
   readonly enters: readonly Place[];
@@ -34,13 +34,20 @@ interface Place {
 
 /** Noisy sums over rows of the products of all pairs of entries (moments.proof.md). */
 export interface Moments {
-  readonly entries: readonly Entry[];
-  readonly at: (noisy: readonly NoisyMeasure[], group: number) => { readonly matrix: Matrix; readonly noises: readonly Noise[] };
+  readonly entries: readonly MomentEntry[];
+  readonly at: (
+    noisy: readonly NoisyMeasure[],
+    group: number,
+  ) => { readonly matrix: SymmetricMatrix; readonly noises: readonly EntryNoise[] };
   /** The noise of one product of two entries, before any value is known. */
-  readonly spread: (i: number, j: number, noise: readonly Law<number>[]) => { readonly deviation: number; readonly half: number };
+  readonly spread: (
+    i: number,
+    j: number,
+    noise: readonly NoiseDistribution<number>[],
+  ) => { readonly deviation: number; readonly half: number };
 }
 
-export interface Category {
+export interface CategoryLevels {
   readonly name: string;
   readonly key: LabelledKey;
   readonly levels: readonly string[];
@@ -49,31 +56,31 @@ type Cells = (group: number) => readonly number[];
 const range = (n: number): readonly number[] => Array.from({ length: n }, (_, i) => i);
 
 /** The moments of columns among rows that have all of them: numbers, and all levels of categories but the first. */
-export function momentsOf(scope: Scope, asked: Rows, columns: readonly string[]): Moments {
+export function momentsOf(scope: BindingScope, selection: RowSelection, columns: readonly string[]): Moments {
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined)
     throw new Fault('QUERY_INVALID', `Column "${twice}" is named twice.`, 'Name every column once, and not the outcome.');
-  const rows = only(asked, ...columns.map(present));
-  const numbers = columns.filter((name) => isNumber(columnNamed(scope.policy, name)));
+  const rows = withTests(selection, ...columns.map(presenceTest));
+  const numbers = columns.filter((name) => isNumber(declaredColumn(scope.policy, name)));
   const categories = columns.filter((name) => !numbers.includes(name)).map((name) => categoryOf(scope, name));
-  const entries: Entry[] = [{ kind: 'one' }, ...columns.flatMap((name) => entriesOf(scope, name, categories))];
+  const entries: MomentEntry[] = [{ kind: 'one' }, ...columns.flatMap((name) => entriesOf(scope, name, categories))];
   const counts = tablesOf(scope, rows, categories);
-  const byCategory = new Map<string, Term>();
-  const sumBy = (number: string, a: number): Term => {
+  const byCategory = new Map<string, LinearTerm>();
+  const sumBy = (number: string, a: number): LinearTerm => {
     const category = categories[a];
     const key = `${number} ${a}`;
-    const { grid, origin } = centreOf(scope, number);
-    const own = category ? furtherBy(rows, category.key) : rows;
+    const { grid, origin } = centredGrid(scope, number);
+    const own = category ? withKey(rows, category.key) : rows;
     const term = byCategory.get(key) ?? momentTerm(scope, own, grid, { power: 1, origin, shift: 0n });
     byCategory.set(key, term);
     return term;
   };
   const width = (a: number): number => categories[a]?.levels.length ?? 1;
-  const level = (entry: Extract<Entry, { kind: 'level' }>) => {
+  const level = (entry: Extract<MomentEntry, { kind: 'level' }>) => {
     const a = categories.findIndex(({ name }) => name === entry.column);
     return { a, l: categories[a]!.levels.indexOf(entry.level) };
   };
-  const termsOf = (x: Entry, y: Entry): readonly Term[] => {
+  const termsOf = (x: MomentEntry, y: MomentEntry): readonly LinearTerm[] => {
     if (x.kind === 'one' && y.kind === 'one') return [counts.all];
     if (x.kind === 'one') return y.kind === 'one' ? [] : termsOf(y, x);
     if (x.kind === 'level') {
@@ -87,9 +94,9 @@ export function momentsOf(scope: Scope, asked: Rows, columns: readonly string[])
     if (y.kind === 'level') return termsOf(y, x);
     if (y.kind === 'one') return [at(sumBy(x.column, 0), (g) => range(width(0)).map((l) => g * width(0) + l))];
     if (x.column === y.column) return squareOf(scope, rows, x.column, counts.all);
-    return [productOf(scope, rows, x.column, y.column)];
+    return [productTerm(scope, rows, x.column, y.column)];
   };
-  const scaleOf = (entry: Entry): number => (entry.kind === 'number' ? entry.reach : 1);
+  const scaleOf = (entry: MomentEntry): number => (entry.kind === 'number' ? entry.reach : 1);
   const places = entries.flatMap((x, i) =>
     entries.slice(0, i + 1).map((y, j) => ({ i, j, terms: termsOf(x, y), scale: scaleOf(x) * scaleOf(y) })),
   );
@@ -98,32 +105,36 @@ export function momentsOf(scope: Scope, asked: Rows, columns: readonly string[])
     at: (noisy, group) => read(entries.length, places, noisy, group),
     spread: (i, j, noise) => {
       const { terms, scale } = places.find((place) => place.i === Math.max(i, j) && place.j === Math.min(i, j))!;
-      const { deviation, half } = noiseOf(terms, noise);
-      return { deviation: deviation / scale, half: half(miss) / scale };
+      const { deviation, half } = noiseOfTerms(terms, noise);
+      return { deviation: deviation / scale, half: half(defaultAlpha) / scale };
     },
   };
 }
 
-const at = (term: Term, cells: Cells): Term => ({ ...term, cells });
+const at = (term: LinearTerm, cells: Cells): LinearTerm => ({ ...term, cells });
 
 function read(
   size: number,
-  places: readonly { readonly i: number; readonly j: number; readonly terms: readonly Term[]; readonly scale: number }[],
+  places: readonly { readonly i: number; readonly j: number; readonly terms: readonly LinearTerm[]; readonly scale: number }[],
   noisy: readonly NoisyMeasure[],
   group: number,
 ): ReturnType<Moments['at']> {
-  const matrix = square(size);
-  const laws = lawsOf(noisy);
+  const matrix = zeroMatrix(size);
+  const distributions = distributionsOf(noisy);
   const noises = new Map<string, { deviation: number; laplace: boolean; enters: Place[] }>();
   for (const { i, j, terms, scale } of places)
     for (const { measure, factor, cells } of terms) {
       const by = toNumber(factor) / scale;
-      const law = additive(laws, measure);
+      const distribution = additiveNoise(distributions, measure);
       const { values } = noisy[measure] as { readonly values: readonly bigint[] };
       for (const cell of cells(group)) {
         matrix[i]![j]! += by * Number(values[cell]!);
         const key = `${measure} ${cell}`;
-        const noise = noises.get(key) ?? { deviation: deviation(law), laplace: isLaplace(law), enters: [] };
+        const noise = noises.get(key) ?? {
+          deviation: standardDeviation(distribution),
+          laplace: isLaplace(distribution),
+          enters: [],
+        };
         noise.enters.push({ i, j, by });
         noises.set(key, noise);
       }
@@ -132,8 +143,8 @@ function read(
   return { matrix, noises: [...noises.values()].filter((noise) => noise.deviation > 0) };
 }
 
-export function categoryOf(scope: Scope, name: string): Category {
-  const column = columnNamed(scope.policy, name);
+export function categoryOf(scope: BindingScope, name: string): CategoryLevels {
+  const column = declaredColumn(scope.policy, name);
   if (column.type !== 'category')
     throw new Fault(
       'QUERY_INVALID',
@@ -144,49 +155,49 @@ export function categoryOf(scope: Scope, name: string): Category {
   const levels = labels.slice(0, -1);
   if (levels.length < 2)
     throw new Fault('QUERY_INVALID', `Column "${name}" has only one value.`, 'Leave it out: it tells no rows apart.');
-  const key: CodeKey = { kind: 'code', column: name, groups, missing: 'drop', size: groups.length };
+  const key: CategoryKey = { kind: 'code', column: name, groups, missing: 'drop', size: groups.length };
   return { name, key: { key, labels: levels }, levels };
 }
 
-function entriesOf(scope: Scope, column: string, categories: readonly Category[]): readonly Entry[] {
+function entriesOf(scope: BindingScope, column: string, categories: readonly CategoryLevels[]): readonly MomentEntry[] {
   const category = categories.find(({ name }) => name === column);
   if (category)
     return category.levels.slice(1).map((level) => ({ kind: 'level', column, level, not: category.levels[0]! }) as const);
-  const { grid, origin, reach } = centreOf(scope, column);
+  const { grid, origin, reach } = centredGrid(scope, column);
   if (reach === 0n) throw new Fault('QUERY_INVALID', `Column "${column}" has only one value.`, 'Leave it out.');
   const unit = toNumber(grid.unit);
   return [{ kind: 'number', column, middle: unit * Number(origin), reach: unit * Number(reach) }];
 }
 
 /** Counts by every two categories, by the only one, or of all rows; a category's own counts come from the first table that has it. */
-function tablesOf(scope: Scope, rows: Rows, categories: readonly Category[]) {
+function tablesOf(scope: BindingScope, rows: RowSelection, categories: readonly CategoryLevels[]) {
   const width = (a: number): number => categories[a]!.levels.length;
   if (categories.length <= 1) {
     const [category] = categories;
-    const term = scope.rowCount(category ? furtherBy(rows, category.key) : rows);
+    const term = scope.rowCount(category ? withKey(rows, category.key) : rows);
     const all = category ? width(0) : 1;
     return {
       all: at(term, (g) => range(all).map((l) => g * all + l)),
       level: (_: number, l: number) => at(term, (g) => [g * all + l]),
-      both: (): Term => {
+      both: (): LinearTerm => {
         throw new RangeError('one category has no pairs');
       },
     };
   }
-  const tables = new Map<string, Term>();
+  const tables = new Map<string, LinearTerm>();
   for (let a = 0; a < categories.length; a++)
     for (let b = a + 1; b < categories.length; b++)
-      tables.set(`${a} ${b}`, scope.rowCount(furtherBy(furtherBy(rows, categories[a]!.key), categories[b]!.key)));
+      tables.set(`${a} ${b}`, scope.rowCount(withKey(withKey(rows, categories[a]!.key), categories[b]!.key)));
   const cell = (g: number, a: number, l: number, b: number, m: number) => (g * width(a) + l) * width(b) + m;
   const first = tables.get('0 1')!;
-  const level = (a: number, l: number): Term =>
+  const level = (a: number, l: number): LinearTerm =>
     a === 0
       ? at(first, (g) => range(width(1)).map((m) => cell(g, 0, l, 1, m)))
       : at(tables.get(`0 ${a}`)!, (g) => range(width(0)).map((k) => cell(g, 0, k, a, l)));
   return {
     all: at(first, (g) => range(width(0) * width(1)).map((k) => g * width(0) * width(1) + k)),
     level,
-    both: (a: number, l: number, b: number, m: number): Term =>
+    both: (a: number, l: number, b: number, m: number): LinearTerm =>
       a < b
         ? at(tables.get(`${a} ${b}`)!, (g) => [cell(g, a, l, b, m)])
         : at(tables.get(`${b} ${a}`)!, (g) => [cell(g, b, m, a, l)]),
@@ -194,8 +205,8 @@ function tablesOf(scope: Scope, rows: Rows, categories: readonly Category[]) {
 }
 
 /** Squares minus half their largest, so that they are centred; the offset is added back for every row. */
-function squareOf(scope: Scope, rows: Rows, column: string, all: Term): readonly Term[] {
-  const { grid, origin, reach } = centreOf(scope, column);
+function squareOf(scope: BindingScope, rows: RowSelection, column: string, all: LinearTerm): readonly LinearTerm[] {
+  const { grid, origin, reach } = centredGrid(scope, column);
   const shift = (reach * reach) / 2n;
   const lifted = multiply(multiply(grid.unit, grid.unit), rational(shift));
   return [momentTerm(scope, rows, grid, { power: 2, origin, shift }), { ...all, factor: multiply(all.factor, lifted) }];

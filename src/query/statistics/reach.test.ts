@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { normalFrom, seeded } from '../../../experiments/coverage/world.js';
 import { chiSquareTail, normalTails } from './chi-square.js';
-import { applied, eigen, rootOf, solved } from './matrix.js';
-import { deviations, type Movable, reachOf } from './reach.js';
+import { choleskyRoot, eigenDecomposition, multiplyVector, solveCholesky } from './matrix.js';
+import { confidenceInterval, criticalValue, type PerturbedValue } from './reach.js';
 
 const gaussian = () => false;
 /** (a + s z1) / (b + t z2). */
 const quotient =
-  (a: number, b: number, s: number, t: number): Movable =>
+  (a: number, b: number, s: number, t: number): PerturbedValue =>
   (z) => {
     const [top, bottom] = [a + s * z[0]!, b + t * z[1]!];
     return bottom > 0 ? { value: top / bottom, slopes: Float64Array.of(s / bottom, (-t * top) / bottom ** 2) } : undefined;
@@ -21,7 +21,7 @@ describe('confidence intervals of calculated numbers', () => {
       [-80, 60, 20, 20],
       [0, 50, 10, 20],
     ] as const) {
-      const { low, high } = reachOf(quotient(a, b, s, t), 2, gaussian)!;
+      const { low, high } = confidenceInterval(quotient(a, b, s, t), 2, gaussian)!;
       const c = 1.959964 ** 2;
       // (a - r b)^2 = c (s^2 + r^2 t^2)
       const [p, q, r] = [b * b - c * t * t, -2 * a * b, a * a - c * s * s];
@@ -32,23 +32,23 @@ describe('confidence intervals of calculated numbers', () => {
   });
 
   it('the interval of a quotient is unbounded on the side where the denominator could be zero, and Fieller’s on the other', () => {
-    const { low, high } = reachOf(quotient(30, 100, 5, 60), 2, gaussian)!;
+    const { low, high } = confidenceInterval(quotient(30, 100, 5, 60), 2, gaussian)!;
     const c = 1.959964 ** 2;
     const [p, q, r] = [100 ** 2 - c * 60 ** 2, -2 * 30 * 100, 30 ** 2 - c * 5 ** 2];
     expect(p).toBeLessThan(0);
     expect(low).toBeCloseTo((-q - Math.sqrt(q * q - 4 * p * r)) / (2 * p), 4);
     expect(high).toBeNull();
     // Also the top could be nothing: then it could be anything.
-    expect(reachOf(quotient(5, 100, 5, 60), 2, gaussian)).toMatchObject({ low: null, high: null });
+    expect(confidenceInterval(quotient(5, 100, 5, 60), 2, gaussian)).toMatchObject({ low: null, high: null });
   });
 
   it('no point of the ball exceeds the interval, and some reach its ends', () => {
     const random = seeded(3);
-    const of: Movable = (z) => {
+    const of: PerturbedValue = (z) => {
       const [x, y, w] = [2 + z[0]!, 3 + z[1]! / 2, 5 + z[2]!];
       return { value: (x * y) / w, slopes: Float64Array.of(y / w, x / (2 * w), (-x * y) / w ** 2) };
     };
-    const { low, high } = reachOf(of, 3, gaussian)!;
+    const { low, high } = confidenceInterval(of, 3, gaussian)!;
     let [least, most] = [Infinity, -Infinity];
     for (let k = 0; k < 20_000; k++) {
       const z = Float64Array.from({ length: 3 }, () => normalFrom(random));
@@ -63,9 +63,9 @@ describe('confidence intervals of calculated numbers', () => {
   });
 
   it('the critical value allows for the tails of Laplace noise', () => {
-    expect(deviations(Float64Array.of(1), () => true)).toBeCloseTo(2.166, 2);
-    expect(deviations(new Float64Array(100).fill(1), () => true)).toBeLessThan(1.965);
-    expect(deviations(Float64Array.of(1), () => false)).toBeCloseTo(1.96, 3);
+    expect(criticalValue(Float64Array.of(1), () => true)).toBeCloseTo(2.166, 2);
+    expect(criticalValue(new Float64Array(100).fill(1), () => true)).toBeLessThan(1.965);
+    expect(criticalValue(Float64Array.of(1), () => false)).toBeCloseTo(1.96, 3);
   });
 });
 
@@ -85,14 +85,14 @@ describe('the numerical routines', () => {
 
   it('linear systems and eigenvalues are solved accurately', () => {
     const a = [Float64Array.of(4, 1, 0.5), Float64Array.of(1, 3, -0.2), Float64Array.of(0.5, -0.2, 2)];
-    const x = solved(rootOf(a)!, [1, 2, 3]);
-    for (const [i, b] of applied(a, x).entries()) expect(b).toBeCloseTo(i + 1, 12);
-    const { values, vectors } = eigen(a);
+    const x = solveCholesky(choleskyRoot(a)!, [1, 2, 3]);
+    for (const [i, b] of multiplyVector(a, x).entries()) expect(b).toBeCloseTo(i + 1, 12);
+    const { values, vectors } = eigenDecomposition(a);
     for (const [i, row] of a.entries())
       for (const [j, entry] of row.entries()) {
         const again = values.reduce((sum, value, k) => sum + value * vectors[i]![k]! * vectors[j]![k]!, 0);
         expect(again).toBeCloseTo(entry, 10);
       }
-    expect(rootOf([Float64Array.of(1, 2), Float64Array.of(2, 1)])).toBeUndefined();
+    expect(choleskyRoot([Float64Array.of(1, 2), Float64Array.of(2, 1)])).toBeUndefined();
   });
 });

@@ -1,9 +1,9 @@
-import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
+import type { AdditiveDistribution } from '../../privacy/mechanism/law.js';
 
 /** Number and its derivatives by independent errors of standard deviation one; undefined where the errors leave no such number. */
-export type Movable = (errors: Float64Array) => { readonly value: number; readonly slopes: Float64Array } | undefined;
+export type PerturbedValue = (errors: Float64Array) => { readonly value: number; readonly slopes: Float64Array } | undefined;
 
-export interface Reached {
+export interface ConfidenceInterval {
   readonly value: number;
   /** First order: root of the sum of squared derivatives. */
   readonly deviation: number;
@@ -17,7 +17,7 @@ const normal = 1.959964;
 const tail = (normal ** 3 - 3 * normal) / 24;
 
 /** Number of deviations that a sum of errors exceeds 5 times in 100: 1.96, and more where few Laplace errors dominate it. */
-export function deviations(slopes: Float64Array, isLaplace: (k: number) => boolean): number {
+export function criticalValue(slopes: Float64Array, isLaplace: (k: number) => boolean): number {
   let [squares, fourths] = [0, 0];
   slopes.forEach((slope, k) => {
     squares += slope ** 2;
@@ -26,13 +26,18 @@ export function deviations(slopes: Float64Array, isLaplace: (k: number) => boole
   return squares > 0 ? normal + (tail * 3 * fourths) / squares ** 2 : normal;
 }
 
-export const isLaplace = (law: AdditiveLaw<number>): boolean => law.kind === 'laplace';
+export const isLaplace = (distribution: AdditiveDistribution<number>): boolean => distribution.kind === 'laplace';
 
 /** All values reached by errors whose norm is at most the critical value plus `more` (confidence-interval.proof.md). */
-export function reachOf(of: Movable, errors: number, laplace: (k: number) => boolean, more = 0): Reached | undefined {
+export function confidenceInterval(
+  of: PerturbedValue,
+  errors: number,
+  laplace: (k: number) => boolean,
+  more = 0,
+): ConfidenceInterval | undefined {
   const start = of(new Float64Array(errors));
   if (!start) return undefined;
-  const radius = deviations(start.slopes, laplace) + more;
+  const radius = criticalValue(start.slopes, laplace) + more;
   const [low, high] = [farthest(of, errors, radius, -1), farthest(of, errors, radius, 1)];
   return {
     value: start.value,
@@ -46,7 +51,7 @@ export function reachOf(of: Movable, errors: number, laplace: (k: number) => boo
 const [growths, searches] = [6, 60];
 
 /** Largest (sign 1) or smallest (-1) value in the ball: at its extremum on the rim, the gradient points along the radius. */
-function farthest(of: Movable, errors: number, radius: number, sign: 1 | -1): number | null {
+function farthest(of: PerturbedValue, errors: number, radius: number, sign: 1 | -1): number | null {
   let at: Float64Array = new Float64Array(errors);
   let here = of(at)!;
   for (let growth = 1; growth <= growths; growth++) {

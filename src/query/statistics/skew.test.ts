@@ -4,59 +4,59 @@ import { asked, counted, truthOf } from '../../../experiments/coverage/world.js'
 import { number, samplePolicy } from '../../../test/sample-policy.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import { shifts, skewOf, spreadOf, unseen, widened } from './skew.js';
+import { extraDeviations, skewOf, skewShifts, unseenVariation, varianceEstimate } from './skew.js';
 
 const people = population(300);
 const quiet = { noise: 'gaussian', amount: 1e9 } as const;
 
 describe('a variance estimated from noisy sums', () => {
   it('the variance is the plain one without noise, and never below the mean of its positive part', () => {
-    expect(spreadOf(4, [0, 0])).toEqual({ variance: 4, short: 0 });
-    expect(spreadOf(-1, [])).toEqual({ variance: 0, short: 0 });
-    expect(spreadOf(0, [3, 4]).variance).toBeCloseTo(5 / Math.sqrt(2 * Math.PI), 9);
-    expect(spreadOf(50, [3, 4]).variance).toBeCloseTo(50, 6);
-    expect(spreadOf(-5, [5]).variance).toBeCloseTo(5 * 0.0833155, 4);
+    expect(varianceEstimate(4, [0, 0])).toEqual({ variance: 4, short: 0 });
+    expect(varianceEstimate(-1, [])).toEqual({ variance: 0, short: 0 });
+    expect(varianceEstimate(0, [3, 4]).variance).toBeCloseTo(5 / Math.sqrt(2 * Math.PI), 9);
+    expect(varianceEstimate(50, [3, 4]).variance).toBeCloseTo(50, 6);
+    expect(varianceEstimate(-5, [5]).variance).toBeCloseTo(5 * 0.0833155, 4);
   });
 
   it('the shortfall of a variance never exceeds the variance, and lengthens the interval accordingly', () => {
-    for (const told of [-20, -3, 0, 1, 4, 30]) {
-      const { variance, short } = spreadOf(told, [5]);
+    for (const estimate of [-20, -3, 0, 1, 4, 30]) {
+      const { variance, short } = varianceEstimate(estimate, [5]);
       expect(short).toBe(Math.min(5, variance));
     }
     // Student's quantile with 50 degrees of freedom is 2.0086.
-    expect(1.959964 + widened(Math.sqrt(2 / 50), 1)).toBeCloseTo(2.0086, 2);
-    expect(widened(0, 1)).toBe(0);
-    expect(widened(9, 1)).toBe(1);
+    expect(1.959964 + extraDeviations(Math.sqrt(2 / 50), 1)).toBeCloseTo(2.0086, 2);
+    expect(extraDeviations(0, 1)).toBe(0);
+    expect(extraDeviations(9, 1)).toBe(1);
   });
 });
 
 describe('a variance that few people determine', () => {
-  const skew = { third: 3, strays: 0 };
+  const skew = { third: 3, deviation: 0 };
   it('the variance goes along with a single mean, and varies separately where skewness cancels', () => {
-    expect(unseen([{ by: 2, variance: 5, skew }])).toBeCloseTo(0, 12);
+    expect(unseenVariation([{ by: 2, variance: 5, skew }])).toBeCloseTo(0, 12);
     const side = { variance: 5, skew };
-    expect(unseen([{ by: 1, ...side }, { by: -1, ...side }])).toBeCloseTo(Math.sqrt((2 * 9) / 5), 12); // biome-ignore format: one line
-    expect(unseen([{ by: 1, ...side }, { by: 1, ...side }])).toBeCloseTo(0, 12); // biome-ignore format: one line
+    expect(unseenVariation([{ by: 1, ...side }, { by: -1, ...side }])).toBeCloseTo(Math.sqrt((2 * 9) / 5), 12); // biome-ignore format: one line
+    expect(unseenVariation([{ by: 1, ...side }, { by: 1, ...side }])).toBeCloseTo(0, 12); // biome-ignore format: one line
     // Skewness that is mostly noise adds less, and numbers that do not vary add nothing.
-    expect(unseen([{ by: 1, variance: 5, skew: { third: 3, strays: 300 } }, { by: -1, ...side }])).toBeLessThan(unseen([{ by: 1, ...side }, { by: -1, ...side }])); // biome-ignore format: one line
-    expect(unseen([{ by: 1, variance: 0, skew }])).toBe(0);
+    expect(unseenVariation([{ by: 1, variance: 5, skew: { third: 3, deviation: 300 } }, { by: -1, ...side }])).toBeLessThan(unseenVariation([{ by: 1, ...side }, { by: -1, ...side }])); // biome-ignore format: one line
+    expect(unseenVariation([{ by: 1, variance: 0, skew }])).toBe(0);
   });
 
   it('the variance has the sampling deviation of a population in which few people hold everything', () => {
     // Two values attain Pearson's bound: the estimate of the variance p (1 - p) / n varies by its third moment alone.
     const [p, n] = [0.04, 150];
     const [variance, third] = [(p * (1 - p)) / n, (p * (1 - p) * (1 - 2 * p)) / n ** 2];
-    const own = { variance, skew: { third, strays: 0 } };
-    const strays = ((1 - 2 * p) * Math.sqrt((p * (1 - p)) / n)) / n;
-    expect(unseen([{ by: 1, ...own }, { by: -1, ...own }])).toBeCloseTo(Math.SQRT2 * strays, 9); // biome-ignore format: one line
+    const own = { variance, skew: { third, deviation: 0 } };
+    const deviation = ((1 - 2 * p) * Math.sqrt((p * (1 - p)) / n)) / n;
+    expect(unseenVariation([{ by: 1, ...own }, { by: -1, ...own }])).toBeCloseTo(Math.SQRT2 * deviation, 9); // biome-ignore format: one line
   });
 });
 
 describe('a difference of two means', () => {
   it('the interval of a difference has a larger critical value where both groups are equally skew', () => {
     const ask = asked(policy, { kind: 'compare', column: 'fines', between: 'sex' }, quiet);
-    const apart = truthOf(ask, counted(policy, ask, people))[0]!.rows[2]!;
-    const { low, high, standardError } = apart.withSampling!;
+    const difference = truthOf(ask, counted(policy, ask, people))[0]!.rows[2]!;
+    const { low, high, standardError } = difference.withSampling!;
     expect((high! - low!) / 2 / standardError).toBeGreaterThan(2);
   });
 });
@@ -67,26 +67,26 @@ describe('the skewness of a mean', () => {
     const of = (power: number, about = 0) => list.reduce((sum, x) => sum + (x - about) ** power, 0) / list.length;
     const mean = of(1);
     const sums = [
-      { cube: of(3), strays: 0 },
-      { mean, strays: 0 },
-      { variance: of(2, mean), strays: 0 },
+      { cube: of(3), deviation: 0 },
+      { mean, deviation: 0 },
+      { variance: of(2, mean), deviation: 0 },
     ] as const;
     expect(skewOf(...sums, [-99, 99]).third).toBeCloseTo(of(3, mean), 9);
-    expect(skewOf(...sums, [-99, 3])).toEqual({ third: 3, strays: 0 });
-    const strays = skewOf({ cube: 0, strays: 1 }, { mean: 2, strays: 3 }, { variance: 1, strays: 4 }, [0, 0]);
-    expect(strays.strays).toBeCloseTo(Math.hypot(1, 24, 27), 9);
+    expect(skewOf(...sums, [-99, 3])).toEqual({ third: 3, deviation: 0 });
+    const deviation = skewOf({ cube: 0, deviation: 1 }, { mean: 2, deviation: 3 }, { variance: 1, deviation: 4 }, [0, 0]);
+    expect(deviation.deviation).toBeCloseTo(Math.hypot(1, 24, 27), 9);
   });
 
   it('the skewness shifts both ends towards the long tail, and no end inwards for what may be noise', () => {
-    const sure = shifts({ third: 0.2, strays: 0 }, 1);
+    const sure = skewShifts({ third: 0.2, deviation: 0 }, 1);
     expect(sure.high).toBeCloseTo((0.2 * (2 * 1.959964 ** 2 + 1)) / 6, 9);
     expect(sure.low).toBeCloseTo(sure.high, 9);
-    const unsure = shifts({ third: 0.2, strays: 0.3 }, 1);
+    const unsure = skewShifts({ third: 0.2, deviation: 0.3 }, 1);
     expect(unsure.low).toBe(0);
     expect(unsure.high).toBeGreaterThan(0);
     expect(unsure.high).toBeLessThan(sure.high / 2);
-    expect(shifts({ third: -0.2, strays: 0 }, 1)).toEqual({ low: -sure.high, high: -sure.high });
-    expect(shifts({ third: 0, strays: 1 }, 1)).toEqual({ low: 0, high: 0 });
+    expect(skewShifts({ third: -0.2, deviation: 0 }, 1)).toEqual({ low: -sure.high, high: -sure.high });
+    expect(skewShifts({ third: 0, deviation: 1 }, 1)).toEqual({ low: 0, high: 0 });
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { bindBatch } from '../bind.js';
 import type { AnswerTable } from '../bound.js';
 import { parseBatch } from '../parse.js';
 import { nearestCorrelations } from './correlated.js';
-import { eigen } from './matrix.js';
+import { eigenDecomposition } from './matrix.js';
 
 const people = population(400);
 const loud = { noise: 'laplace', amount: 1 } as const;
@@ -111,7 +111,9 @@ describe('correlations', () => {
     const { values, moved } = nearestCorrelations(3, pairs, [0.9, 0.9, -0.9]);
     expect(moved).toBe(true);
     const [a, b, c] = values as number[];
-    const least = Math.min(...eigen([Float64Array.of(1, a!, b!), Float64Array.of(a!, 1, c!), Float64Array.of(b!, c!, 1)]).values);
+    const least = Math.min(
+      ...eigenDecomposition([Float64Array.of(1, a!, b!), Float64Array.of(a!, 1, c!), Float64Array.of(b!, c!, 1)]).values,
+    );
     expect(least).toBeGreaterThan(-1e-9);
     expect(nearestCorrelations(3, pairs, [0.5, 0.4, 0.3])).toEqual({ values: [0.5, 0.4, 0.3], moved: false });
   });
@@ -180,7 +182,7 @@ describe('estimates for the population', () => {
     const effect = (more: object) => {
       const [measure] = bindBatch(parseBatch({ kind: 'sum', column: 'income', ...more }), policy).measures;
       return (
-        Number(measure!.mechanism === 'additive' && measure!.effects.get('*' as never)!.l1) *
+        Number(measure!.mechanism === 'additive' && measure!.sensitivity.get('*' as never)!.l1) *
         (measure!.mechanism === 'additive' ? Number(measure!.grid.num) / Number(measure!.grid.den) : 1)
       );
     };

@@ -22,20 +22,20 @@ function slopeVariances(x: readonly number[], y: readonly number[]) {
   const [mx, my] = [mean(x), mean(y)];
   const squares = x.reduce((sum, v) => sum + (v - mx) ** 2, 0);
   const slope = x.reduce((sum, v, i) => sum + (v - mx) * (y[i]! - my), 0) / squares;
-  const apart = x.map((v, i) => (y[i]! - my - slope * (v - mx)) ** 2);
+  const squaredResiduals = x.map((v, i) => (y[i]! - my - slope * (v - mx)) ** 2);
   return {
-    white: apart.reduce((sum, e, i) => sum + e * (x[i]! - mx) ** 2, 0) / squares ** 2,
-    plain: (mean(apart) * n) / (n - 2) / squares,
+    white: squaredResiduals.reduce((sum, e, i) => sum + e * (x[i]! - mx) ** 2, 0) / squares ** 2,
+    plain: (mean(squaredResiduals) * n) / (n - 2) / squares,
   };
 }
 
 describe('a regression with a declared design', () => {
   it.each(['rent', 'savings', 'income'])('the sampling error is that of an outcome with unequal variance: %s', (outcome) => {
     const table = exact({ kind: 'regression', outcome, on: ['age'] });
-    const told = table.rows.find(({ keys }) => keys.includes('age'))!.withSampling!.standardError ** 2;
+    const variance = table.rows.find(({ keys }) => keys.includes('age'))!.withSampling!.standardError ** 2;
     const { white, plain } = slopeVariances(people.age!.map(Number), people[outcome]!.map(Number));
-    expect(told / white).toBeGreaterThan(0.975);
-    expect(told / white).toBeLessThan(1.1);
+    expect(variance / white).toBeGreaterThan(0.975);
+    expect(variance / white).toBeLessThan(1.1);
     if (outcome === 'savings') expect(white / plain).toBeGreaterThan(1.8);
   });
 
@@ -44,11 +44,13 @@ describe('a regression with a declared design', () => {
     const ask = asked(policy, query, { noise: 'laplace', amount: 1 });
     const counts = counted(policy, ask, people);
     // Only the count of classes is noisy here; the other measures are exact.
-    const laws = ask.laws.map((law, k) => ('worth' in ask.bound.measures[k]! ? law : ({ kind: 'none' } as const)));
+    const distributions = ask.laws.map((distribution, k) =>
+      'worth' in ask.bound.measures[k]! ? distribution : ({ kind: 'none' } as const),
+    );
     const plain = Math.sqrt(slopeVariances(people.age!.map(Number), people.income!.map(Number)).plain);
     const random = seeded(3);
     for (let k = 0; k < 40; k++) {
-      const [table] = released(policy, { ...ask, laws }, counts, random);
+      const [table] = released(policy, { ...ask, laws: distributions }, counts, random);
       const { standardError } = table!.rows.find(({ keys }) => keys.includes('age'))!.withSampling!;
       expect(standardError).toBeGreaterThan(0.99 * plain);
       expect(standardError).toBeLessThan(2.1 * plain);

@@ -6,26 +6,26 @@ import { codesOf } from '../../policy/code.js';
 import { isNumber } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { cellName } from '../count/code-cell.js';
-import { cellText, cutRows } from '../count/kept-rows.js';
+import { cellText, selectBoundedRows } from '../count/kept-rows.js';
 import { columnGrid, sourceColumn } from '../count/read-column.js';
 import { cellSql, RowSql } from '../count/row-sql.js';
 import { columnsTested } from '../count/row-test.js';
 import { columnsOfView, namesPersons, placeName, policyOfView } from './declared.js';
-import { beyondName, cutOf, personIn, type ReadCell, type Tables, wholePersons } from './limits.js';
-import { tableOf } from './rows-per-person.js';
-import type { Feature, Part, PersonRows, View } from './view.js';
+import { beyondName, boundedTable, personIn, type ViewCell, type ViewTables, wholePersons } from './limits.js';
+import { tableOfPart } from './rows-per-person.js';
+import type { PersonFeature, PersonRows, View, ViewPart } from './view.js';
 
 /** Part in SQL: rows with the person in `owner`, and cells under aliases. */
-interface ReadPart {
+interface CompiledPart {
   readonly sql: string;
-  readonly cells: ReadonlyMap<string, ReadCell>;
+  readonly cells: ReadonlyMap<string, ViewCell>;
 }
 
 /** Persons whose rows are read: all, bounded in the statement; those within all limits, unbounded; or those beyond, chosen once. */
-type Whose = 'everybody' | 'within' | 'beyond';
+type RowScope = 'everybody' | 'within' | 'beyond';
 
 /** Rows of a view as SQL over its tables, and its columns. `data`: FROM item in place of the main table. */
-export function compileView(tables: Tables, binder: Binder, view: View, data: string): Compiled {
+export function compileView(tables: ViewTables, binder: Binder, view: View, data: string): Compiled {
   const { held } = tables;
   if (!held) return compileFor('everybody', tables, binder, view, data);
   if (held.beyond === undefined) return compileFor('within', tables, binder, view, data);
@@ -39,9 +39,9 @@ interface Compiled {
   readonly columns: readonly SourceColumn[];
 }
 
-function compileFor(whose: Whose, tables: Tables, binder: Binder, view: View, data: string): Compiled {
+function compileFor(rowScope: RowScope, tables: ViewTables, binder: Binder, view: View, data: string): Compiled {
   const { policy } = tables;
-  const read = view.parts.map((part) => readPart(whose, tables, binder, part, data));
+  const read = view.parts.map((part) => readPart(rowScope, tables, binder, part, data));
   const at = (as: string) => view.parts.findIndex((part) => part.as === as);
   const cellOf = (as: string, column: string) => {
     const { alias, source, codes } = read[at(as)]!.cells.get(column)!;
@@ -54,40 +54,41 @@ function compileFor(whose: Whose, tables: Tables, binder: Binder, view: View, da
   };
   const joins = view.parts.slice(1).map((part, i) => {
     const persons = part.beside ? part.beside.map((as) => `t${at(as)}.owner`) : ['t0.owner'];
-    const same = tableOf(policy, part)?.public ? [] : persons.map((owner) => `t${i + 1}.owner = ${owner}`);
+    const same = tableOfPart(policy, part)?.public ? [] : persons.map((owner) => `t${i + 1}.owner = ${owner}`);
     const on = part.on.map(({ left, column }) => equal(cellOf(left.as, left.column), cellOf(part.as, column)));
     return ` ${part.optional ? 'LEFT JOIN' : 'JOIN'} (${read[i + 1]!.sql}) AS t${i + 1} ON ${[...same, ...on].join(' AND ')}`;
   });
   const names = columnsOfView(policy, view);
-  const beside: string[] = [];
+  const selected: string[] = [];
   const columns = names.map(({ as, name, own }, i): SourceColumn => {
-    const { source, alias, beside: places } = read[at(as)]!.cells.get(own)!;
-    beside.push(`t${at(as)}.${alias} AS ${quoteName(name)}`);
+    const { source, alias, placeAlias: places } = read[at(as)]!.cells.get(own)!;
+    selected.push(`t${at(as)}.${alias} AS ${quoteName(name)}`);
     if (places === undefined) return { name, type: source.type };
-    beside.push(`t${at(as)}.${places} AS ${placeName}${i}`);
+    selected.push(`t${at(as)}.${places} AS ${placeName}${i}`);
     return { name, type: source.type, places: { column: `${placeName}${i}`, grid: source.places!.grid } };
   });
   // Rows of persons that the main table does not list belong to nobody.
   const named = namesPersons(view) ? '' : ` WHERE t0.owner IN (SELECT ${personIn(tables)} FROM ${data} AS persons)`;
-  const sql = `SELECT ${[`t0.owner AS ${quoteName(policy.protect.unit!)}`, ...beside].join(', ')} FROM (${read[0]!.sql}) AS t0${joins.join('')}${named}`;
+  const sql = `SELECT ${[`t0.owner AS ${quoteName(policy.protect.unit!)}`, ...selected].join(', ')} FROM (${read[0]!.sql}) AS t0${joins.join('')}${named}`;
   return { sql, columns: [...columns, { name: policy.protect.unit!, type: wholePersons(tables) ? 'integer' : 'text' }] };
 }
 
-function readPart(whose: Whose, tables: Tables, binder: Binder, part: Part, data: string): ReadPart {
+function readPart(rowScope: RowScope, tables: ViewTables, binder: Binder, part: ViewPart, data: string): CompiledPart {
   return part.rows.form === 'perPerson'
-    ? readPersons(whose, tables, binder, part.rows, data)
-    : readTable(whose, tables, binder, part, data);
+    ? readPersons(rowScope, tables, binder, part.rows, data)
+    : readTable(rowScope, tables, binder, part, data);
 }
 
-function readTable(whose: Whose, tables: Tables, binder: Binder, part: Part, data: string): ReadPart {
+function readTable(rowScope: RowScope, tables: ViewTables, binder: Binder, part: ViewPart, data: string): CompiledPart {
   const { dialect, policy, held } = tables;
-  const table = tableOf(policy, part);
-  const { cells, columns, person, cut } = cutOf(tables, table, data);
+  const table = tableOfPart(policy, part);
+  const { cells, columns, person, cut } = boundedTable(tables, table, data);
   const owned = [...columns, ...(table?.public ? [] : [[person, 'owner'] as const])];
-  const kept = whose === 'beyond' || table?.public ? held?.rows(table?.name) : undefined;
-  if (kept === undefined && (whose !== 'within' || table?.public)) {
-    const where = whose === 'beyond' && !table?.public && { where: `${person} IN (SELECT ${beyondName} FROM ${held!.beyond})` };
-    return { sql: cutRows(dialect, binder, owned, { ...cut, ...where }), cells };
+  const kept = rowScope === 'beyond' || table?.public ? held?.rows(table?.name) : undefined;
+  if (kept === undefined && (rowScope !== 'within' || table?.public)) {
+    const where = rowScope === 'beyond' &&
+      !table?.public && { where: `${person} IN (SELECT ${beyondName} FROM ${held!.beyond})` };
+    return { sql: selectBoundedRows(dialect, binder, owned, { ...cut, ...where }), cells };
   }
   const listed = owned.map(([expression, alias]) => `${expression} AS ${alias}`).join(', ');
   const from = kept === undefined ? cut.from : `${kept} AS fugu_rows`;
@@ -96,10 +97,16 @@ function readTable(whose: Whose, tables: Tables, binder: Binder, part: Part, dat
 }
 
 /** One row per person, computed from that person's rows alone. */
-function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter, features }: PersonRows, data: string): ReadPart {
+function readPersons(
+  rowScope: RowScope,
+  tables: ViewTables,
+  binder: Binder,
+  { of, filter, features }: PersonRows,
+  data: string,
+): CompiledPart {
   const { dialect, policy } = tables;
   const declared = policyOfView(policy, of);
-  const { sql, columns } = compileFor(whose, tables, binder, of, data);
+  const { sql, columns } = compileFor(rowScope, tables, binder, of, data);
   const names = [
     ...new Set([
       ...columnsTested(filter),
@@ -116,13 +123,13 @@ function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter,
   const given = (name: string) => row.answered(name);
   const place = (name: string) => `CASE WHEN ${given(name)} THEN ${row.number(name).position} END`;
   /** Order of values that are otherwise tied; categories by their code. */
-  const codes = (name: string) => codesAsked(declared.columns.get(name)!);
-  const said = (name: string) => cellText(dialect, sourceColumn(columns, name), codes(name), cell(name));
+  const codes = (name: string) => categoryCodes(declared.columns.get(name)!);
+  const textOfCell = (name: string) => cellText(dialect, sourceColumn(columns, name), codes(name), cell(name));
   const value = (name: string) =>
-    isNumber(declared.columns.get(name)!) ? `coalesce(${place(name)}, -1)` : `coalesce(${said(name)}, '')`;
+    isNumber(declared.columns.get(name)!) ? `coalesce(${place(name)}, -1)` : `coalesce(${textOfCell(name)}, '')`;
   const counts = features.flatMap((f, k) =>
     f.how === 'usual'
-      ? [`count(*) OVER (PARTITION BY owner, ${codes(f.column) ? said(f.column) : cell(f.column)}) AS n${k}`]
+      ? [`count(*) OVER (PARTITION BY owner, ${codes(f.column) ? textOfCell(f.column) : cell(f.column)}) AS n${k}`]
       : [],
   );
   const ranks = features.flatMap((f, k) => {
@@ -150,9 +157,10 @@ function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter,
 }
 
 /** Categories are read by their codes only. */
-const codesAsked = (column: Column): readonly string[] | undefined => (column.type === 'category' ? codesOf(column) : undefined);
+const categoryCodes = (column: Column): readonly string[] | undefined =>
+  column.type === 'category' ? codesOf(column) : undefined;
 
-interface Cells {
+interface FeatureCells {
   readonly cell: (name: string) => string;
   readonly given: (name: string) => string;
   readonly place: (name: string) => string;
@@ -160,7 +168,12 @@ interface Cells {
   readonly columns: readonly SourceColumn[];
 }
 
-function featureValue({ dialect }: Tables, declared: Policy, f: Feature, { cell, given, place, rank, columns }: Cells): string {
+function featureValue(
+  { dialect }: ViewTables,
+  declared: Policy,
+  f: PersonFeature,
+  { cell, given, place, rank, columns }: FeatureCells,
+): string {
   if (f.how === 'count') return dialect.whole('count(*)');
   const whole = isNumber(declared.columns.get(f.column)!);
   const chosen = f.how === 'usual' ? `${rank} = 1 AND ${given(f.column)}` : 'by' in f ? `${rank} = 1 AND ${given(f.by)}` : 'true';

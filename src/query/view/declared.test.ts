@@ -41,10 +41,10 @@ describe('columns of several tables', () => {
     const from = { table: 'visits', join: [{ table: 'data', on: ['person'] }] };
     const probe = bindBatch(parseBatch({ kind: 'count', from }), policy);
     const [visited, own] = ['visits', 'data'].map(
-      (as) => [...probe.measures[0]!.seen!.policy.columns.keys()].find((name) => name.startsWith(`${as}.`)) ?? '',
+      (as) => [...probe.measures[0]!.countedView!.policy.columns.keys()].find((name) => name.startsWith(`${as}.`)) ?? '',
     );
-    const asked = [own!, visited!].map((by) => ({ kind: 'distinct', column: 'person', by: [by], from }));
-    const { measures } = bindBatch(parseBatch(asked), policy);
+    const questions = [own!, visited!].map((by) => ({ kind: 'distinct', column: 'person', by: [by], from }));
+    const { measures } = bindBatch(parseBatch(questions), policy);
     const text = (name: string) => ({ name, type: 'text' }) as const;
     const tables = new Map([
       ['data', { columns: [text('person'), text('Kind')], rows: [['p', 'c']] }],

@@ -1,10 +1,10 @@
 import { Fault } from '../../base/errors.js';
 import { compare, divide, multiply, negate, one, type Rational, rational, zero } from '../../base/exact/rational.js';
-import { columnNamed, isNumber } from '../../policy/domain.js';
+import { declaredColumn, isNumber } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import type { Column, NumberColumn, Policy } from '../../policy/policy.js';
-import { isSteady, rowsPerPerson, tableOf } from './rows-per-person.js';
-import type { Feature, Part, PersonRows, View } from './view.js';
+import { isSteady, rowsPerPerson, tableOfPart } from './rows-per-person.js';
+import type { PersonFeature, PersonRows, View, ViewPart } from './view.js';
 
 /** Column of a view, with the part it comes from. */
 export interface ViewColumn {
@@ -38,12 +38,12 @@ export function columnsOfView(policy: Policy, { parts }: View): readonly ViewCol
     const { public: _, ...declared } = column;
     return { as, own: name, name: own, column: { ...declared, name: own } as Column, ...(met && { met }) };
   });
-  refuseOneName([policy.protect.unit!, ...named.map(({ name }) => name)]);
+  refuseDuplicateName([policy.protect.unit!, ...named.map(({ name }) => name)]);
   return named;
 }
 
 /** The part before it in which a column of the same name is compared with this one. */
-function metBy(parts: readonly Part[], part: Part, name: string): Part | undefined {
+function metBy(parts: readonly ViewPart[], part: ViewPart, name: string): ViewPart | undefined {
   const met = part.on.find(({ left, column }) => column === name && left.column === name);
   return met && parts.find(({ as }) => as === met.left.as);
 }
@@ -62,7 +62,7 @@ export function columnOfPart(columns: readonly ViewColumn[], { parts }: View, as
 
 /** Names equal up to case are refused: some databases would read one column for the other, and the bounds of the wrong one would hold. */
 const folded = (name: string): string => name.toLowerCase();
-function refuseOneName(names: readonly string[]): void {
+function refuseDuplicateName(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
     const small = folded(name);
@@ -80,8 +80,8 @@ function refuseOneName(names: readonly string[]): void {
 /** Prefix of the names of place columns in a view. */
 export const placeName = 'fugu_place_';
 
-export function columnsOfPart(policy: Policy, part: Part): ReadonlyMap<string, Column> {
-  if (part.rows.form === 'table') return tableOf(policy, part)?.columns ?? policy.columns;
+export function columnsOfPart(policy: Policy, part: ViewPart): ReadonlyMap<string, Column> {
+  if (part.rows.form === 'table') return tableOfPart(policy, part)?.columns ?? policy.columns;
   const { of, features } = part.rows;
   const inner = policyOfView(policy, of);
   return new Map(features.map((feature) => [feature.name, featureColumn(inner, feature)]));
@@ -108,12 +108,12 @@ export function policyOfView(policy: Policy, view: View): Policy {
 const derived = new WeakMap<Policy, WeakMap<View, Policy>>();
 
 /** Bounds of a feature for any rows of one person, from the declaration of its column. */
-function featureColumn(inner: Policy, feature: Feature): Column {
+function featureColumn(inner: Policy, feature: PersonFeature): Column {
   const { name, how } = feature;
   const base = { name, missing: [] };
   const rows = rational(inner.protect.maxRows);
   if (how === 'count') return { ...base, type: 'integer', bounds: [zero, rows], step: one };
-  const column = columnNamed(inner, feature.column);
+  const column = declaredColumn(inner, feature.column);
   if (how === 'first' || how === 'last') numberIn(inner, feature.by, 'What comes first or last');
   if (how === 'first' || how === 'last' || how === 'usual') {
     if (column.type === 'category') return { ...column, name };
@@ -124,7 +124,7 @@ function featureColumn(inner: Policy, feature: Feature): Column {
       how === 'usual' ? 'Ask it of a category.' : 'Ask it of a category or a number.',
     );
   }
-  const number = numberIn(inner, feature.column, `The ${told[how]} per person`);
+  const number = numberIn(inner, feature.column, `The ${featureWords[how]} per person`);
   if (how === 'mean') return { ...bare(number), ...between(number, inner.protect.maxRows), name };
   if (how !== 'sum') return { ...bare(number), name };
   const [low, high] = number.bounds;
@@ -132,7 +132,7 @@ function featureColumn(inner: Policy, feature: Feature): Column {
   const bounds = [multiply(rows, smaller(low, zero)), multiply(rows, larger(high, zero))] as const;
   return { ...base, type: unit.den === 1n ? 'integer' : 'number', bounds, step: unit };
 }
-const told = { sum: 'sum', mean: 'mean', least: 'smallest number', most: 'largest number' } as const;
+const featureWords = { sum: 'sum', mean: 'mean', least: 'smallest number', most: 'largest number' } as const;
 
 /**
  * Step of a mean, which lies between the steps of its column: a thousandth of a step, or the finest with summable squares.
@@ -153,7 +153,7 @@ const smaller = (a: Rational, b: Rational): Rational => (compare(a, b) <= 0 ? a 
 const larger = (a: Rational, b: Rational): Rational => (compare(a, b) >= 0 ? a : b);
 
 function numberIn(inner: Policy, name: string, what: string): NumberColumn {
-  const column = columnNamed(inner, name);
+  const column = declaredColumn(inner, name);
   if (isNumber(column)) return column;
   throw new Fault(
     'QUERY_INVALID',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainly } from '../../../test/plainly.js';
-import { type Engine, type Pinned, pinned } from '../../data/engine/engine.js';
+import { type Engine, type Snapshot, withSnapshot } from '../../data/engine/engine.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { Policy } from '../../policy/policy.js';
@@ -49,19 +49,19 @@ const visits =
   'person,cost,clinic\nann,1,a\nann,2,b\nann,4,a\nann,4,a\nbob,8,b\nbob,16,a\nbob,32,\ncid,64,b\ndan,99,a\n,98,a\ndan,97,b\ndan,96,b\n';
 
 /** The same where nothing can be held, so every statement bounds the rows of all persons. */
-function holdingNothing(data: Pinned): Pinned {
+function holdingNothing(data: Snapshot): Snapshot {
   const whole = data.whole === data ? undefined : holdingNothing(data.whole);
-  const bare: Pinned = Object.defineProperty({ ...plainly(data), close: async () => undefined }, 'whole', {
+  const bare: Snapshot = Object.defineProperty({ ...plainly(data), close: async () => undefined }, 'whole', {
     get: () => whole ?? bare,
   });
   return bare;
 }
-const counted = async (data: Pinned, sql: string) =>
+const counted = async (data: Snapshot, sql: string) =>
   (await countCells(data, policy, bindBatch(parseSql(sql, policy), policy).measures)).map((cells) => cells.open());
 
 describe('rows of persons beyond a limit that were chosen once', () => {
   it.each(statements)('the held rows are those that every statement would choose: %s', async (sql) => {
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       expect(data.whole.hold).toBeDefined();
       const held = await counted(data, sql);
       expect(held.flat().some((n) => n > 0n)).toBe(true);
@@ -73,7 +73,7 @@ describe('rows of persons beyond a limit that were chosen once', () => {
   it.each(statements)('the held rows are chosen among the remaining rows where some are left out: %s', async (sql) => {
     for (const home of ['h1', 'h2']) {
       const without = await engine.without('home', [home]);
-      await pinned(without, async (data) => {
+      await withSnapshot(without, async (data) => {
         expect(await counted(data, sql)).toEqual(await counted(holdingNothing(data), sql));
       });
       await without.close();
@@ -82,14 +82,14 @@ describe('rows of persons beyond a limit that were chosen once', () => {
 
   it('the held rows are chosen again when the data has changed', async () => {
     const sql = statements[0]!;
-    const before = await pinned(engine, (data) => counted(data, sql));
+    const before = await withSnapshot(engine, (data) => counted(data, sql));
     await writeFile(join(folder, 'visits.csv'), `${visits}cid,100,a\ncid,100,a\ncid,100,a\n`);
-    await pinned(engine, async (data) => {
+    await withSnapshot(engine, async (data) => {
       const after = await counted(data, sql);
       expect(after).not.toEqual(before);
       expect(after).toEqual(await counted(holdingNothing(data), sql));
     });
     await writeFile(join(folder, 'visits.csv'), visits);
-    expect(await pinned(engine, (data) => counted(data, sql))).toEqual(before);
+    expect(await withSnapshot(engine, (data) => counted(data, sql))).toEqual(before);
   });
 });

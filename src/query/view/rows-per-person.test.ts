@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { smallDatabase, type Tables } from '../../../test/tables-of-persons.js';
 import type { Cell, SourceColumn } from '../../data/engine/engine.js';
-import type { Column, Policy, Table } from '../../policy/policy.js';
+import type { Column, LinkedTable, Policy } from '../../policy/policy.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../bind.js';
 import { countCells } from '../count/count.js';
@@ -51,7 +51,7 @@ interface Schema {
 
 function schemaOf(draw: Draw): Schema {
   const shape = new Map<string, readonly string[]>([['data', ['person', 'w', 'c0', 'x0', 'k']]]);
-  const tables = new Map<string, Table>();
+  const tables = new Map<string, LinkedTable>();
   for (let i = 1; i <= draw.below(3); i++) {
     const open = i === 2 && draw.chance(0.4);
     const name = `t${i}`;
@@ -124,7 +124,7 @@ interface Question {
 /** A question about whatever columns the view has. */
 function questionOf(draw: Draw, policy: Policy, from: FromForm): Question {
   const probe = bindBatch(parseBatch([{ kind: 'count', from }]), policy);
-  const columns = [...(probe.measures[0]!.seen?.policy ?? policy).columns.values()];
+  const columns = [...(probe.measures[0]!.countedView?.policy ?? policy).columns.values()];
   const categories = columns.filter((c) => c.type === 'category' && !/^(.*\.)?w$/.test(c.name)).map((c) => c.name);
   const world = columns.find((c) => c.name === 'w' || c.name === 'j.w')!.name;
   const numbers = columns.filter((c) => c.type !== 'category').map((c) => c.name);
@@ -141,8 +141,8 @@ function questionOf(draw: Draw, policy: Policy, from: FromForm): Question {
         ]
       : []),
   ];
-  const asked = { ...draw.among(kinds), ...where, from };
-  return { asked: { ...asked, by }, each: { ...asked, by: [world, ...by] } };
+  const question = { ...draw.among(kinds), ...where, from };
+  return { asked: { ...question, by }, each: { ...question, by: [world, ...by] } };
 }
 
 const names = [0, 1, 2, 3, 4];
@@ -212,8 +212,8 @@ async function search(cases: number, seed: number, spoil?: (sql: string) => stri
   const draw = drawing(seed);
   while (found.cases < cases && !(spoil && found.beyond > 0)) {
     const schema = schemaOf(draw);
-    const { asked, each } = questionOf(draw, schema.policy, fromOf(draw, schema));
-    const said = bindBatch(parseBatch(asked), schema.policy).measures;
+    const { asked: question, each } = questionOf(draw, schema.policy, fromOf(draw, schema));
+    const boundMeasures = bindBatch(parseBatch(question), schema.policy).measures;
     const { measures } = bindBatch(parseBatch(each), schema.policy);
     const open = [...shapeOf(draw, schema)];
     const count = async (all: readonly World[], holds = draw.among([undefined, undefined, ...held])) => {
@@ -238,7 +238,7 @@ async function search(cases: number, seed: number, spoil?: (sql: string) => stri
       const after = await count(next);
       for (let w = 0; w < all.length; w++, found.cases++)
         measures.forEach((measure, m) => {
-          const effect = said[m]!.effects.get(everyRecord)!;
+          const bound = boundMeasures[m]!.sensitivity.get(everyRecord)!;
           const size = after[m]!.length / (worlds + 1);
           let [l1, l2squared] = [0n, 0n];
           for (let i = w * size; i < (w + 1) * size; i++) {
@@ -246,9 +246,9 @@ async function search(cases: number, seed: number, spoil?: (sql: string) => stri
             l1 += moved < 0n ? -moved : moved;
             l2squared += moved * moved;
           }
-          if (l1 > effect.l1 || l2squared > effect.l2squared) found.beyond++;
-          else if (l1 === effect.l1 && l1 > 0n) found.reached++;
-          if (measure.counting.value.kind !== said[m]!.counting.value.kind) throw new Error('two questions');
+          if (l1 > bound.l1 || l2squared > bound.l2squared) found.beyond++;
+          else if (l1 === bound.l1 && l1 > 0n) found.reached++;
+          if (measure.counting.value.kind !== boundMeasures[m]!.counting.value.kind) throw new Error('two questions');
         });
       [all, before] = [next, after];
     }

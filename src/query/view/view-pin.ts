@@ -1,18 +1,18 @@
 import { Binder } from '../../data/engine/dialect.js';
-import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../../data/engine/engine.js';
+import type { Cell, Chunk, Snapshot, SourceColumn, Statement } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import type { Seen } from '../count/measure.js';
+import type { CountedView } from '../count/measure.js';
 import { columnsTested } from '../count/row-test.js';
 import { compileView } from './compile.js';
 import { columnsOfView, policyOfView } from './declared.js';
-import { holdRows } from './held.js';
-import type { Tables } from './limits.js';
+import { holdViewRows } from './held.js';
+import type { ViewTables } from './limits.js';
 import { rowsPerPerson } from './rows-per-person.js';
 import type { View } from './view.js';
 
 /** Measures over a view are counted as if its rows were the data's. */
-export const seenThrough = (policy: Policy, view: View): Seen => ({
+export const countedViewOf = (policy: Policy, view: View): CountedView => ({
   policy: policyOfView(policy, view),
   text: JSON.stringify(
     [
@@ -20,10 +20,10 @@ export const seenThrough = (policy: Policy, view: View): Seen => ({
       [...(policy.tables?.values() ?? [])].map(({ columns, ...table }) => [table, [...columns.values()]]),
       ...dataRead(policy, view),
     ],
-    big,
+    jsonValue,
   ),
   tables: [...(policy.tables?.keys() ?? [])].filter((name) => readsTable(view, name)),
-  over: (data) => new ViewPin(data, policy, view),
+  over: (data) => new ViewSnapshot(data, policy, view),
 });
 /** Declared columns of the data that rows per person read: the counting over a view does not name them. */
 const dataRead = (policy: Policy, { parts }: View): readonly Column[] =>
@@ -40,16 +40,16 @@ const dataRead = (policy: Policy, { parts }: View): readonly Column[] =>
     const read = columnsOfView(policy, of).filter(({ as, name }) => own.has(as) && names.has(name));
     return [...read.map(({ column }) => column), ...dataRead(policy, of)];
   });
-const big = (_: string, value: unknown): unknown =>
+const jsonValue = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value;
 
 /** View as one more `fugu_data`: every statement defines it, and nothing is stored in the database. */
-class ViewPin implements Pinned {
-  readonly #data: Pinned;
+class ViewSnapshot implements Snapshot {
+  readonly #data: Snapshot;
   readonly #policy: Policy;
   readonly #view: View;
 
-  constructor(data: Pinned, policy: Policy, view: View) {
+  constructor(data: Snapshot, policy: Policy, view: View) {
     this.#data = data;
     this.#policy = policy;
     this.#view = view;
@@ -106,16 +106,16 @@ class ViewPin implements Pinned {
     };
   }
 
-  async #described(): Promise<Tables> {
+  async #described(): Promise<ViewTables> {
     const policy = this.#policy;
     const names = [undefined, ...(policy.tables?.keys() ?? [])];
     const columns = new Map(await Promise.all(names.map(async (name) => [name, await this.#data.columns(name)] as const)));
     return { dialect: this.dialect, policy, columns: (table) => columns.get(table)! };
   }
 
-  async #tables(): Promise<Tables> {
+  async #tables(): Promise<ViewTables> {
     const tables = await this.#described();
-    const held = await holdRows(this.#data, tables, this.#view);
+    const held = await holdViewRows(this.#data, tables, this.#view);
     return { ...tables, ...(held && { held }) };
   }
 }

@@ -5,24 +5,24 @@ import type { RowTest } from '../count/row-test.js';
  * (rows-per-person.proof.md). The parts are joined in this order.
  */
 export interface View {
-  readonly parts: readonly Part[];
+  readonly parts: readonly ViewPart[];
 }
-export interface Part {
+export interface ViewPart {
   /** Prefix of its columns. */
   readonly as: string;
-  readonly rows: Rows;
+  readonly rows: PartRows;
   /** Equalities with parts before it; equality of the person is implied. */
-  readonly on: readonly Equal[];
+  readonly on: readonly JoinEquality[];
   /** LEFT JOIN: rows without a partner stay. */
   readonly optional: boolean;
   /** Optional parts before it with whose person it is compared: rows in which such a part is missing find no partner. */
   readonly beside?: readonly string[];
 }
-export interface Equal {
+export interface JoinEquality {
   readonly left: { readonly as: string; readonly column: string };
   readonly column: string;
 }
-export type Rows = TableRows | PersonRows;
+export type PartRows = TableRows | PersonRows;
 /** Rows of a table, bounded per person; the data's own where none is named. */
 export interface TableRows {
   readonly form: 'table';
@@ -33,10 +33,10 @@ export interface PersonRows {
   readonly form: 'perPerson';
   readonly of: View;
   readonly filter: readonly RowTest[];
-  readonly features: readonly Feature[];
+  readonly features: readonly PersonFeature[];
 }
 /** Feature of the rows of one person. */
-export type Feature =
+export type PersonFeature =
   | { readonly name: string; readonly how: 'count' }
   | { readonly name: string; readonly how: 'sum' | 'mean' | 'least' | 'most' | 'usual'; readonly column: string }
   /** The value in the row that comes first, or last, by a number. */

@@ -14,32 +14,32 @@ import {
   sum,
   toNumber,
 } from '../../base/exact/rational.js';
-import type { Amplifier, Mixed } from '../../privacy/dependence/amplifier.js';
-import { commonBase } from '../../privacy/dependence/base.js';
+import type { Amplifier, MixedCost } from '../../privacy/dependence/amplifier.js';
+import { commonBaseCost } from '../../privacy/dependence/base.js';
 import { fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
-import { leakage as leakageOf } from '../../privacy/dependence/leakage.js';
-import type { Scope } from '../../privacy/mechanism/effect.js';
+import { leakageBounds as leakageOf } from '../../privacy/dependence/leakage.js';
+import type { ClassScope } from '../../privacy/mechanism/effect.js';
 import { roundUp } from '../../privacy/mechanism/law.js';
-import { nothingSpent, type Profile, pureProfile, spend, zcdpProfile } from '../../privacy/mechanism/profile.js';
-import { answersTo, everyRecord, type RecordClass, tuplesOf, usedMark } from '../../privacy/mechanism/record-class.js';
+import { nothingSpent, type PrivacyCost, pureCost, spend, zcdpCost } from '../../privacy/mechanism/profile.js';
+import { answersTo, everyRecord, type RecordClass, tuplesIn, usedMark } from '../../privacy/mechanism/record-class.js';
 import { pureOfZcdp, zcdpOfPure } from '../../privacy/mechanism/zcdp-of-pure.js';
-import type { CountedMeasure, Measure } from '../../query/count/measure.js';
-import { type Account, admission, gained, isKept, speaksAbout, spentUnder, usedShare } from './account.js';
+import type { Measure, SumMeasure } from '../../query/count/measure.js';
+import { type Account, admission, admits, coversClasses, privacyLossBound, spentUnder, usedShare } from './account.js';
 import { allocate } from './allocate.js';
 import { chooseNoise } from './choose.js';
-import { promiseOf } from './guarantee.js';
+import { guaranteeFor } from './guarantee.js';
 import { openAccount } from './open-account.js';
 
 const [a, b] = [answersTo('a'), answersTo('b')];
-const asRho = ({ rho, pure, total }: Mixed): Rational => total ?? add(rho, zcdpOfPure(pure));
+const asRho = ({ rho, pure, total }: MixedCost): Rational => total ?? add(rho, zcdpOfPure(pure));
 /** Ties that multiply every pure cost by `factor`, and rho by its square: enough to test the bookkeeping. */
 const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
   name: `x${factor}`,
   scope: (c) => c === everyRecord,
-  leakage: (base) => toNumber(commonBase(base, more.scope ?? ((c) => c === everyRecord))) * factor,
+  leakage: (base) => toNumber(commonBaseCost(base, more.scope ?? ((c) => c === everyRecord))) * factor,
   largestBase: (epsilon, parts) =>
-    divide(multiply(epsilon, rational(1, factor)), parts ? commonBase(parts, more.scope ?? (() => true)) : one),
+    divide(multiply(epsilon, rational(1, factor)), parts ? commonBaseCost(parts, more.scope ?? (() => true)) : one),
   gaussian: [
     {
       conditions: [],
@@ -48,34 +48,34 @@ const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
       largestRho: (epsilon) => multiply(multiply(epsilon, epsilon), rational(1, 20 * factor * factor)),
       counted: asRho,
       pureWithin: pureOfZcdp,
-      how: '',
+      method: '',
     },
   ],
   conditions: [],
   whatIf: () => [],
   factoredOnly: false,
   assumptions: [],
-  how: '',
+  method: '',
   ...more,
 });
 const accountOf = (epsilon: string, delta: string, amplifiers: Amplifier[]): Account =>
   openAccount({ ...samplePolicy([]), budget: { epsilon: parseRational(epsilon), delta: parseRational(delta) } }, amplifiers);
-const histogram = (name: string, cells: number, classes: readonly RecordClass[] = [everyRecord]): CountedMeasure => ({
+const histogram = (name: string, cells: number, classes: readonly RecordClass[] = [everyRecord]): SumMeasure => ({
   mechanism: 'additive',
   name,
   cells: Array.from({ length: cells }, (_, k) => [`${k}`]),
   grid: one,
-  effects: new Map(classes.map((c) => [c, { l1: 2n, l2squared: 2n }])),
+  sensitivity: new Map(classes.map((c) => [c, { l1: 2n, l2squared: 2n }])),
   counting: { filter: [], keys: [], value: { kind: 'one' } },
 });
-const star = (cost: string) => pureProfile([[everyRecord, parseRational(cost)]]);
+const star = (cost: string) => pureCost([[everyRecord, parseRational(cost)]]);
 
 describe('an account', () => {
   it('an account admits exactly the costs that fit, and refuses the next one with figures', () => {
     const account = accountOf('1', '0', [times(3)]);
     let spent = nothingSpent;
     for (let k = 0; k < 10; k++) spent = spend(spent, star('1/30'));
-    expect(isKept(account, spent)).toBe(true);
+    expect(admits(account, spent)).toBe(true);
     expect(toNumber(usedShare(account, spent))).toBe(1);
     const more = star('1/3000');
     const after = spend(spent, more);
@@ -92,7 +92,7 @@ describe('an account', () => {
   it('a refusal reports no negative cost when the budget was exceeded before', () => {
     const account = accountOf('1', '0', [times(1)]);
     const exceeded = spend(nothingSpent, star('1.05'));
-    const more = zcdpProfile([[everyRecord, parseRational('1/1000')]]);
+    const more = zcdpCost([[everyRecord, parseRational('1/1000')]]);
     const after = spend(exceeded, more);
     const refused = (): Fault => {
       try {
@@ -109,11 +109,11 @@ describe('an account', () => {
   it('an account with Gaussian costs counts every pure draw at epsilon tanh(epsilon/2)', () => {
     const account = accountOf('1', '1e-6', [times(1)]);
     const pureOnly = spend(nothingSpent, star('0.9'));
-    expect(isKept(account, pureOnly)).toBe(true);
-    expect(isKept(account, spend(pureOnly, zcdpProfile([[everyRecord, parseRational('0.001')]])))).toBe(false);
-    const mixed = spend(spend(nothingSpent, star('0.2')), zcdpProfile([[everyRecord, parseRational('0.03')]]));
-    expect(isKept(account, mixed)).toBe(true);
-    expect(gained(account, mixed)).toBeCloseTo(Math.sqrt(0.03 + 0.2 * Math.tanh(0.1)), 9);
+    expect(admits(account, pureOnly)).toBe(true);
+    expect(admits(account, spend(pureOnly, zcdpCost([[everyRecord, parseRational('0.001')]])))).toBe(false);
+    const mixed = spend(spend(nothingSpent, star('0.2')), zcdpCost([[everyRecord, parseRational('0.03')]]));
+    expect(admits(account, mixed)).toBe(true);
+    expect(privacyLossBound(account, mixed)).toBeCloseTo(Math.sqrt(0.03 + 0.2 * Math.tanh(0.1)), 9);
   });
 
   it('one route is enough to admit a cost, and a factored route covers factored releases only', () => {
@@ -122,7 +122,7 @@ describe('an account', () => {
     const perColumn = (factored: boolean) =>
       spend(
         nothingSpent,
-        pureProfile(
+        pureCost(
           [
             [everyRecord, parseRational('0.9')],
             [a, parseRational('0.5')],
@@ -131,8 +131,8 @@ describe('an account', () => {
           factored,
         ),
       );
-    expect(isKept(account, perColumn(true))).toBe(true);
-    expect(isKept(account, perColumn(false))).toBe(false);
+    expect(admits(account, perColumn(true))).toBe(true);
+    expect(admits(account, perColumn(false))).toBe(false);
   });
 
   it('a cost per row is recorded for each of its answers except public ones', () => {
@@ -141,7 +141,7 @@ describe('an account', () => {
       { ...samplePolicy(columns, { secret: 'answer' }), budget: { epsilon: one, delta: parseRational('0') } },
       [times(5), times(1, { scope: (c) => c === a || c === b })],
     );
-    const booked = account.book(star('0.25'), {});
+    const booked = account.reservedCost(star('0.25'), {});
     expect(booked.perRecord).toEqual(new Map([everyRecord, a, b].map((c) => [c, parseRational('0.25')])));
     expect(booked.noise === 'pure' && booked.factored).toBe(false);
     expect(account.routes.every((r) => spentUnder(r, spend(nothingSpent, booked)) !== undefined)).toBe(true);
@@ -159,7 +159,7 @@ describe('an account', () => {
     const routes = (...measures: Measure[]) =>
       chooseNoise(measures, account, rational(1, 2), nothingSpent).map((p) => [
         p.route.amplifier.name,
-        p.profile.noise === 'pure' && p.profile.factored,
+        p.cost.noise === 'pure' && p.cost.factored,
       ]);
     const [one_, other, both] = [[a], [b], [a, b]].map((classes) => histogram('h', 3, [everyRecord, ...classes]));
     expect(routes(one_!, other!)).toContainEqual(['one by one', true]);
@@ -178,7 +178,7 @@ describe('the routes of an account', () => {
       adversary: 'informed',
       reach: 'any',
       assumptions: [],
-      how: '',
+      method: '',
     });
     for (const belief of [undefined, { prior: rational(1, 10), posterior: rational(3, 10) }])
       for (const amplifiers of [[times(1)], [times(1), times(2)], [pair], [pair, times(3)]]) {
@@ -196,7 +196,7 @@ describe('the routes of an account', () => {
 });
 
 describe('a route for Gaussian noise on sums', () => {
-  const pair = (scope: Scope = (c) => c === everyRecord) =>
+  const pair = (scope: ClassScope = (c) => c === everyRecord) =>
     graphAmplifier({
       name: 'pair',
       graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), Math.log(2)),
@@ -204,12 +204,12 @@ describe('a route for Gaussian noise on sums', () => {
       adversary: 'informed',
       reach: 'any',
       assumptions: [],
-      how: '',
+      method: '',
     });
   const budget = { epsilon: one, delta: parseRational('1e-6') };
   const account = openAccount({ ...samplePolicy([]), budget }, [pair()]);
   const [, onSums] = account.routes;
-  const cost = zcdpProfile([[everyRecord, parseRational('0.001')]]);
+  const cost = zcdpCost([[everyRecord, parseRational('0.001')]]);
   const selection: Measure = {
     ...histogram('median', 1),
     mechanism: 'exponential',
@@ -218,20 +218,20 @@ describe('a route for Gaussian noise on sums', () => {
     rule: 'none',
     perRank: 1,
   };
-  const speaks = (...costs: Profile[]) =>
+  const covers = (...costs: PrivacyCost[]) =>
     spentUnder(
       onSums!,
       costs.reduce((spent, c) => spend(spent, c), nothingSpent),
     ) !== undefined;
 
   it('a route for sums covers sums until Gaussian noise is used for anything else', () => {
-    const sums = account.book(cost, { measures: [histogram('h', 3)] });
-    expect(speaks(sums)).toBe(true);
-    expect(speaks(sums, account.book(star('0.01'), { measures: [selection] }))).toBe(true);
+    const sums = account.reservedCost(cost, { measures: [histogram('h', 3)] });
+    expect(covers(sums)).toBe(true);
+    expect(covers(sums, account.reservedCost(star('0.01'), { measures: [selection] }))).toBe(true);
     for (const reading of [{ measures: [histogram('h', 3), selection] }, {}, { sums: false }])
-      expect(speaks(sums, account.book(cost, reading))).toBe(false);
-    expect(speaks(sums, account.book(cost, { sums: true }))).toBe(true);
-    expect(speaks(sums, cost)).toBe(false);
+      expect(covers(sums, account.reservedCost(cost, reading))).toBe(false);
+    expect(covers(sums, account.reservedCost(cost, { sums: true }))).toBe(true);
+    expect(covers(sums, cost)).toBe(false);
   });
 
   it('the planner uses the route for sums only, and never for measures that depend on two answers', () => {
@@ -267,15 +267,15 @@ describe('a route for Gaussian noise on sums', () => {
       route,
       spend(
         spend(nothingSpent, star('0.1')),
-        zcdpProfile([[everyRecord, spent.rho], ...route.conditions.map((c) => [c.mark, spent.rho] as const)]),
+        zcdpCost([[everyRecord, spent.rho], ...route.conditions.map((c) => [c.mark, spent.rho] as const)]),
       ),
     );
     expect(compare(total!.rho, sure.bound.counted(spent, sure.capacity, sure.epsilon))).toBe(0);
   });
 
   it('the promise adds the failure probabilities of all routes', () => {
-    const said = promiseOf({ ...samplePolicy([]), budget }, account)(onSums!);
-    expect(said.failure).toBeGreaterThanOrEqual(account.routes.reduce((t, r) => t + r.gaussian!.failure, 0));
+    const guarantee = guaranteeFor({ ...samplePolicy([]), budget }, account)(onSums!);
+    expect(guarantee.failure).toBeGreaterThanOrEqual(account.routes.reduce((t, r) => t + r.gaussian!.failure, 0));
     // Upward and, less often, downward: never below the probability of one direction alone.
     for (const { gaussian } of account.routes) {
       const { bound, capacity } = gaussian!;
@@ -290,13 +290,13 @@ describe('a route for Gaussian noise on sums', () => {
 
 describe('a route over record classes', () => {
   it('a route does not cover totals that hold a class outside its scope', () => {
-    const scope: Scope = (c) => c === a || c === b;
-    expect(speaksAbout(scope, [everyRecord, a, usedMark('x')])).toBe(true);
-    expect(speaksAbout(scope, [everyRecord, a, answersTo('u')])).toBe(false);
-    expect(speaksAbout(scope, [everyRecord])).toBe(false);
-    expect(speaksAbout(scope, [])).toBe(true);
-    expect(speaksAbout((c) => c === everyRecord, [everyRecord, a, answersTo('u')])).toBe(true);
-    expect(speaksAbout((c) => c === everyRecord, [tuplesOf('friend')])).toBe(false);
+    const scope: ClassScope = (c) => c === a || c === b;
+    expect(coversClasses(scope, [everyRecord, a, usedMark('x')])).toBe(true);
+    expect(coversClasses(scope, [everyRecord, a, answersTo('u')])).toBe(false);
+    expect(coversClasses(scope, [everyRecord])).toBe(false);
+    expect(coversClasses(scope, [])).toBe(true);
+    expect(coversClasses((c) => c === everyRecord, [everyRecord, a, answersTo('u')])).toBe(true);
+    expect(coversClasses((c) => c === everyRecord, [tuplesIn('friend')])).toBe(false);
   });
 
   it('a column named like a record class of the ledger is a class of its own', () => {
@@ -315,13 +315,13 @@ describe('costs that differ by column', () => {
     adversary: 'informed',
     reach: 'any',
     assumptions: [],
-    how: '',
+    method: '',
   });
   const account = accountOf('1', '0', [answers]);
   const costs = (forA: number, forB: number) =>
     spend(
       nothingSpent,
-      pureProfile([
+      pureCost([
         [everyRecord, rational(forA + forB, 100)],
         ...(
           [
@@ -343,9 +343,9 @@ describe('costs that differ by column', () => {
         if (x + y === 0) continue;
         const leak = leakageOf(graph, Float64Array.of(x / 100, y / 100), 'informed').worst.leakage;
         const spent = costs(x, y);
-        expect(isKept(account, spent), `${x} ${y}`).toBe(leak <= 1);
+        expect(admits(account, spent), `${x} ${y}`).toBe(leak <= 1);
         if (compare(usedShare(account, spent), one) <= 0) expect(leak).toBeLessThanOrEqual(1);
-        expect(gained(account, spent)).toBeCloseTo(leak, 9);
+        expect(privacyLossBound(account, spent)).toBeCloseTo(leak, 9);
         if (leak <= 1 && Math.max(x, y) > capacity) further++;
       }
     expect(further).toBeGreaterThan(20);
@@ -371,7 +371,7 @@ describe('allocation', () => {
             (m) => Math.cbrt(m.cells.length),
           );
           for (const name of ['a', 'b', 'c', 'd'].map(answersTo)) {
-            const total = sum(shares.filter((_, k) => measures[k]!.effects.has(name)));
+            const total = sum(shares.filter((_, k) => measures[k]!.sensitivity.has(name)));
             expect(compare(total, one)).toBeLessThanOrEqual(0);
           }
         },
@@ -395,7 +395,9 @@ describe('the choice of noise', () => {
       const { mechanisms } = chooseNoise(measures, account, one, nothingSpent).find(
         ({ kind }) => (kind === 'gaussian') === (delta !== '0'),
       )!;
-      return mechanisms.map(({ law }) => toNumber(law.kind === 'laplace' ? law.scale : (law as { variance: Rational }).variance));
+      return mechanisms.map(({ distribution }) =>
+        toNumber(distribution.kind === 'laplace' ? distribution.scale : (distribution as { variance: Rational }).variance),
+      );
     };
     const [pure, rho] = [scales('0'), scales('1/100000')];
     expect(pure[1]! / pure[0]!).toBeCloseTo(2, 4);
@@ -412,10 +414,11 @@ describe('the choice of noise', () => {
           const measures = sizes.map((cells, k) => histogram(`q${k}`, cells));
           const share = rational(part, 100);
           const [plan] = chooseNoise(measures, account, share, nothingSpent);
-          const booked = plan!.profile.perRecord.get(everyRecord)!;
+          const booked = plan!.cost.perRecord.get(everyRecord)!;
           const used = sum(
             plan!.mechanisms.map(
-              ({ law }): Rational => (law.kind === 'laplace' ? { num: 2n * law.scale.den, den: law.scale.num } : one),
+              ({ distribution }): Rational =>
+                distribution.kind === 'laplace' ? { num: 2n * distribution.scale.den, den: distribution.scale.num } : one,
             ),
           );
           expect(compare(used, booked)).toBeLessThanOrEqual(0);

@@ -6,19 +6,19 @@ import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { inDoubles } from '../../privacy/mechanism/law.js';
 import { normalQuantile } from '../../privacy/mechanism/law-width.js';
 import { nothingSpent } from '../../privacy/mechanism/profile.js';
-import type { BoundBatch, Foreseen } from '../../query/bound.js';
+import type { BoundBatch, ExpectedError } from '../../query/bound.js';
 import { posteriorAtMost } from './belief.js';
-import { percent } from './belief-words.js';
+import { percentText } from './belief-words.js';
 import { chooseNoise } from './choose.js';
 import { openAccount } from './open-account.js';
 
 /** A workload under an open budget: finds the accuracy that a total epsilon would give if the workload took all of it. */
-export interface Bench {
+export interface AccuracyTask {
   readonly policy: Policy;
   readonly amplifiers: readonly Amplifier[];
   readonly bound: BoundBatch;
 }
-export interface Target {
+export interface AccuracyTarget {
   /** Half width of the confidence interval that every number of the answer must reach, in the answer's own unit. */
   readonly error: number;
   readonly confidence: number;
@@ -29,7 +29,7 @@ export interface Target {
 /** Largest epsilon considered: beyond it an attacker can go from 1 in 1,000 to near certainty. */
 const mostEpsilon: Rational = rational(16);
 
-export function checkTarget({ error, confidence, rows }: Target): void {
+export function checkTarget({ error, confidence, rows }: AccuracyTarget): void {
   const refuse = (message: string, hint: string) => new Fault('BUDGET_INVALID', message, hint);
   if (!(error > 0 && Number.isFinite(error)))
     throw refuse(
@@ -46,22 +46,22 @@ export function checkTarget({ error, confidence, rows }: Target): void {
 }
 
 /** From the 95 % half width to another confidence. Exact for single numbers; for composed answers never too small. */
-function widen({ error }: Foreseen, kind: 'laplace' | 'gaussian', confidence: number): number {
-  const miss = 1 - confidence;
-  const ratio = kind === 'laplace' ? Math.log(miss) / Math.log(0.05) : normalQuantile(1 - miss / 2) / normalQuantile(0.975);
+function widen({ error }: ExpectedError, kind: 'laplace' | 'gaussian', confidence: number): number {
+  const alpha = 1 - confidence;
+  const ratio = kind === 'laplace' ? Math.log(alpha) / Math.log(0.05) : normalQuantile(1 - alpha / 2) / normalQuantile(0.975);
   return error === 'exact' ? ratio : Math.max(1, ratio);
 }
 
 /** Largest error over all answers when the workload takes all of `epsilon`. */
 export function errorWith(
-  { policy, amplifiers, bound }: Bench,
+  { policy, amplifiers, bound }: AccuracyTask,
   epsilon: Rational,
-  { confidence, rows }: Omit<Target, 'error'>,
+  { confidence, rows }: Omit<AccuracyTarget, 'error'>,
 ): number {
   const account = openAccount({ ...policy, budget: { epsilon, delta: policy.budget.delta } }, amplifiers);
   const best = chooseNoise(bound.measures, account, one, nothingSpent)[0];
   if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
-  const errors = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law))).map((f) => {
+  const errors = bound.expectedErrors(best.mechanisms.map(({ distribution }) => inDoubles(distribution))).map((f) => {
     if (f.perRow && rows === undefined)
       throw new Fault(
         'USAGE',
@@ -80,10 +80,10 @@ function roundedUp(x: number): Rational {
 }
 
 /** Least total epsilon whose error is within the target. */
-export function leastEpsilon(bench: Bench, target: Target): Rational {
+export function leastEpsilonFor(task: AccuracyTask, target: AccuracyTarget): Rational {
   checkTarget(target);
-  const reaches = (epsilon: Rational) => errorOrNone(bench, epsilon, target) <= target.error;
-  if (!reaches(mostEpsilon)) throw unreachable(bench, target);
+  const reaches = (epsilon: Rational) => errorOrNone(task, epsilon, target) <= target.error;
+  if (!reaches(mostEpsilon)) throw unreachable(task, target);
   let low = Math.log(1e-6);
   let high = Math.log(toNumber(mostEpsilon));
   while (high - low > 0.002) {
@@ -98,23 +98,23 @@ export function leastEpsilon(bench: Bench, target: Target): Rational {
 }
 
 /** A budget too small for any noise under the declared ties reaches no target. */
-function errorOrNone(bench: Bench, epsilon: Rational, target: Target): number {
+function errorOrNone(task: AccuracyTask, epsilon: Rational, target: AccuracyTarget): number {
   try {
-    return errorWith(bench, epsilon, target);
+    return errorWith(task, epsilon, target);
   } catch (error) {
     if (error instanceof Fault && error.code === 'BUDGET_INVALID') return Number.POSITIVE_INFINITY;
     throw error;
   }
 }
 
-function unreachable(bench: Bench, target: Target): Fault {
-  const best = errorOrNone(bench, mostEpsilon, target);
-  const own = errorOrNone(bench, bench.policy.budget.epsilon, target);
+function unreachable(task: AccuracyTask, target: AccuracyTarget): Fault {
+  const best = errorOrNone(task, mostEpsilon, target);
+  const own = errorOrNone(task, task.policy.budget.epsilon, target);
   const tenth = parseRational('0.1');
   return new Fault(
     'BUDGET_INVALID',
-    `No usable epsilon reaches an error of ${target.error}: even epsilon ${toNumber(mostEpsilon)} (10 % becomes ${percent(posteriorAtMost(tenth, mostEpsilon), 'up')}) only reaches ${best.toPrecision(3)}.`,
-    `The policy's own epsilon ${toNumber(bench.policy.budget.epsilon)} reaches ${own.toPrecision(3)}. Ask for that, for fewer or coarser answers, or for fewer groups.`,
+    `No usable epsilon reaches an error of ${target.error}: even epsilon ${toNumber(mostEpsilon)} (10 % becomes ${percentText(posteriorAtMost(tenth, mostEpsilon), 'up')}) only reaches ${best.toPrecision(3)}.`,
+    `The policy's own epsilon ${toNumber(task.policy.budget.epsilon)} reaches ${own.toPrecision(3)}. Ask for that, for fewer or coarser answers, or for fewer groups.`,
     { details: { reachable: best, atPolicyEpsilon: own } },
   );
 }
@@ -129,13 +129,13 @@ const usualEpsilons: readonly Rational[] = ['0.05', '0.1', '0.2', '0.5', '1', '2
 
 /** A menu for choosing a budget: errors of the answers against the highest posterior of an attacker. */
 export const tradeOff = (
-  bench: Bench,
-  target: Omit<Target, 'error'>,
+  task: AccuracyTask,
+  target: Omit<AccuracyTarget, 'error'>,
   prior: Rational,
   epsilons: readonly Rational[] = usualEpsilons,
 ): readonly TradeOff[] =>
   epsilons.map((epsilon) => ({
     epsilon: toNumber(epsilon),
-    error: errorOrNone(bench, epsilon, { ...target, error: 1 }),
-    posterior: posteriorAtMost(prior, betweenValues(neighboursOf(bench.policy), epsilon)),
+    error: errorOrNone(task, epsilon, { ...target, error: 1 }),
+    posterior: posteriorAtMost(prior, betweenValues(neighboursOf(task.policy), epsilon)),
   }));

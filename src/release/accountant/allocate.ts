@@ -1,8 +1,8 @@
 import { floor, fromNumber, minimum, multiply, one, type Rational, rational } from '../../base/exact/rational.js';
-import type { Scope } from '../../privacy/mechanism/effect.js';
+import type { ClassScope } from '../../privacy/mechanism/effect.js';
 import { columnsIn, everyRecord, type Slicing } from '../../privacy/mechanism/record-class.js';
 import type { Measure } from '../../query/count/measure.js';
-import { isAmong, kinds, valuesIn } from './by-slice.js';
+import { includesValue, representativeValues, valuesIn } from './by-slice.js';
 
 const grain = 1_000_000_000_000n;
 
@@ -12,14 +12,14 @@ const grain = 1_000_000_000_000n;
  */
 export function allocate(
   measures: readonly Measure[],
-  scope: Scope,
+  scope: ClassScope,
   weight: (m: Measure) => number,
   slicing?: Slicing,
 ): readonly Rational[] {
   const weights = measures.map(weight);
   const touched: readonly (readonly unknown[])[] = slicing
     ? valuesTouched(measures, slicing)
-    : measures.map((m) => [...m.effects.keys()].filter(scope));
+    : measures.map((m) => [...m.sensitivity.keys()].filter(scope));
   const sharing = new Map<unknown, { total: number; count: number; equal: boolean; readonly first: number }>();
   touched.forEach((classes, k) => {
     const weight = weights[k]!;
@@ -45,22 +45,25 @@ export function allocate(
 /** Values of the column that all measures treat the same are one class; with several columns, combinations of them. */
 function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly (readonly unknown[])[] {
   const columns = columnsIn(slicing).map((column) => {
-    const own = measures.map(({ effects }) => valuesIn(effects, column));
-    const values = kinds(own.map(({ ranges }) => ranges));
-    return own.map((among) => values.filter((v) => isAmong(among, v)));
+    const own = measures.map(({ sensitivity }) => valuesIn(sensitivity, column));
+    const values = representativeValues(own.map(({ ranges }) => ranges));
+    return own.map((among) => values.filter((v) => includesValue(among, v)));
   });
-  if (columns.length === 1) return measures.map(({ effects }, k) => (effects.has(everyRecord) ? columns[0]![k]! : []));
+  if (columns.length === 1) return measures.map(({ sensitivity }, k) => (sensitivity.has(everyRecord) ? columns[0]![k]! : []));
   const combined = (k: number): readonly string[] =>
     columns.reduce<readonly string[]>(
       (places, touched) => places.flatMap((place) => touched[k]!.map((v) => `${place};${v}`)),
       [''],
     );
-  return measures.map(({ effects }, k) => (effects.has(everyRecord) ? combined(k) : []));
+  return measures.map(({ sensitivity }, k) => (sensitivity.has(everyRecord) ? combined(k) : []));
 }
 
 /** Number of combinations of values. */
-export const combinationsOf = (measures: readonly Measure[], slicing: Slicing): number =>
-  columnsIn(slicing).reduce((n, column) => n * kinds(measures.map(({ effects }) => valuesIn(effects, column).ranges)).length, 1);
+export const combinationCount = (measures: readonly Measure[], slicing: Slicing): number =>
+  columnsIn(slicing).reduce(
+    (n, column) => n * representativeValues(measures.map(({ sensitivity }) => valuesIn(sensitivity, column).ranges)).length,
+    1,
+  );
 
 /** Rounded down to the grain, less a margin for floating-point errors: the shares of a class never exceed one. */
 const floorTo = (share: number): Rational => {

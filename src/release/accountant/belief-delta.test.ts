@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { fromNumber, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
-import { gaussianSums, type Reach } from '../../privacy/dependence/gaussian/sums.js';
+import { type ComponentReach, gaussianSums } from '../../privacy/dependence/gaussian/sums.js';
 import { fromPairs, untied } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
-import { failureProbability, surelyRho } from './belief-delta.js';
+import { failureProbability, largestRhoForOdds } from './belief-delta.js';
 
 const strangers = graphAmplifier({
   name: 'strangers',
@@ -12,7 +12,7 @@ const strangers = graphAmplifier({
   adversary: 'informed',
   reach: 'any',
   assumptions: [],
-  how: '',
+  method: '',
 }).gaussian[0]!;
 /** The loss of Gaussian noise with rho is normal with mean rho and variance 2 rho; it may leave the interval on either side. */
 const trueFailure = (rho: number, epsilon: number): number =>
@@ -35,7 +35,7 @@ describe('beliefs under delta', () => {
     (e, d) => {
       const [epsilon, delta] = [parseRational(e), parseRational(d)];
       const usual = strangers.largestRho(epsilon, delta);
-      const sure = surelyRho(strangers, epsilon, delta).rho;
+      const sure = largestRhoForOdds(strangers, epsilon, delta).rho;
       expect(trueFailure(toNumber(usual), toNumber(epsilon))).toBeGreaterThan(1.5 * toNumber(delta));
       expect(trueFailure(toNumber(sure), toNumber(epsilon))).toBeLessThanOrEqual(toNumber(delta));
       const chernoff = (Math.sqrt(-Math.log(toNumber(delta)) + toNumber(epsilon)) - Math.sqrt(-Math.log(toNumber(delta)))) ** 2;
@@ -47,10 +47,12 @@ describe('beliefs under delta', () => {
   it('the failure probability of the usual conversion is never too low and not far too high', () => {
     const epsilon = parseRational('1');
     const rho = strangers.largestRho(epsilon, parseRational('1e-6'));
-    const said = failureProbability(strangers, rho, epsilon);
-    expect(said).toBeGreaterThanOrEqual(trueFailure(toNumber(rho), 1));
-    expect(said).toBeLessThan(1e-4);
-    expect(failureProbability(strangers, surelyRho(strangers, epsilon, parseRational('1e-6')).rho, epsilon)).toBeLessThan(1.5e-6);
+    const stated = failureProbability(strangers, rho, epsilon);
+    expect(stated).toBeGreaterThanOrEqual(trueFailure(toNumber(rho), 1));
+    expect(stated).toBeLessThan(1e-4);
+    expect(failureProbability(strangers, largestRhoForOdds(strangers, epsilon, parseRational('1e-6')).rho, epsilon)).toBeLessThan(
+      1.5e-6,
+    );
   });
 
   it.each([0.3, 1, 3])(
@@ -66,13 +68,13 @@ describe('beliefs under delta', () => {
         const left = Uint32Array.from({ length: records - 1 }, (_, k) => k);
         const { reaches, ...sums } = gaussianSums(fromPairs(records, left, left.map((k) => k + 1), odds), 'any'); // biome-ignore format: one line
         const rho = sums.largestRho(epsilon, fromNumber(d));
-        const [{ amplification, nodes }] = reaches as [Reach];
+        const [{ amplification, nodes }] = reaches as [ComponentReach];
         const x = 1 / toNumber(sums.counted({ rho: fromNumber(0), pure: fromNumber(1) }, rho, epsilon)) - records;
         const moment = Math.exp(toNumber(rho) * (x * x + x * (2 * records - 1))) + nodes - 1;
         const proven = (1 + Math.exp(-e)) * moment * Math.exp(-(x / amplification) * e);
-        const said = failureProbability(sums, rho, epsilon);
-        expect(said / Math.min(1, proven)).toBeGreaterThanOrEqual(1 - 1e-6);
-        expect(said / proven).toBeLessThan(1.3);
+        const stated = failureProbability(sums, rho, epsilon);
+        expect(stated / Math.min(1, proven)).toBeGreaterThanOrEqual(1 - 1e-6);
+        expect(stated / proven).toBeLessThan(1.3);
         // Other orders would give a weaker bound for Gaussian noise alone.
         const { deltaBelow: _, ...alone } = sums;
         expect(failureProbability(alone, rho, epsilon)).toBeLessThan(proven);
@@ -90,10 +92,10 @@ describe('beliefs under delta', () => {
     };
     const failure = (p: number) => p * (1 + Math.exp(-x));
     const [epsilon, p] = [fromNumber(e), fromNumber(1e-6)];
-    const said = failureProbability(worst, p, epsilon) / failure(1e-6);
-    expect(said).toBeGreaterThanOrEqual(1 - 1e-6);
-    expect(said).toBeLessThan(1 + 1e-6);
-    const kept = failure(toNumber(surelyRho(worst, epsilon, p).rho)) / 1e-6;
+    const stated = failureProbability(worst, p, epsilon) / failure(1e-6);
+    expect(stated).toBeGreaterThanOrEqual(1 - 1e-6);
+    expect(stated).toBeLessThan(1 + 1e-6);
+    const kept = failure(toNumber(largestRhoForOdds(worst, epsilon, p).rho)) / 1e-6;
     expect(kept).toBeLessThanOrEqual(1 + 1e-6);
     expect(kept).toBeGreaterThan(1 - 1e-6);
   });

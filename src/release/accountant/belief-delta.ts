@@ -20,7 +20,7 @@ import type { GaussianBound } from '../../privacy/dependence/amplifier.js';
 const slacks: readonly Rational[] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22].map((percent) => rational(percent, 100));
 
 /** 1 - e^-g, rounded down. */
-const lost = (g: number): number => -expm1Up(-g);
+const oneMinusExp = (g: number): number => -expm1Up(-g);
 /** Bound for both directions, towards the truth and (rarer by e^-epsilon) away from it; rounded up. */
 const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(epsilon)));
 
@@ -28,7 +28,7 @@ const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(eps
  * Largest common rho under which odds move by at most e^epsilon except with probability delta (rounded down),
  * and the smaller epsilon at which it is found.
  */
-export function surelyRho(
+export function largestRhoForOdds(
   bound: Pick<GaussianBound, 'largestRho'>,
   epsilon: Rational,
   delta: Rational,
@@ -36,7 +36,7 @@ export function surelyRho(
   let best = { rho: zero, epsilon };
   for (const share of slacks) {
     const g = multiply(epsilon, share);
-    const part = divDown(mulDown(toNumberDown(delta), lost(toNumberDown(g))), bothWays(epsilon));
+    const part = divDown(mulDown(toNumberDown(delta), oneMinusExp(toNumberDown(g))), bothWays(epsilon));
     if (!(part > 0)) continue;
     const less = subtract(epsilon, g);
     const rho = bound.largestRho(less, fromNumber(part));
@@ -54,7 +54,7 @@ export function failureProbability(bound: Pick<GaussianBound, 'delta' | 'deltaBe
     const g = multiply(epsilon, share);
     const less = toNumberDown(subtract(epsilon, g));
     const delta = bound.deltaBelow?.(spent, kept, less) ?? bound.delta(spent, less);
-    least = Math.min(least, divUp(mulUp(delta, bothWays(epsilon)), lost(toNumberDown(g))));
+    least = Math.min(least, divUp(mulUp(delta, bothWays(epsilon)), oneMinusExp(toNumberDown(g))));
   }
   return least;
 }

@@ -3,7 +3,7 @@ import { thousands } from '../../policy/figures.js';
 import { posteriorAtLeast, posteriorAtMost } from './belief.js';
 
 /** A percentage for people, rounded up (or down) so that the sentence stays true. */
-export function percent(p: number, towards: 'up' | 'down' | 'nearest' = 'nearest'): string {
+export function percentText(p: number, towards: 'up' | 'down' | 'nearest' = 'nearest'): string {
   const round = { up: Math.ceil, down: Math.floor, nearest: Math.round }[towards];
   const digits = p >= 0.1 && p <= 0.9 ? 0 : p >= 0.01 && p <= 0.99 ? 1 : 2;
   const scale = 10 ** digits;
@@ -14,7 +14,7 @@ export function percent(p: number, towards: 'up' | 'down' | 'nearest' = 'nearest
 }
 
 /** "of 100", or of 1,000 or 100,000 when the belief is a rare one: whole people only. */
-function crowdFor(prior: number): number {
+function crowdSize(prior: number): number {
   return prior >= 0.01 ? 100 : prior >= 0.001 ? 1000 : 100_000;
 }
 
@@ -27,11 +27,12 @@ export interface NaturalFrequency {
 }
 
 /** A small probability in two digits, rounded up. */
-export function chance(p: number): string {
+export function probabilityText(p: number): string {
   const unit = 10 ** (Math.floor(Math.log10(p)) - 1);
   return Number((Math.ceil(p / unit - 1e-9) * unit).toPrecision(2)).toString();
 }
-const exceptFor = (failure: number): string => (failure > 0 ? ` This holds except with probability ${chance(failure)}.` : '');
+const exceptionText = (failure: number): string =>
+  failure > 0 ? ` This holds except with probability ${probabilityText(failure)}.` : '';
 
 /**
  * Beliefs as counts of people: of 100 suspicions held at 10 %, 10 are right;
@@ -39,7 +40,7 @@ const exceptFor = (failure: number): string => (failure > 0 ? ` This holds excep
  */
 export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0): NaturalFrequency {
   const p = toNumber(prior);
-  const of = crowdFor(p);
+  const of = crowdSize(p);
   const before = Math.round(p * of);
   const atMost = Math.ceil(posteriorAtMost(prior, epsilon) * of - 1e-9);
   const atLeast = Math.floor(posteriorAtLeast(prior, epsilon) * of + 1e-9);
@@ -50,14 +51,14 @@ export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0):
     atMost,
     atLeast,
     sentence:
-      `Of ${crowd} people an attacker suspects at ${percent(p)}, ${thousands(before)} are rightly suspected. ` +
+      `Of ${crowd} people an attacker suspects at ${percentText(p)}, ${thousands(before)} are rightly suspected. ` +
       `Of ${crowd} such people whom the releases make most suspect, at most ${thousands(atMost)} are; ` +
-      `of ${crowd} whom they clear most, at least ${thousands(atLeast)} still are.${exceptFor(delta)}`,
+      `of ${crowd} whom they clear most, at least ${thousands(atLeast)} still are.${exceptionText(delta)}`,
   };
 }
 
 /** The promise in terms of beliefs; `delta` is named whenever there is one. */
 export const beliefSentence = (prior: Rational, posterior: Rational, delta = 0): string =>
-  `An attacker who believes something about a person with at most ${percent(toNumber(prior))} before the releases believes it with at most ` +
-  `${percent(toNumber(posterior))} after them, including what they infer from tied records; and one who believed it with at least ` +
-  `${percent(toNumber(posterior))} still does with at least ${percent(toNumber(prior))}.${exceptFor(delta)}`;
+  `An attacker who believes something about a person with at most ${percentText(toNumber(prior))} before the releases believes it with at most ` +
+  `${percentText(toNumber(posterior))} after them, including what they infer from tied records; and one who believed it with at least ` +
+  `${percentText(toNumber(posterior))} still does with at least ${percentText(toNumber(prior))}.${exceptionText(delta)}`;

@@ -10,7 +10,7 @@ import {
   readEpsilon,
   readProbability,
 } from './belief.js';
-import { beliefSentence, naturalFrequency, percent } from './belief-words.js';
+import { beliefSentence, naturalFrequency, percentText } from './belief-words.js';
 
 const budget = (prior: string, posterior: string) => beliefBudget(parseRational(prior), parseRational(posterior));
 
@@ -144,9 +144,11 @@ describe('belief in words', () => {
   const epsilon = (p: string, q: string): Rational => budget(p, q).epsilon;
 
   it('belief in words counts whole people and rounds against the promise', () => {
-    const said = naturalFrequency(parseRational('0.1'), epsilon('0.1', '0.3'));
-    expect(said).toMatchObject({ of: 100, before: 10, atMost: 30 });
-    expect(said.sentence).toMatch(/^Of 100 people an attacker suspects at 10 %, 10 are rightly suspected\. .*at most 30 are/);
+    const frequency = naturalFrequency(parseRational('0.1'), epsilon('0.1', '0.3'));
+    expect(frequency).toMatchObject({ of: 100, before: 10, atMost: 30 });
+    expect(frequency.sentence).toMatch(
+      /^Of 100 people an attacker suspects at 10 %, 10 are rightly suspected\. .*at most 30 are/,
+    );
     expect(naturalFrequency(parseRational('0.001'), rational(1)).of).toBe(1000);
     expect(naturalFrequency(parseRational('0.0001'), rational(1)).of).toBe(100_000);
   });
@@ -158,10 +160,10 @@ describe('belief in words', () => {
   });
 
   it('belief in words never understates a percentage', () => {
-    expect(percent(0.3001, 'up')).toBe('31 %');
-    expect(percent(0.3, 'up')).toBe('30 %');
-    expect(percent(0.2999, 'down')).toBe('29 %');
-    expect(percent(0.0123, 'up')).toBe('1.3 %');
-    expect(percent(toNumber(divide(rational(1), rational(3))))).toBe('33 %');
+    expect(percentText(0.3001, 'up')).toBe('31 %');
+    expect(percentText(0.3, 'up')).toBe('30 %');
+    expect(percentText(0.2999, 'down')).toBe('29 %');
+    expect(percentText(0.0123, 'up')).toBe('1.3 %');
+    expect(percentText(toNumber(divide(rational(1), rational(3))))).toBe('33 %');
   });
 });

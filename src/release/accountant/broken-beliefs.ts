@@ -1,23 +1,23 @@
 import { compare, fromNumber, isZero, multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
 import { epsilonFromOdds, oddsFactor } from '../../policy/belief.js';
-import type { Belief, Policy } from '../../policy/policy.js';
-import type { Spent } from '../../privacy/mechanism/profile.js';
-import { type Account, isKept } from './account.js';
+import type { BeliefStatement, Policy } from '../../policy/policy.js';
+import type { SpentCosts } from '../../privacy/mechanism/profile.js';
+import { type Account, admits } from './account.js';
 import { posteriorAtLeast, posteriorAtMost } from './belief.js';
-import { chance } from './belief-words.js';
+import { probabilityText } from './belief-words.js';
 import { privacyLoss } from './budget-state.js';
 import { openAccount } from './open-account.js';
 
 /** One limit of a belief budget: up from the prior to a posterior, or down to a floor. */
-interface Limit {
+interface BeliefLimit {
   readonly prior: Rational;
   readonly bound: Rational;
   readonly isUpward: boolean;
   readonly epsilon: Rational;
 }
-const epsilonOf = ({ prior, bound, isUpward }: Omit<Limit, 'epsilon'>): Rational =>
+const epsilonOf = ({ prior, bound, isUpward }: Omit<BeliefLimit, 'epsilon'>): Rational =>
   epsilonFromOdds(isUpward ? oddsFactor(prior, bound) : oddsFactor(bound, prior));
-const limitsOf = ({ prior, posterior, floor }: Belief): readonly Limit[] =>
+const limitsOf = ({ prior, posterior, floor }: BeliefStatement): readonly BeliefLimit[] =>
   [
     ...(posterior ? [{ prior, bound: posterior, isUpward: true }] : []),
     ...(floor ? [{ prior, bound: floor, isUpward: false }] : []),
@@ -34,10 +34,10 @@ export function brokenBeliefs({ beliefs = [], delta }: Policy['budget'], lost: R
   const limits = beliefs.flatMap(limitsOf).sort((a, b) => compare(a.epsilon, b.epsilon));
   const exceeded = limits
     .filter(({ epsilon }) => compare(epsilon, lost) < 0)
-    .map((limit) => ({ ...limit, holds: holding(limit, lost) }));
+    .map((limit) => ({ ...limit, holds: nearestBound(limit, lost) }));
   const { prior, bound, isUpward, holds } = exceeded[0] ?? { ...limits[0]!, holds: undefined };
   const moved = holds === undefined ? 'become certain' : `${isUpward ? 'risen' : 'fallen'} to ${shown(holds)}`;
-  const except = isZero(delta) ? '' : `, except with probability ${chance(toNumber(delta))}`;
+  const except = isZero(delta) ? '' : `, except with probability ${probabilityText(toNumber(delta))}`;
   return {
     message: `These terms are broken already: under them a belief of ${shown(prior)} may have ${moved} so far, and they promise at ${isUpward ? 'most' : 'least'} ${shown(bound)}${except}.`,
     hint: exceeded.every((limit) => limit.holds !== undefined)
@@ -46,11 +46,11 @@ export function brokenBeliefs({ beliefs = [], delta }: Policy['budget'], lost: R
   };
 }
 const shown = (p: Rational): string => `${Number((100 * toNumber(p)).toPrecision(6))} %`;
-const wider = ({ prior, holds, isUpward }: Limit & { readonly holds: Rational | undefined }): string =>
+const wider = ({ prior, holds, isUpward }: BeliefLimit & { readonly holds: Rational | undefined }): string =>
   `a ${isUpward ? 'posterior' : 'floor'} of ${toNumber(holds!)} or ${isUpward ? 'more' : 'less'} for prior ${toNumber(prior)}`;
 
 /** The nearest posterior or floor, in whole digits of a percentage, whose budget is at least `lost`; undefined at certainty. */
-function holding(limit: Limit, lost: Rational): Rational | undefined {
+function nearestBound(limit: BeliefLimit, lost: Rational): Rational | undefined {
   const { prior, isUpward } = limit;
   const edge = isUpward ? posteriorAtMost(prior, lost) : posteriorAtLeast(prior, lost);
   const fromCertainty = Math.min(edge, 1 - edge);
@@ -67,14 +67,14 @@ function holding(limit: Limit, lost: Rational): Rational | undefined {
  * An epsilon near the least whose belief budget admits the costs; undefined where none does.
  * With a delta a belief needs more than (epsilon, delta), so it is searched with the test that admits releases.
  */
-export function leastKept(policy: Policy, account: Account, spent: Spent): Rational | undefined {
+export function leastAdmittingEpsilon(policy: Policy, account: Account, spent: SpentCosts): Rational | undefined {
   const { epsilon: loss } = privacyLoss(account, spent);
   if (isZero(account.delta) && loss > toNumber(account.epsilon)) return Number.isFinite(loss) ? fromNumber(loss) : undefined;
   const holds = keptAt(policy, account, spent);
   let low = account.epsilon;
   let high = multiply(low, rational(2));
   while (!holds(high)) {
-    if (compare(high, most) > 0) return undefined;
+    if (compare(high, mostEpsilon) > 0) return undefined;
     [low, high] = [high, multiply(high, rational(2))];
   }
   for (let k = 0; k < 8; k++) {
@@ -85,9 +85,9 @@ export function leastKept(policy: Policy, account: Account, spent: Spent): Ratio
   return high;
 }
 /** Tests whether an account with another epsilon would admit all that was spent, by the test that admits releases. */
-export function keptAt(policy: Policy, account: Account, spent: Spent): (epsilon: Rational) => boolean {
+export function keptAt(policy: Policy, account: Account, spent: SpentCosts): (epsilon: Rational) => boolean {
   const amplifiers = [...new Set(account.routes.map(({ amplifier }) => amplifier))];
-  return (epsilon) => isKept(openAccount({ ...policy, budget: { ...policy.budget, epsilon } }, amplifiers), spent);
+  return (epsilon) => admits(openAccount({ ...policy, budget: { ...policy.budget, epsilon } }, amplifiers), spent);
 }
 /** Largest epsilon considered: beyond it a belief of one in a million may become certain. */
-const most = rational(30);
+const mostEpsilon = rational(30);

@@ -1,6 +1,6 @@
 import { toNumber } from '../../base/exact/rational.js';
-import type { Spent } from '../../privacy/mechanism/profile.js';
-import { type Account, gained, isKept, usedShare } from './account.js';
+import type { SpentCosts } from '../../privacy/mechanism/profile.js';
+import { type Account, admits, privacyLossBound, usedShare } from './account.js';
 
 /** Budget of an account after all costs, in epsilon, ties included. Plans, ledgers and amendments all use it. */
 export interface BudgetState {
@@ -11,16 +11,16 @@ export interface BudgetState {
   readonly delta: number;
 }
 
-export function budgetState(account: Account, spent: Spent): BudgetState {
+export function budgetState(account: Account, spent: SpentCosts): BudgetState {
   const total = toNumber(account.epsilon);
   const used = toNumber(usedShare(account, spent)) * total;
   const delta = toNumber(account.delta);
-  if (!isKept(account, spent)) return { total, spent: Math.max(total, used), remaining: 0, delta };
+  if (!admits(account, spent)) return { total, spent: Math.max(total, used), remaining: 0, delta };
   // Costs that differ by class may be admitted beyond the share of the costliest class.
   return { total, spent: Math.min(total, used), remaining: Math.max(0, total - used), delta };
 }
 
 /** Upper bound on the privacy loss of one record so far, and whether the account promises no less. */
-export function privacyLoss(account: Account, spent: Spent): { readonly epsilon: number; readonly kept: boolean } {
-  return { epsilon: gained(account, spent), kept: isKept(account, spent) };
+export function privacyLoss(account: Account, spent: SpentCosts): { readonly epsilon: number; readonly kept: boolean } {
+  return { epsilon: privacyLossBound(account, spent), kept: admits(account, spent) };
 }

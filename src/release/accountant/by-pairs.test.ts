@@ -8,22 +8,22 @@ import type { Policy } from '../../policy/policy.js';
 import { fromPairs, untied } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
 import { emptyBounds } from '../../privacy/dependence/kept-bounds.js';
-import { inDoubles, type Law } from '../../privacy/mechanism/law.js';
+import { inDoubles, type NoiseDistribution } from '../../privacy/mechanism/law.js';
 import {
+  costAlongPairs,
   nothingSpent,
-  type Profile,
-  paidAlong,
-  pureProfile,
-  type Spent,
+  type PrivacyCost,
+  pureCost,
+  type SpentCosts,
   spend,
-  zcdpProfile,
+  zcdpCost,
 } from '../../privacy/mechanism/profile.js';
-import { along, everyRecord, paired } from '../../privacy/mechanism/record-class.js';
+import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../../query/bind.js';
 import type { Measure } from '../../query/count/measure.js';
 import { rowCounter } from '../../query/count/rows.js';
 import { parseBatch } from '../../query/parse.js';
-import { type Account, admission, gained, isKept, usedShare } from './account.js';
+import { type Account, admission, admits, privacyLossBound, usedShare } from './account.js';
 import { chooseNoise } from './choose.js';
 import { openAccount } from './open-account.js';
 
@@ -31,7 +31,7 @@ const digest = 'abcd';
 const pairsOf = (columns: Record<string, ColumnPairs>): Pairs => ({
   digest,
   columns: new Map(Object.entries(columns)),
-  told: [],
+  declarations: [],
 });
 const steps = (size: number, k: number): ColumnPairs => ({ form: 'steps', steps: k, missing: 'apart', size });
 const columns = [number('age', '0', '90'), category('party', ['a', 'b'])];
@@ -45,7 +45,7 @@ const shared = {
   adversary: 'informed',
   reach: 'any',
   assumptions: [],
-  how: '',
+  method: '',
 } as const;
 const strangers = graphAmplifier({ ...shared, name: 'independent', graph: untied(1) }, emptyBounds);
 const couples = (oddsRatio: number) =>
@@ -54,31 +54,32 @@ const couples = (oddsRatio: number) =>
     emptyBounds,
   );
 const measuresOf = (query: object, policy: Policy) => bindBatch(parseBatch(query), policy).measures;
-const costing = (full: string, own?: string, key = digest): Profile =>
-  pureProfile([
+const costing = (full: string, own?: string, key = digest): PrivacyCost =>
+  pureCost([
     [everyRecord, parseRational(full)],
     ...(own === undefined ? [] : ([[paired(key), parseRational(full)]] as const)),
-    ...(own === undefined || own === '0' ? [] : ([[along(key), parseRational(own)]] as const)),
+    ...(own === undefined || own === '0' ? [] : ([[pairsClass(key), parseRational(own)]] as const)),
   ]);
-const spentOn = (...profiles: readonly Profile[]): Spent => profiles.reduce(spend, nothingSpent);
-const laplace = (law: Law): number => (law.kind === 'laplace' ? toNumber(law.scale) : Number.NaN);
+const spentOn = (...costs: readonly PrivacyCost[]): SpentCosts => costs.reduce(spend, nothingSpent);
+const laplace = (distribution: NoiseDistribution): number =>
+  distribution.kind === 'laplace' ? toNumber(distribution.scale) : Number.NaN;
 
 describe('costs along pairs', () => {
   it('a cost along these pairs counts at its own value, and one without pairs or with others in full', () => {
     const spent = spentOn(costing('9', '0.5'), costing('0.25'), costing('0.125', '0.0625', 'other'));
-    expect(toNumber(paidAlong(spent.pure, digest))).toBe(0.5 + 0.25 + 0.125);
-    expect(toNumber(paidAlong(spent.pure, 'gone'))).toBe(9.375);
+    expect(toNumber(costAlongPairs(spent.pure, digest))).toBe(0.5 + 0.25 + 0.125);
+    expect(toNumber(costAlongPairs(spent.pure, 'gone'))).toBe(9.375);
   });
 
   it('a release is admitted by its cost along pairs, however much any replacement costs', () => {
     const account = openAccount(policyOf('1'), [strangers]);
     const nine = Array.from({ length: 9 }, () => costing('5', '0.1'));
-    expect(isKept(account, spentOn(...nine, costing('0.1')))).toBe(true);
-    expect(isKept(account, spentOn(...nine, costing('0.1001')))).toBe(false);
-    expect(isKept(account, spentOn(...nine, costing('0.1', '0.1', 'other')))).toBe(true);
-    expect(isKept(account, spentOn(...nine, costing('5', '0.1', 'other')))).toBe(false);
+    expect(admits(account, spentOn(...nine, costing('0.1')))).toBe(true);
+    expect(admits(account, spentOn(...nine, costing('0.1001')))).toBe(false);
+    expect(admits(account, spentOn(...nine, costing('0.1', '0.1', 'other')))).toBe(true);
+    expect(admits(account, spentOn(...nine, costing('5', '0.1', 'other')))).toBe(false);
     expect(toNumber(usedShare(account, spentOn(...nine)))).toBeCloseTo(0.9, 12);
-    expect(gained(account, spentOn(...nine))).toBeCloseTo(0.9, 12);
+    expect(privacyLossBound(account, spentOn(...nine))).toBeCloseTo(0.9, 12);
     const over = spentOn(...nine, costing('5', '0.2'));
     expect(() => admission(account, costing('5', '0.2'))(over, spentOn(...nine), over)).toThrow(/remaining 0.1/);
   });
@@ -87,24 +88,24 @@ describe('costs along pairs', () => {
     const without = openAccount({ ...policyOf('1'), protect: { ...policyOf('1').protect, pairs: undefined } as never }, [
       strangers,
     ]);
-    expect(isKept(without, spentOn(costing('5', '0.1')))).toBe(false);
+    expect(admits(without, spentOn(costing('5', '0.1')))).toBe(false);
   });
 
   it('Gaussian noise counts its rho along pairs without ties, and its full rho with ties', () => {
-    const gauss = (full: string, own: string): Profile =>
-      zcdpProfile([
+    const gauss = (full: string, own: string): PrivacyCost =>
+      zcdpCost([
         [everyRecord, parseRational(full)],
         [paired(digest), parseRational(full)],
-        [along(digest), parseRational(own)],
+        [pairsClass(digest), parseRational(own)],
       ]);
     const account = openAccount(policyOf('1', '1e-6'), [strangers]);
     const capacity = account.routes[0]!.gaussian!.capacity;
     const text = (k: number) => `${multiply(capacity, rational(k)).num}/${multiply(capacity, rational(k)).den}`;
-    expect(isKept(account, spentOn(gauss(text(50), text(1))))).toBe(true);
-    expect(isKept(account, spentOn(gauss(text(50), text(2))))).toBe(false);
+    expect(admits(account, spentOn(gauss(text(50), text(1))))).toBe(true);
+    expect(admits(account, spentOn(gauss(text(50), text(2))))).toBe(false);
     const tied = openAccount(policyOf('1', '1e-6', true), [couples(4)]);
     const most = tied.routes[0]!.gaussian!.capacity;
-    expect(isKept(tied, spentOn(gauss(`${2n * most.num}/${most.den}`, `${most.num}/${8n * most.den}`)))).toBe(false);
+    expect(admits(tied, spentOn(gauss(`${2n * most.num}/${most.den}`, `${most.num}/${8n * most.den}`)))).toBe(false);
   });
 
   it('a cost under ties is the own cost and the part of all other costs that ties carry', () => {
@@ -112,12 +113,12 @@ describe('costs along pairs', () => {
     const t = couples(4);
     const limit = toNumber(t.largestBase(rational(1)));
     const all = `${Math.floor(limit * 1e6) / 1e6}`;
-    expect(isKept(account, spentOn(costing(all)))).toBe(true);
-    expect(isKept(account, spentOn(costing('0.8')))).toBe(false);
-    expect(isKept(account, spentOn(costing('0.8', '0.4')))).toBe(true);
+    expect(admits(account, spentOn(costing(all)))).toBe(true);
+    expect(admits(account, spentOn(costing('0.8')))).toBe(false);
+    expect(admits(account, spentOn(costing('0.8', '0.4')))).toBe(true);
     // A small cost along pairs does not help here: the odds ratio caps what a tie carries, not the record's own privacy loss.
-    expect(isKept(account, spentOn(costing('3', '0.1')))).toBe(t.along!(rational(3), parseRational('0.1')) <= 1);
-    expect(isKept(account, spentOn(costing('40', '0.9')))).toBe(false);
+    expect(admits(account, spentOn(costing('3', '0.1')))).toBe(t.along!(rational(3), parseRational('0.1')) <= 1);
+    expect(admits(account, spentOn(costing('40', '0.9')))).toBe(false);
   });
 });
 
@@ -125,7 +126,7 @@ describe('noise along pairs', () => {
   const scaleOf = (query: object, account: Account, policy: Policy) => {
     const [plan] = chooseNoise(measuresOf(query, policy), account, rational(1), nothingSpent);
     expect(plan!.fits).toBe(true);
-    return plan!.mechanisms.map(({ law }) => laplace(law));
+    return plan!.mechanisms.map(({ distribution }) => laplace(distribution));
   };
   it('noise without ties is scaled to the largest step between pairs', () => {
     const policy = policyOf('1');
@@ -156,8 +157,8 @@ describe('noise along pairs', () => {
     // Bound under ties, the count has a sensitivity although it is zero along pairs.
     const measures = bindBatch(parseBatch(query), policy).measures;
     const [plan] = chooseNoise(measures, account, rational(1), nothingSpent);
-    expect(plan!.mechanisms.map(({ law }) => laplace(law))).toEqual([5, 1]);
-    expect(toNumber(paidAlong(plan!.profile, digest))).toBe(1);
+    expect(plan!.mechanisms.map(({ distribution }) => laplace(distribution))).toEqual([5, 1]);
+    expect(toNumber(costAlongPairs(plan!.cost, digest))).toBe(1);
   });
 
   it('noise after earlier costs is admitted exactly while the budget lasts', () => {
@@ -168,17 +169,17 @@ describe('noise along pairs', () => {
           maxLength: 6,
         }),
         fc.boolean(),
-        (asked, tied) => {
+        (requests, tied) => {
           const policy = policyOf('1', '0', tied);
           const account = openAccount(policy, [tied ? couples(9) : strangers]);
           let spent = nothingSpent;
-          for (const [kind, share] of asked) {
+          for (const [kind, share] of requests) {
             const query = kind === 'count' ? { kind, by: ['party'] } : { kind, column: 'age' };
             const [plan] = chooseNoise(measuresOf(query, policy), account, rational(share, 10), spent);
-            if (!plan!.fits) return compare(usedShare(account, spend(spent, plan!.profile)), rational(1)) > 0;
-            spent = spend(spent, plan!.profile);
+            if (!plan!.fits) return compare(usedShare(account, spend(spent, plan!.cost)), rational(1)) > 0;
+            spent = spend(spent, plan!.cost);
           }
-          return isKept(account, spent) && gained(account, spent) <= 1 + 1e-12;
+          return admits(account, spent) && privacyLossBound(account, spent) <= 1 + 1e-12;
         },
       ),
       { numRuns: 60 },
@@ -268,9 +269,9 @@ describe('an exact audit of planned noise', () => {
           const account = openAccount(policy, [couples(odds)]);
           const [measure] = measuresOf(query, policy);
           const [plan] = chooseNoise([measure!], account, rational(1), nothingSpent);
-          const law = inDoubles(plan!.mechanisms[0]!.law);
-          if (law.kind !== 'laplace') throw new Error('no Laplace noise');
-          most = Math.max(most, loss(policy, measure!, law.scale * scaled, tableOf(odds, raw), pairs));
+          const distribution = inDoubles(plan!.mechanisms[0]!.distribution);
+          if (distribution.kind !== 'laplace') throw new Error('no Laplace noise');
+          most = Math.max(most, loss(policy, measure!, distribution.scale * scaled, tableOf(odds, raw), pairs));
         },
       ),
       { numRuns: Number(process.env.FUGU_CLIMBS ?? 60) },

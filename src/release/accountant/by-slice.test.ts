@@ -3,14 +3,14 @@ import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
 import { slicingsOf } from '../../data/ties/slicings.js';
 import { chainAmplifier } from '../../privacy/dependence/chain/chain-amplifier.js';
-import { oddsLaw } from '../../privacy/dependence/chain/chain-law.js';
+import { oddsRatioTransitions } from '../../privacy/dependence/chain/chain-law.js';
 import { untied } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
-import { nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../../privacy/mechanism/profile.js';
+import { nothingSpent, pureCost, type SpentCosts, spend, zcdpCost } from '../../privacy/mechanism/profile.js';
 import { everyRecord, slice, sliced, sliceOfAll, slicingTogether } from '../../privacy/mechanism/record-class.js';
 import { pureOfZcdp } from '../../privacy/mechanism/zcdp-of-pure.js';
-import { admission, keeps, type Route } from './account.js';
-import { mostParts, partsTogether, usedBySlice } from './by-slice.js';
+import { admission, type LeakageRoute, routeAdmits } from './account.js';
+import { combinedParts, partLimit, sliceUsages } from './by-slice.js';
 import { openAccount } from './open-account.js';
 
 const strangers = graphAmplifier({
@@ -20,7 +20,7 @@ const strangers = graphAmplifier({
   adversary: 'informed',
   reach: 'any',
   assumptions: [],
-  how: '',
+  method: '',
 });
 
 describe('Gaussian and pure noise by the values of a public column', () => {
@@ -29,21 +29,21 @@ describe('Gaussian and pure noise by the values of a public column', () => {
     budget: { epsilon: rational(1), delta: rational(1, 1_000_000) },
   };
   const [{ slicing }] = slicingsOf(policy) as [ReturnType<typeof slicingsOf>[number]];
-  const [route] = openAccount(policy, [strangers]).routes as [Route];
+  const [route] = openAccount(policy, [strangers]).routes as [LeakageRoute];
   const booked = (cost: Rational, week: number) =>
     [[everyRecord, cost], [sliced(slicing), cost], [slice(slicing, week, week), cost]] as const; // biome-ignore format: one line
   const { capacity } = route.gaussian!;
   const most = multiply(capacity, rational(6, 10));
   // The same cost again, in pure noise.
   const epsilon = pureOfZcdp(most);
-  const spentOn = (gaussian: number, pure: number): Spent =>
-    spend(spend(nothingSpent, zcdpProfile(booked(most, gaussian))), pureProfile(booked(epsilon, pure)));
+  const spentOn = (gaussian: number, pure: number): SpentCosts =>
+    spend(spend(nothingSpent, zcdpCost(booked(most, gaussian))), pureCost(booked(epsilon, pure)));
 
   it('Gaussian and pure costs add up on the same value, and only there', () => {
-    expect(keeps(route, spentOn(3, 4))).toBe(true);
-    expect(keeps(route, spentOn(3, 3))).toBe(false);
-    const used = (week: number, spent: Spent) =>
-      usedBySlice(route, spent, slicing, new Map([[slicing, { ranges: [{ from: week, to: week }], missing: false }]])).map(
+    expect(routeAdmits(route, spentOn(3, 4))).toBe(true);
+    expect(routeAdmits(route, spentOn(3, 3))).toBe(false);
+    const used = (week: number, spent: SpentCosts) =>
+      sliceUsages(route, spent, slicing, new Map([[slicing, { ranges: [{ from: week, to: week }], missing: false }]])).map(
         ({ share }) => toNumber(share),
       );
     expect(used(3, spentOn(3, 4))).toEqual([expect.closeTo(0.6, 9)]);
@@ -62,7 +62,7 @@ describe('parts by combinations of public columns', () => {
   const account = openAccount(policy, [strangers]);
   const both = slicingTogether(slicingsOf(policy).map(({ slicing }) => slicing));
   /** This many weeks of one region, with different costs in neighbouring weeks. */
-  const spentOn = (weeks: number): Spent => {
+  const spentOn = (weeks: number): SpentCosts => {
     const parts = Array.from(
       { length: weeks },
       (_, week) =>
@@ -74,13 +74,13 @@ describe('parts by combinations of public columns', () => {
           rational(1 + (week % 2), 1_000_000),
         ] as const,
     );
-    return spend(nothingSpent, pureProfile([[everyRecord, rational(1)], [sliced(both), rational(1)], ...parts]));
+    return spend(nothingSpent, pureCost([[everyRecord, rational(1)], [sliced(both), rational(1)], ...parts]));
   };
 
   it('the account refuses more parts with different costs than it can hold, and admits requests that add none', () => {
-    const [most, more] = [spentOn(mostParts), spentOn(mostParts + 1)];
-    expect([partsTogether(most), partsTogether(more)]).toEqual([mostParts, mostParts + 1]);
-    const admit = admission(account, pureProfile([]));
+    const [most, more] = [spentOn(partLimit), spentOn(partLimit + 1)];
+    expect([combinedParts(most), combinedParts(more)]).toEqual([partLimit, partLimit + 1]);
+    const admit = admission(account, pureCost([]));
     expect(() => admit(most, nothingSpent, nothingSpent)).not.toThrow();
     expect(() => admit(more, most, nothingSpent)).toThrow(/more than 4096 parts/);
     // A request that adds no parts is limited by the budget alone.
@@ -94,20 +94,20 @@ describe('parts by combinations of public columns', () => {
         name: 'chain',
         first: 0,
         last: 9999,
-        laws: [oddsLaw(logOdds)],
+        transitions: [oddsRatioTransitions(logOdds)],
         gaps: false,
         window: 1,
         order: slicingsOf(policy).find(({ column }) => column.name === 'week')!.slicing,
         logOdds,
         alone: true,
         assumptions: [],
-        how: '',
+        method: '',
       }),
     ]);
-    const northern = (weeks: number): Spent =>
+    const northern = (weeks: number): SpentCosts =>
       spend(
         nothingSpent,
-        pureProfile([
+        pureCost([
           [everyRecord, rational(weeks)],
           [sliced(both), rational(weeks)],
           [
@@ -119,7 +119,7 @@ describe('parts by combinations of public columns', () => {
           ],
         ]),
       );
-    const admit = admission(along, pureProfile([]));
+    const admit = admission(along, pureCost([]));
     expect(() => admit(northern(1), nothingSpent, nothingSpent)).not.toThrow();
     // Ten consecutive weeks of one region are tied to each other, although that region is one value.
     expect(() => admit(northern(10), nothingSpent, nothingSpent)).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED' }));

@@ -1,16 +1,16 @@
 import { addUp } from '../../base/exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../../base/exact/rational.js';
 import { slicingsOf } from '../../data/ties/slicings.js';
-import { asReadSentence } from '../../policy/as-read.js';
+import { readingSentence } from '../../policy/as-read.js';
 import { oddsFactorText } from '../../policy/belief.js';
 import { protectsNothing } from '../../policy/budget.js';
-import type { Known } from '../../policy/known/known.js';
+import type { KnownTotals } from '../../policy/known/known.js';
 import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy, SecretKind } from '../../policy/policy.js';
 import { coarseColumns, columnList } from '../../privacy/dependence/model/resolution.js';
-import type { Account, Route } from './account.js';
+import type { Account, LeakageRoute } from './account.js';
 import { posteriorAtMost } from './belief.js';
-import { chance, naturalFrequency, percent } from './belief-words.js';
+import { naturalFrequency, percentText, probabilityText } from './belief-words.js';
 
 /** Promise of a release and its assumptions: plain data, printed by every plan, receipt and report. */
 export interface Guarantee {
@@ -66,7 +66,7 @@ function neighboursIn(policy: Policy): string {
 }
 
 /** Promise of an account for any of its routes; the common parts are computed once. */
-export function promiseOf(policy: Policy, account: Account): (route: Route) => Guarantee {
+export function guaranteeFor(policy: Policy, account: Account): (route: LeakageRoute) => Guarantee {
   const failure = Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0));
   const epsilon = toNumber(account.epsilon);
   const delta = toNumber(account.delta);
@@ -76,11 +76,11 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
       ? 'knows the declared ties and may know the exact values of any other records'
       : 'knows the declared ties but no exact values of other records';
   const totals = policy.known
-    ? `, who knows ${policy.known.told.join(' and ')} exactly and takes records for independent otherwise,`
+    ? `, who knows ${policy.known.descriptions.join(' and ')} exactly and takes records for independent otherwise,`
     : '';
   const compared = neighboursOf(policy);
   const values = betweenValues(compared, account.epsilon);
-  const belief = (prior: Rational) => percent(posteriorAtMost(prior, values), 'up');
+  const belief = (prior: Rational) => percentText(posteriorAtMost(prior, values), 'up');
   const factor = (x: number) =>
     oddsFactorText(
       x,
@@ -88,26 +88,26 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
       (y) => `${shortAbove(y)}`,
     );
   const odds = factor(epsilon);
-  const told = shortAbove(epsilon);
+  const epsilonShown = shortAbove(epsilon);
   const neighbours = neighboursIn(policy);
-  const asRead = asReadSentence(
+  const asRead = readingSentence(
     policy,
     slicingsOf(policy).map(({ column }) => column.name),
   );
-  const pairs = policy.protect.pairs && pairsTold(policy);
+  const pairs = policy.protect.pairs && pairSentences(policy);
   const between = policy.known
     ? betweenGiven(policy.known)
     : pairs
       ? `any two values that are a declared pair (${pairs.join('; ')})`
       : 'any two values of the secret';
-  const within = `by at most a factor of ${odds} (epsilon ${told})`;
+  const within = `by at most a factor of ${odds} (epsilon ${epsilonShown})`;
   const together =
     compared === 'add-remove'
       ? `Together, all releases within the budget move the odds between a record being in the data, with whatever values, and not being in it ${within}; between any two values of a record that is in it by at most a factor of ${factor(2 * epsilon)} (twice that).${neighbours}`
       : isZero(account.delta)
         ? `Together, all releases within the budget move the odds between ${between} ${within}.${neighbours}`
-        : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for ${between}; the odds between the true one and ${pairs ? 'one that is a pair with it' : 'any other'} move ${within} except with probability ${chance(failure)}.${neighbours}`;
-  const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
+        : `Together, all releases within the budget are (${epsilonShown}, ${delta})-indistinguishable for ${between}; the odds between the true one and ${pairs ? 'one that is a pair with it' : 'any other'} move ${within} except with probability ${probabilityText(failure)}.${neighbours}`;
+  const except = failure === 0 ? '' : ` Both hold except with probability ${probabilityText(failure)}.`;
   const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(compared, policy.budget.epsilon) });
   const sentences = [
     ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
@@ -145,7 +145,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     adversary,
     ...(compared === 'add-remove' && { neighbours: compared }),
     ...(pairs && { pairs }),
-    ...(policy.known && { known: policy.known.told }),
+    ...(policy.known && { known: policy.known.descriptions }),
     epsilon,
     delta,
     failure,
@@ -160,16 +160,16 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
  * The promise is about one row if the totals give the number of rows of each kind;
  * otherwise about rows that can only change together (policy/known/known.proof.md).
  */
-const betweenGiven = ({ singles }: Known): string =>
+const betweenGiven = ({ singles }: KnownTotals): string =>
   singles
     ? 'any two values of the secret that the known totals leave possible'
     : 'any two ways in which some rows could be filled in that agree with the known totals, where no part of them could be exchanged alone';
 
 /** Column by column, as declared; any two values of the other columns. */
-const pairsTold = ({ protect: { pairs }, columns }: Policy): readonly string[] => {
+const pairSentences = ({ protect: { pairs }, columns }: Policy): readonly string[] => {
   const rest = [...columns.keys()].some((name) => !pairs!.columns.has(name));
   return [
-    ...pairs!.told.map((t) => `${t.columns.join(' and ')}: ${t.text}`),
+    ...pairs!.declarations.map((t) => `${t.columns.join(' and ')}: ${t.text}`),
     ...(rest ? ['any two values of other columns'] : []),
   ];
 };

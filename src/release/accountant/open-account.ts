@@ -3,16 +3,16 @@ import { compare, divide, isPositive, isZero, type Rational, rational, toNumber,
 import { refuseReserved } from '../../data/terms/reserved.js';
 import type { TieKinds } from '../../data/ties/kinds.js';
 import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
-import { addsRemoves } from '../../policy/neighbours.js';
+import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy, Protect } from '../../policy/policy.js';
 import type { Amplifier, GaussianBound } from '../../privacy/dependence/amplifier.js';
-import type { Condition } from '../../privacy/dependence/condition.js';
-import { everyRecord, markedBy } from '../../privacy/mechanism/record-class.js';
-import type { Values } from '../../privacy/mechanism/slices.js';
-import { type Account, booking, type GaussianRoute, type Route, type SteadySpending } from './account.js';
-import { failureProbability, surelyRho } from './belief-delta.js';
+import type { ReleaseCondition } from '../../privacy/dependence/condition.js';
+import { everyRecord, extendMark } from '../../privacy/mechanism/record-class.js';
+import type { ValueSet } from '../../privacy/mechanism/slices.js';
+import { type Account, type GaussianRoute, type LeakageRoute, reservedCostOf, type StepBudget } from './account.js';
+import { failureProbability, largestRhoForOdds } from './belief-delta.js';
 import { mostAccounts } from './moved.js';
-import { foreignCosts, readByOthers } from './others.js';
+import { foreignCosts, foreignReading } from './others.js';
 import { accountSource } from './sources.js';
 
 /**
@@ -22,18 +22,26 @@ import { accountSource } from './sources.js';
 export function openAccount(
   policy: Policy,
   amplifiers: readonly Amplifier[],
-  told: (done: number) => void = () => undefined,
+  progress: (done: number) => void = () => undefined,
   kinds?: TieKinds,
 ): Account {
   refuseReserved([...policy.columns.keys(), ...policy.relations.keys()], policy.file);
   const { epsilon, delta } = policy.budget;
-  const routes = amplifiers.map((amplifier, k): Route => {
-    const { how, conditions } = amplifier;
+  const routes = amplifiers.map((amplifier, k): LeakageRoute => {
+    const { method, conditions } = amplifier;
     const slicings = amplifier.scope(everyRecord) ? readingsOf(policy) : [];
     const pairs = amplifier.scope(everyRecord) && amplifier.along ? policy.protect.pairs?.digest : undefined;
     const pureCapacity = amplifier.largestBase(epsilon);
-    const route: Route = { amplifier, conditions, epsilon, pureCapacity, slicings, ...(pairs !== undefined && { pairs }), how };
-    told(k + 1);
+    const route: LeakageRoute = {
+      amplifier,
+      conditions,
+      epsilon,
+      pureCapacity,
+      slicings,
+      ...(pairs !== undefined && { pairs }),
+      how: method,
+    };
+    progress(k + 1);
     return route;
   });
   const withGaussian = isZero(delta) ? routes : addGaussian(policy, routes);
@@ -43,10 +51,10 @@ export function openAccount(
       'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
       'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
     );
-  const steady = policy.budget.per === 'step' ? { steady: steadyOf(withGaussian, epsilon) } : {};
+  const steady = policy.budget.per === 'step' ? { steady: stepBudgetOf(withGaussian, epsilon) } : {};
   const source = accountSource(policy, kinds);
-  const book = booking(policy, withGaussian, source);
-  const others = foreignCosts(policy.budget.others ?? {}, policy).map((cost) => book(cost, readByOthers));
+  const reservedCost = reservedCostOf(policy, withGaussian, source);
+  const others = foreignCosts(policy.budget.others ?? {}, policy).map((cost) => reservedCost(cost, foreignReading));
   return {
     terms: termsOf(policy),
     epsilon,
@@ -57,7 +65,7 @@ export function openAccount(
     ...partsIn(policy, kinds),
     ...(others.length > 0 && { others }),
     ...(policy.budget.analysts && { quotas: true as const }),
-    book,
+    reservedCost,
   };
 }
 
@@ -67,7 +75,7 @@ function partsIn(policy: Policy, kinds?: TieKinds): Pick<Account, 'parts'> {
   const count = columns.reduce((n, { first, last }) => n + last - first + 2, 0);
   if (count === 0 || count > mostAccounts - 4) return {};
   const parts = columns.flatMap(({ slicing, first, last }) => [
-    ...Array.from({ length: last - first + 1 }, (_, k): Values => {
+    ...Array.from({ length: last - first + 1 }, (_, k): ValueSet => {
       const from = first + k;
       return { ranges: [{ from, to: from === last ? Number.POSITIVE_INFINITY : from }], missing: false };
     }).map((values) => new Map([[slicing, values]])),
@@ -77,7 +85,7 @@ function partsIn(policy: Policy, kinds?: TieKinds): Pick<Account, 'parts'> {
 }
 
 /** Budget of every step for an endless stream: it exists only for a chain that forgets. */
-function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
+function stepBudgetOf(routes: readonly LeakageRoute[], epsilon: Rational): StepBudget {
   const [found] = routes.flatMap(({ amplifier: { steady } }) => (steady ? [steady] : []));
   if (!found)
     throw new Fault(
@@ -99,24 +107,24 @@ function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
  * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own if it allows more
  * at its part of delta than the first would with all of it; otherwise it would cost delta for nothing.
  */
-function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Route[] {
+function addGaussian({ budget, protect }: Policy, routes: readonly LeakageRoute[]): LeakageRoute[] {
   const { epsilon, delta, belief } = budget;
-  const under = (bound: GaussianBound, parts: number): GaussianRoute => {
+  const gaussianWith = (bound: GaussianBound, parts: number): GaussianRoute => {
     const part = divide(delta, rational(parts));
     // A belief budget promises "except with probability delta" literally, which takes more than (epsilon, delta).
-    const sure = belief ? surelyRho(bound, epsilon, part) : { rho: bound.largestRho(epsilon, part), epsilon };
+    const sure = belief ? largestRhoForOdds(bound, epsilon, part) : { rho: bound.largestRho(epsilon, part), epsilon };
     const failure = belief ? toNumberUp(part) : failureProbability(bound, sure.rho, epsilon);
     return { bound, capacity: sure.rho, delta: part, epsilon: sure.epsilon, failure };
   };
-  const most = (bound: GaussianBound, parts: number): Rational => {
+  const largestRho = (bound: GaussianBound, parts: number): Rational => {
     const part = divide(delta, rational(parts));
-    return belief ? surelyRho(bound, epsilon, part).rho : bound.largestRho(epsilon, part);
+    return belief ? largestRhoForOdds(bound, epsilon, part).rho : bound.largestRho(epsilon, part);
   };
   const firsts = routes.filter((r) => r.amplifier.gaussian.length > 0).length;
   const further = routes.flatMap((r) => r.amplifier.gaussian.slice(1)).length;
   const worth = new Set(
     routes.flatMap(({ amplifier: { gaussian } }) =>
-      gaussian.slice(1).filter((bound) => compare(most(bound, firsts + further), most(gaussian[0]!, firsts)) > 0),
+      gaussian.slice(1).filter((bound) => compare(largestRho(bound, firsts + further), largestRho(gaussian[0]!, firsts)) > 0),
     ),
   );
   const parts = firsts + worth.size;
@@ -124,14 +132,14 @@ function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Rou
     const [first, ...others] = route.amplifier.gaussian;
     if (!first) return [route];
     return [
-      { ...route, gaussian: under(first, parts) },
+      { ...route, gaussian: gaussianWith(first, parts) },
       ...others
         .filter((bound) => worth.has(bound))
         .map((bound) => ({
           ...route,
-          conditions: [...route.conditions, ...bound.conditions.map((c) => ofSecret(c, protect))],
-          gaussian: under(bound, parts),
-          how: bound.how,
+          conditions: [...route.conditions, ...bound.conditions.map((c) => forSecret(c, protect))],
+          gaussian: gaussianWith(bound, parts),
+          how: bound.method,
         })),
     ];
   });
@@ -141,9 +149,9 @@ function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Rou
  * Conditions are marked by secret: sums over one kind of record need not be sums over another,
  * as the kept rows of a person depend on all of that person's rows.
  */
-const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Condition => ({
+const forSecret = (condition: ReleaseCondition, { secret, unit, maxRows }: Protect): ReleaseCondition => ({
   ...condition,
-  mark: markedBy(condition.mark, [secret, ...(secret === 'person' ? [unit!, maxRows] : [])]),
+  mark: extendMark(condition.mark, [secret, ...(secret === 'person' ? [unit!, maxRows] : [])]),
 });
 
 export function termsOf(policy: Policy): Account['terms'] {
@@ -152,7 +160,7 @@ export function termsOf(policy: Policy): Account['terms'] {
   // Costs of adding a record do not bound replacing it, and the number of records is no longer free.
   // Nor do costs of one record bound several at once, or records under other known totals.
   const given = policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose;
-  const secret = addsRemoves(policy) ? `presence of ${given}` : given;
+  const secret = isAddRemove(policy) ? `presence of ${given}` : given;
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
   if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
   return { digest: policy.digest, summary: [parts.join(', '), ...(policy.terms ?? [])].join('; ') };

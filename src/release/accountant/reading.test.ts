@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Condition, onlySums, wholeLevels } from '../../privacy/dependence/condition.js';
+import { onlySums, type ReleaseCondition, wholeLevels } from '../../privacy/dependence/condition.js';
 import { resolutionOf } from '../../privacy/dependence/model/resolution.js';
 import { usedMark } from '../../privacy/mechanism/record-class.js';
-import { meets, type Reading } from './reading.js';
+import { meets, type RequestReading } from './reading.js';
 
-const rows: Condition = { mark: usedMark('0'), need: { kind: 'rows' } };
+const rows: ReleaseCondition = { mark: usedMark('0'), need: { kind: 'rows' } };
 /** Two codes that the tables do not distinguish. */
 const coarse = wholeLevels(
   resolutionOf(
@@ -29,7 +29,7 @@ const coarse = wholeLevels(
 );
 
 describe('a request of which only the cost is known', () => {
-  const silent: Reading = {};
+  const silent: RequestReading = {};
 
   it('a request without measures meets no condition on levels, with any noise', () => {
     for (const noise of ['pure', 'zcdp'] as const) {
@@ -48,8 +48,8 @@ describe('a request of which only the cost is known', () => {
   it('a request meets the condition on usable rows unless it reads relations', () => {
     for (const noise of ['pure', 'zcdp'] as const) {
       expect(meets(rows, noise, silent)).toBe(true);
-      expect(meets(rows, noise, { beyond: true })).toBe(false);
-      expect(meets(rows, noise, { beyond: true, sums: true, measures: [] })).toBe(false);
+      expect(meets(rows, noise, { allRows: true })).toBe(false);
+      expect(meets(rows, noise, { allRows: true, sums: true, measures: [] })).toBe(false);
     }
   });
 });

@@ -13,16 +13,24 @@ import {
   toNumberDown,
   zero,
 } from '../../base/exact/rational.js';
-import { isAlong, isBySlice, type Profile, type Spent } from '../../privacy/mechanism/profile.js';
-import { type Account, isGaussian, isPlain, type Route, spentUnder, usedBy, usedShare } from './account.js';
-import { roomAlongTies, roomByPairs } from './by-pairs.js';
-import { type About, everywhere, roomBySlice } from './by-slice.js';
+import { hasCostAlongPairs, hasCostBySlice, type PrivacyCost, type SpentCosts } from '../../privacy/mechanism/profile.js';
+import {
+  type Account,
+  accountUsages,
+  countsPureInZcdp,
+  isGaussian,
+  type LeakageRoute,
+  spentUnder,
+  usedShare,
+} from './account.js';
+import { remainingAlongTies, remainingByPairs } from './by-pairs.js';
+import { everyValueOf, remainingBySlice, type SliceSelection } from './by-slice.js';
 
 /**
  * Remaining budget of one record until a reading of the account has used a given share;
  * not positive where that share is used already.
  */
-export interface Room {
+export interface RemainingBudget {
   readonly pure: Rational;
   readonly rho?: Rational;
   /** Capacity of the fresh account by the same reading. */
@@ -33,23 +41,23 @@ export interface Room {
  * Remaining budget for costs of every record, by each reading of the costs: for everybody,
  * by the values of public columns, along pairs.
  */
-export function roomsUnder(route: Route, spent: Spent, target: Rational): readonly Room[] {
+export function remainingBudgets(route: LeakageRoute, spent: SpentCosts, target: Rational): readonly RemainingBudget[] {
   const bySlices = route.slicings
-    .filter((slicing) => isBySlice(spent.pure, slicing) || isBySlice(spent.zcdp, slicing))
-    .map((slicing) => roomBySlice(route, spent, { slicing, values: everywhere(slicing), target }));
-  return [roomUnder(route, spent, target), ...bySlices, ...roomsAlong(route, spent, target)];
+    .filter((slicing) => hasCostBySlice(spent.pure, slicing) || hasCostBySlice(spent.zcdp, slicing))
+    .map((slicing) => remainingBySlice(route, spent, { slicing, values: everyValueOf(slicing), target }));
+  return [remainingInFull(route, spent, target), ...bySlices, ...remainingAlongPairs(route, spent, target)];
 }
 
 /** Costs of every record count in full along pairs. */
-function roomsAlong(route: Route, spent: Spent, target: Rational): readonly Room[] {
+function remainingAlongPairs(route: LeakageRoute, spent: SpentCosts, target: Rational): readonly RemainingBudget[] {
   const { pairs, amplifier, pureCapacity } = route;
-  if (pairs === undefined || !(isAlong(spent.pure, pairs) || isAlong(spent.zcdp, pairs))) return [];
-  if (amplifier.strangers) return [roomByPairs(route, spent, target)];
+  if (pairs === undefined || !(hasCostAlongPairs(spent.pure, pairs) || hasCostAlongPairs(spent.zcdp, pairs))) return [];
+  if (amplifier.strangers) return [remainingByPairs(route, spent, target)];
   if (spent.zcdp.perRecord.size > 0) return [];
-  return [{ pure: roomAlongTies(route, spent, one, target), whole: { pure: pureCapacity } }];
+  return [{ pure: remainingAlongTies(route, spent, one, target), whole: { pure: pureCapacity } }];
 }
 
-function roomUnder(route: Route, spent: Spent, target: Rational): Room {
+function remainingInFull(route: LeakageRoute, spent: SpentCosts, target: Rational): RemainingBudget {
   const { gaussian, pureCapacity } = route;
   const total = spentUnder(route, spent)!;
   const onlyPure = spent.zcdp.perRecord.size === 0;
@@ -61,12 +69,12 @@ function roomUnder(route: Route, spent: Spent, target: Rational): Room {
 }
 
 /** A share of the budget, the used share that it leads to, and the costs spent before it. */
-export interface SharedOut {
+export interface ShareTarget {
   readonly share: Rational;
   readonly target: Rational;
-  readonly spent: Spent;
+  readonly spent: SpentCosts;
   /** Kind of cost that decides the used share; undefined where nothing was spent. */
-  readonly decides: Profile['noise'] | undefined;
+  readonly decides: PrivacyCost['noise'] | undefined;
 }
 
 /** Pure epsilon and rho that may be drawn. */
@@ -76,9 +84,9 @@ export interface Spendable {
 }
 
 /** The largest amount of each kind over several readings. */
-export function mostSpendable(rooms: readonly Spendable[]): Spendable {
+export function mostSpendable(spendables: readonly Spendable[]): Spendable {
   const most = (amounts: readonly (Rational | undefined)[]) => amounts.reduce<Rational>((m, x) => (x ? maximum(m, x) : m), zero);
-  const [pure, rho] = [most(rooms.map((r) => r.pure)), most(rooms.map((r) => r.rho))];
+  const [pure, rho] = [most(spendables.map((r) => r.pure)), most(spendables.map((r) => r.rho))];
   return { ...(isPositive(pure) && { pure }), ...(isPositive(rho) && { rho }) };
 }
 
@@ -88,22 +96,22 @@ export function mostSpendable(rooms: readonly Spendable[]): Spendable {
  */
 export function spendable(
   account: Account,
-  route: Route,
-  { pure, rho, whole }: Room,
-  { share, target, spent, decides }: SharedOut,
+  route: LeakageRoute,
+  { pure, rho, whole }: RemainingBudget,
+  { share, target, spent, decides }: ShareTarget,
 ): Spendable {
   // A request above the remaining budget is planned in full, and refused.
   // Under quotas, no question may change the reading that other analysts' costs are counted by.
-  const offered = (noise: Profile['noise'], amount: Rational, capacity: Rational): Rational => {
+  const offered = (noise: PrivacyCost['noise'], amount: Rational, capacity: Rational): Rational => {
     const full = multiply(capacity, share);
     if (compare(target, one) > 0) return maximum(amount, full);
-    const changes = account.quotas === true && decides !== undefined && decides !== noise;
-    if (!isPositive(amount) || (changes && compare(amount, multiply(full, nearlyAll)) < 0)) return zero;
+    const switchesNoise = account.quotas === true && decides !== undefined && decides !== noise;
+    if (!isPositive(amount) || (switchesNoise && compare(amount, multiply(full, nearlyAll)) < 0)) return zero;
     return shortened(amount);
   };
   const inRho = rho && isGaussian(route) ? offered('zcdp', rho, whole.rho!) : zero;
   const onlyPure = spent.zcdp.perRecord.size === 0;
-  const plain = isPlain(route);
+  const plain = countsPureInZcdp(route);
   const inEpsilon = onlyPure && plain ? offered('pure', pure, whole.pure) : zero;
   const { bound, capacity, epsilon } = route.gaussian ?? {};
   const pricedIn = (amount: Rational): Rational =>
@@ -123,23 +131,23 @@ const finest = 1n << 192n;
 const shortened = (x: Rational): Rational => (x.den <= finest ? x : fromNumber(toNumberDown(x)));
 
 /** Refusal of a request covered only by other routes, under which earlier releases cost more than the used share shows. */
-export function costsMoreBeside(
+export function routeSwitchRefusal(
   account: Account,
-  spent: Spent,
-  { routes, about }: { readonly routes: readonly Route[]; readonly about?: About },
+  spent: SpentCosts,
+  { routes, about: selection }: { readonly routes: readonly LeakageRoute[]; readonly about?: SliceSelection },
 ): Fault | undefined {
-  const used = usedShare(account, spent, about);
-  const [least] = usedBy(account, spent, about)
+  const used = usedShare(account, spent, selection);
+  const [least] = accountUsages(account, spent, selection)
     .filter(({ route }) => routes.includes(route))
     .map(({ share }) => share)
     .sort(compare);
   if (!least || compare(least, used) <= 0) return undefined;
-  return countsForMore(account, subtract(least, used));
+  return recountRefusal(account, subtract(least, used));
 }
 
 /** Refusal under quotas where the amount would make another reading of the account the smallest. */
-export function changesQuotas(account: Account, spent: Spent, about?: About): Fault | undefined {
-  if (!account.quotas || compare(usedShare(account, spent, about), one) >= 0) return undefined;
+export function changesQuotas(account: Account, spent: SpentCosts, selection?: SliceSelection): Fault | undefined {
+  if (!account.quotas || compare(usedShare(account, spent, selection), one) >= 0) return undefined;
   return new Fault(
     'BUDGET_EXCEEDED',
     'Beside this question earlier answers would count for other amounts of the quotas they were paid from.',
@@ -148,7 +156,7 @@ export function changesQuotas(account: Account, spent: Spent, about?: About): Fa
 }
 
 /** Refusal where another reading of earlier releases alone takes this share. */
-export function countsForMore(account: Account, share: Rational): Fault {
+export function recountRefusal(account: Account, share: Rational): Fault {
   const more = Number(toNumber(multiply(share, account.epsilon)).toPrecision(4));
   return new Fault(
     'BUDGET_EXCEEDED',

@@ -13,21 +13,21 @@ import {
   toText,
   zero,
 } from '../../base/exact/rational.js';
-import { nothingSpent, type Profile, type Spent, spend } from '../../privacy/mechanism/profile.js';
-import { isEverything } from '../../privacy/mechanism/slices.js';
-import { type Account, admission, type Quota, usedShare, usedShareOf } from './account.js';
-import { type About, roomOn } from './by-slice.js';
-import type { Reading } from './reading.js';
+import { nothingSpent, type PrivacyCost, type SpentCosts, spend } from '../../privacy/mechanism/profile.js';
+import { coversAllValues } from '../../privacy/mechanism/slices.js';
+import { type Account, admission, type Quota, usedShare, usedShareOfPart } from './account.js';
+import { remainingPure, type SliceSelection } from './by-slice.js';
+import type { RequestReading } from './reading.js';
 
 export const nothingLeft = (): Fault =>
   new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
 
 /** Costs spent by everybody, and by the requesting analyst where they have a quota. */
-export interface Standing extends Spent {
-  readonly own?: { readonly spent: Spent; readonly quota: Rational };
+export interface AccountBalance extends SpentCosts {
+  readonly own?: { readonly spent: SpentCosts; readonly quota: Rational };
 }
 
-export interface Asked {
+export interface SpendOptions {
   /** Part of the policy's epsilon to use; default: a tenth of it, or, with a budget per step, the budget of every step. */
   readonly epsilon?: string;
   /** Use everything that remains (surveys). */
@@ -35,16 +35,16 @@ export interface Asked {
 }
 
 /** Requested amount, in a form that stays the same while the budget shrinks. */
-export const askedText = (options: Asked): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
+export const epsilonText = (options: SpendOptions): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
 
 /** The same text for all ways to write a number. */
-export const sameText = (options: Asked): string =>
-  options.epsilon === undefined ? askedText(options) : toText(parseRational(options.epsilon, 'epsilon'));
+export const canonicalEpsilonText = (options: SpendOptions): string =>
+  options.epsilon === undefined ? epsilonText(options) : toText(parseRational(options.epsilon, 'epsilon'));
 
 /** A part of the budget too small to be worth an answer. */
-const crumbs = rational(1, 1_000);
+const negligibleShare = rational(1, 1_000);
 /** Below this share an answer is only noise, in numbers too long to read. */
-const least = rational(1, 1_000_000_000);
+const uselessShare = rational(1, 1_000_000_000);
 const tenth = rational(1, 10);
 
 /** Share of the whole budget that an epsilon stands for. */
@@ -57,7 +57,7 @@ export function shareOf(text: string, account: Account): Rational {
       'Ask for a positive part of the budget, for example --epsilon 0.1.',
     );
   const share = divide(epsilon, account.epsilon);
-  if (compare(share, least) < 0)
+  if (compare(share, uselessShare) < 0)
     throw new Fault(
       'BUDGET_INVALID',
       'The epsilon to spend is less than a billionth of the budget: the answer would be nothing but noise.',
@@ -70,12 +70,17 @@ export function shareOf(text: string, account: Account): Rational {
  * Share of the whole budget for a request: as requested, or a tenth, or all that remains. A remainder left by rounding is
  * not used by default, because the answer would be only noise: the full share is requested, and refused.
  */
-export function chooseShare(account: Account, asked: Asked, standing: Standing, about?: About): Rational {
-  if (asked.epsilon !== undefined) return shareOf(asked.epsilon, account);
-  const left = leftOf(account, standing, about);
-  const remaining = compare(left, crumbs) < 0 ? zero : left;
-  if (asked.all) return isPositive(remaining) ? remaining : one;
-  const steady = steadyShare(account, about);
+export function chooseShare(
+  account: Account,
+  options: SpendOptions,
+  balance: AccountBalance,
+  selection?: SliceSelection,
+): Rational {
+  if (options.epsilon !== undefined) return shareOf(options.epsilon, account);
+  const left = remainingShare(account, balance, selection);
+  const remaining = compare(left, negligibleShare) < 0 ? zero : left;
+  if (options.all) return isPositive(remaining) ? remaining : one;
+  const steady = stepShare(account, selection);
   if (steady) return compare(remaining, steady) < 0 && isPositive(remaining) ? remaining : steady;
   return compare(remaining, tenth) < 0 && isPositive(remaining) ? remaining : tenth;
 }
@@ -88,7 +93,7 @@ const finest = 1 << 16;
  * remainders of a part of the data and of a quota are different sums, as ties may carry costs to an analyst's other parts.
  */
 export function fittingShare(share: Rational, admits: (share: Rational) => boolean): Rational | undefined {
-  if (compare(share, crumbs) <= 0 || !admits(crumbs)) return undefined;
+  if (compare(share, negligibleShare) <= 0 || !admits(negligibleShare)) return undefined;
   const part = (k: number) => multiply(share, rational(k, finest));
   let [low, high] = [0, finest];
   while (high - low > 1) {
@@ -96,40 +101,40 @@ export function fittingShare(share: Rational, admits: (share: Rational) => boole
     if (admits(part(middle))) low = middle;
     else high = middle;
   }
-  return compare(part(low), crumbs) < 0 ? undefined : part(low);
+  return compare(part(low), negligibleShare) < 0 ? undefined : part(low);
 }
 
 /** Default share of a release about some steps under a budget per step: the step's own budget. */
-function steadyShare({ steady, routes }: Account, about: About | undefined): Rational | undefined {
-  const values = steady && about?.get(steady.slicing);
-  if (!values || isEverything(values)) return undefined;
+function stepShare({ steady, routes }: Account, selection: SliceSelection | undefined): Rational | undefined {
+  const values = steady && selection?.get(steady.slicing);
+  if (!values || coversAllValues(values)) return undefined;
   const [most] = routes
     .filter(({ slicings }) => slicings.includes(steady.slicing))
-    .map((route) => roomOn(route, steady.slicing, [values]))
+    .map((route) => remainingPure(route, steady.slicing, [values]))
     .sort((a, b) => compare(b, a));
   return most && isPositive(most) ? divide(steady.each, most) : undefined;
 }
 
 /** Share of the budget that remains for the requester, for everybody or for these values of public columns. */
-export function leftOf(account: Account, standing: Standing, about?: About): Rational {
-  const left = subtract(one, usedShare(account, standing, about));
-  if (!standing.own) return left;
-  const { quota, spent } = standing.own;
-  return minimum(left, subtract(divide(quota, account.epsilon), usedShareOf(account, spent, standing, about)));
+export function remainingShare(account: Account, balance: AccountBalance, selection?: SliceSelection): Rational {
+  const left = subtract(one, usedShare(account, balance, selection));
+  if (!balance.own) return left;
+  const { quota, spent } = balance.own;
+  return minimum(left, subtract(divide(quota, account.epsilon), usedShareOfPart(account, spent, balance, selection)));
 }
 
 /** Refusal that a reservation would meet in the present state, by the test it has to pass. */
 export function refusalOf(
   account: Account,
   quota: Quota | undefined,
-  standing: Standing,
-  profile: Profile,
-  reading: Reading,
+  balance: AccountBalance,
+  cost: PrivacyCost,
+  reading: RequestReading,
 ): Fault | undefined {
-  const booked = account.book(profile, reading);
-  const own = spend(standing.own?.spent ?? nothingSpent, booked);
+  const reserved = account.reservedCost(cost, reading);
+  const own = spend(balance.own?.spent ?? nothingSpent, reserved);
   try {
-    admission(account, booked, quota)(spend(standing, booked), standing, own);
+    admission(account, reserved, quota)(spend(balance, reserved), balance, own);
     return undefined;
   } catch (error) {
     if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return error;

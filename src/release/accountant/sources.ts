@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { compare, isPositive, negate, type Rational, rational, subtract, zero } from '../../base/exact/rational.js';
-import { kindOf, type TieKinds, tieKinds } from '../../data/ties/kinds.js';
+import { type TieKinds, tieKindOf, tieKinds } from '../../data/ties/kinds.js';
 import { dataSource, hasOneSource, placeOfData } from '../../policy/data-source.js';
 import type { Policy } from '../../policy/policy.js';
-import { markedProfile, type Profile, renamedProfile, type Spent, withoutZcdp } from '../../privacy/mechanism/profile.js';
+import { markedCost, type PrivacyCost, renameClasses, type SpentCosts, withoutZcdp } from '../../privacy/mechanism/profile.js';
 import {
   boxIn,
   declaredMark,
@@ -29,7 +29,7 @@ export interface AccountSource {
   /** Marks of costs that were spent on the same data: its own, and the one without tie relations. */
   readonly own: ReadonlySet<Mark>;
   /** False where all of the population's policies read one table, and their costs need no mark. */
-  readonly isBooked: boolean;
+  readonly isMarked: boolean;
   /** Costs without a mark were spent on this data: the population is named after its file. */
   readonly ownsUnmarked: boolean;
   /** True if bounds depend on ties or known totals of this data. */
@@ -44,7 +44,7 @@ export function accountSource(policy: Policy, kinds: TieKinds = tieKinds): Accou
   return {
     mark,
     own: new Set([mark, sourceMark(data)]),
-    isBooked: !one || relations.length > 0,
+    isMarked: !one || relations.length > 0,
     ownsUnmarked: one,
     isTied: policy.protect.secret !== 'edge' && (policy.dependence.length > 0 || policy.known !== undefined),
   };
@@ -53,7 +53,7 @@ export function accountSource(policy: Policy, kinds: TieKinds = tieKinds): Accou
 /** Tables that say who is tied to whom, sorted. */
 const tieRelations = (policy: Policy, kinds: TieKinds): readonly string[] =>
   policy.dependence
-    .flatMap((d) => policy.relations.get(kindOf(d, kinds).relation?.(d).name ?? '') ?? [])
+    .flatMap((d) => policy.relations.get(tieKindOf(d, kinds).relation?.(d).name ?? '') ?? [])
     .map(({ name, table }) => JSON.stringify([name, isAbsolute(table) ? placeOfData(table, policy) : table]))
     .sort();
 
@@ -61,13 +61,13 @@ const digest = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24);
 
 /** Costs that are not known to be of this data, by the mark that would declare them so. */
-type Elsewhere = ReadonlyMap<Mark, Rational>;
+type CostsElsewhere = ReadonlyMap<Mark, Rational>;
 
 /**
  * Costs on other sources, each less what was declared of it. An entry has at most one source mark,
  * so no cost is in two of them, and a declaration about one source never offsets another.
  */
-export function spentElsewhere({ perRecord }: Profile, { mark, own, ownsUnmarked }: AccountSource): Elsewhere {
+export function spentElsewhere({ perRecord }: PrivacyCost, { mark, own, ownsUnmarked }: AccountSource): CostsElsewhere {
   const undeclared = (name: Mark, cost: Rational) => [name, subtract(cost, perRecord.get(name) ?? zero)] as const;
   const { marked, unmarked } = bySource(perRecord);
   const others = marked.filter(([name]) => !own.has(name)).map(([name, cost]) => undeclared(declaredMark(mark, name), cost));
@@ -79,7 +79,7 @@ export function spentElsewhere({ perRecord }: Profile, { mark, own, ownsUnmarked
 }
 
 /** Costs by the source mark of their entries, and the rest of the total. */
-function bySource(perRecord: Profile['perRecord']) {
+function bySource(perRecord: PrivacyCost['perRecord']) {
   const marked = [...perRecord].filter((entry): entry is [Mark, Rational] => isSourceMark(entry[0]));
   const unmarked = marked.reduce((rest, [, cost]) => subtract(rest, cost), perRecord.get(everyRecord) ?? zero);
   return { marked, unmarked };
@@ -88,16 +88,18 @@ function bySource(perRecord: Profile['perRecord']) {
 const roundings = rational(1n, 1n << 200n);
 
 /** Marks that hold more than the total: one cost is in two of them, and nothing can be derived. */
-const marksOverlap = ({ perRecord }: Profile): boolean => compare(bySource(perRecord).unmarked, negate(roundings)) < 0;
+const marksOverlap = ({ perRecord }: PrivacyCost): boolean => compare(bySource(perRecord).unmarked, negate(roundings)) < 0;
 
 /** True if the bounds of an account cover everything that was spent. */
-export const coversSources = (source: AccountSource, spent: Spent): boolean =>
+export const coversSources = (source: AccountSource, spent: SpentCosts): boolean =>
   !source.isTied ||
-  [spent.pure, spent.zcdp].every((profile) => !marksOverlap(profile) && spentElsewhere(profile, source).size === 0);
+  [spent.pure, spent.zcdp].every((privacyCost) => !marksOverlap(privacyCost) && spentElsewhere(privacyCost, source).size === 0);
 
 /** Whether part of the costs was spent on another file or table, and not declared to be on this data. */
-export const spentOnOthers = (source: AccountSource, { pure, zcdp }: Spent): boolean =>
-  [pure, zcdp].some((profile) => [...spentElsewhere(profile, source).keys()].some((name) => name !== declaredMark(source.mark)));
+export const spentOnOthers = (source: AccountSource, { pure, zcdp }: SpentCosts): boolean =>
+  [pure, zcdp].some((privacyCost) =>
+    [...spentElsewhere(privacyCost, source).keys()].some((name) => name !== declaredMark(source.mark)),
+  );
 
 const separateHint =
   'Give these records a population of their own: what is promised about both adds up. Or release everything from one file, others as tables: of it.';
@@ -115,16 +117,16 @@ export const countedInFull = (counted: string, details: Readonly<Record<string, 
 export const inFull = 'costs on another file or table count for every value of the public columns here';
 
 /** Refusal where costs were spent on data whose ties are not known here. */
-export function otherSources(source: AccountSource, spent: Spent): Fault | undefined {
+export function otherSourceRefusal(source: AccountSource, spent: SpentCosts): Fault | undefined {
   if (coversSources(source, spent)) return undefined;
-  const profiles = [spent.pure, spent.zcdp];
-  if (profiles.some(marksOverlap)) return twiceMarked();
+  const privacyCosts = [spent.pure, spent.zcdp];
+  if (privacyCosts.some(marksOverlap)) return twiceMarked();
   const declare = '"fugu ledger POLICY same-data --reason TEXT"';
   return spentOnOthers(source, spent)
     ? new Fault(
         'BUDGET_EXCEEDED',
         'This account has spent on another file or table, whose ties are not known here.',
-        `${apart} If it is the same data, moved: ${declare}.`,
+        `${separateHint} If it is the same data, moved: ${declare}.`,
       )
     : new Fault(
         'BUDGET_EXCEEDED',
@@ -141,18 +143,18 @@ const twiceMarked = (): Fault =>
   );
 
 /** Notes that declare all costs to be of this data: for each source the part not declared before. */
-export function declaredOwn(source: AccountSource, { pure, zcdp }: Spent): readonly Profile[] {
+export function declaredOwn(source: AccountSource, { pure, zcdp }: SpentCosts): readonly PrivacyCost[] {
   if ([pure, zcdp].some(marksOverlap)) throw twiceMarked();
   return [pure, zcdp]
-    .map((profile) => markedProfile(profile.noise, spentElsewhere(profile, source)))
+    .map((privacyCost) => markedCost(privacyCost.noise, spentElsewhere(privacyCost, source)))
     .filter(({ perRecord }) => perRecord.size > 0);
 }
 
 type Renames = ReadonlyMap<Slicing, Slicing>;
 
 /** Costs that, recorded once more, let slices under the names of version 0.2 count as slices of this data. */
-export const declaredSlices = (renames: Renames, spent: Profile): readonly Profile[] =>
-  [renamedProfile(spent, (name) => renamedSlice(name, renames))].filter(({ perRecord }) => perRecord.size > 0);
+export const declaredSlices = (renames: Renames, spent: PrivacyCost): readonly PrivacyCost[] =>
+  [renameClasses(spent, (name) => renamedSlice(name, renames))].filter(({ perRecord }) => perRecord.size > 0);
 
 function renamedSlice(name: RecordClass, renames: Renames): RecordClass | undefined {
   if (isSliced(name)) {
@@ -166,5 +168,5 @@ function renamedSlice(name: RecordClass, renames: Renames): RecordClass | undefi
 }
 
 /** A cost as version 0.2 recorded it: without the data source in any name, and without the zCDP cost of pure noise. */
-export const withoutSource = (profile: Profile, renames: Renames): Profile =>
-  renamedProfile(withoutZcdp(profile), (name) => (isSourceMark(name) ? undefined : (renamedSlice(name, renames) ?? name)));
+export const withoutSource = (privacyCost: PrivacyCost, renames: Renames): PrivacyCost =>
+  renameClasses(withoutZcdp(privacyCost), (name) => (isSourceMark(name) ? undefined : (renamedSlice(name, renames) ?? name)));

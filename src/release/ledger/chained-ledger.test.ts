@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeLedger } from '../../../test/ledger-contract.js';
-import { asking as asked, type LedgerFolder, ledgerFolder } from '../../../test/ledger-folder.js';
+import { askingOfAnn as asked, type LedgerFolder, ledgerFolder } from '../../../test/ledger-folder.js';
 import type { Fault } from '../../base/errors.js';
 import { rational, toText } from '../../base/exact/rational.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
@@ -38,7 +38,7 @@ beforeEach(() => {
 afterEach(() => room.close(true));
 
 const terms = { digest: 'd1', summary: 'epsilon 1, secret row' };
-const asking = (over: Partial<Reservation> = {}): Reservation => asked({ terms, ...over });
+const reservation = (over: Partial<Reservation> = {}): Reservation => asked({ terms, ...over });
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => 'no fault',
@@ -73,7 +73,7 @@ describe('the files of a ledger', () => {
 describe('a damaged ledger in files', () => {
   const filled = async () => {
     const ledger = await ledgerAt();
-    for (let i = 0; i < 5; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
+    for (let i = 0; i < 5; i++) await ledger.commit(await ledger.reserve(reservation({ key: `k${i}` })), `answer ${i}`);
     await ledger.close();
   };
 
@@ -84,7 +84,7 @@ describe('a damaged ledger in files', () => {
   ])('a damaged ledger refuses the next reservation at once: %s', async (_what, sql) => {
     await filled();
     tamper(sql);
-    expect(await codeOf(ledgerAt().then((ledger) => ledger.reserve(asking())))).toBe('LEDGER_CORRUPT');
+    expect(await codeOf(ledgerAt().then((ledger) => ledger.reserve(reservation())))).toBe('LEDGER_CORRUPT');
     expect(await codeOf(ledgerAt().then((ledger) => ledger.spent('town', 'ann')))).toBe('LEDGER_CORRUPT');
   });
 
@@ -116,7 +116,7 @@ describe('a damaged ledger in files', () => {
 
   it('a write-ahead log that was cut, spoilt or deleted loses nothing: the chain file restores it', async () => {
     const ledger = await ledgerAt();
-    for (let i = 0; i < 5; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
+    for (let i = 0; i < 5; i++) await ledger.commit(await ledger.reserve(reservation({ key: `k${i}` })), `answer ${i}`);
     for (const damage of ['garbage', 'cut', 'gone'] as const) {
       const copy = join(folder, `${damage}.db`);
       for (const end of ['', '-wal', '.chain']) copyFileSync(`${place}${end}`, `${copy}${end}`);
@@ -127,7 +127,7 @@ describe('a damaged ledger in files', () => {
       expect((await survivor.entries('town')).length).toBe(5);
       expect(await text(survivor)).toBe('1/2');
       expect((await survivor.verify()).ok).toBe(true);
-      await survivor.reserve(asking({ key: 'next' }));
+      await survivor.reserve(reservation({ key: 'next' }));
       expect((await survivor.verify()).ok).toBe(true);
     }
   });
@@ -145,14 +145,14 @@ describe('a place that cannot hold a ledger', () => {
     const pipe = join(folder, 'pipe');
     expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
     for (const path of [pipe, '/dev/zero', '/proc/uptime', '/proc/kmsg']) expect(await codeOf(ledgerAt(path))).toBe('READ_ONLY');
-    const beside = join(folder, 'beside.db');
+    const sibling = join(folder, 'beside.db');
     for (const end of ['-wal', '-journal']) {
-      writeFileSync(beside, '');
-      renameSync(pipe, `${beside}${end}`);
-      expect(await codeOf(ledgerAt(beside))).toBe('READ_ONLY');
-      renameSync(`${beside}${end}`, pipe);
+      writeFileSync(sibling, '');
+      renameSync(pipe, `${sibling}${end}`);
+      expect(await codeOf(ledgerAt(sibling))).toBe('READ_ONLY');
+      renameSync(`${sibling}${end}`, pipe);
     }
-    await ledgerAt(beside);
+    await ledgerAt(sibling);
   });
 
   const root = process.getuid?.() === 0;
@@ -186,7 +186,7 @@ describe('a place that cannot hold a ledger', () => {
       let kept = 0;
       let code = '';
       while (code === '' && kept < 500) {
-        code = await ledger.reserve(asking({ key: `k${kept}`, label: 'x'.repeat(8000) })).then(
+        code = await ledger.reserve(reservation({ key: `k${kept}`, label: 'x'.repeat(8000) })).then(
           () => '',
           (error: Fault) => error.code,
         );
@@ -197,12 +197,12 @@ describe('a place that cannot hold a ledger', () => {
       expect((await ledger.entries('town')).length).toBe(kept);
       expect(await ledger.verify()).toMatchObject({ ok: true, entries: kept });
       execFileSync('mount', ['-o', 'remount,size=8m', disk]);
-      await ledger.reserve(asking({ key: 'later' }));
+      await ledger.reserve(reservation({ key: 'later' }));
       expect(await ledger.verify()).toMatchObject({ ok: true, entries: kept + 1 });
     });
 
     it('a read-only place is reported', async () => {
-      await (await ledgerAt(join(disk, 'ledger.db'))).reserve(asking());
+      await (await ledgerAt(join(disk, 'ledger.db'))).reserve(reservation());
       await room.closeLedgers();
       execFileSync('mount', ['--bind', disk, disk]);
       execFileSync('mount', ['-o', 'remount,bind,ro', disk]);

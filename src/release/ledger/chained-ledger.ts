@@ -1,26 +1,26 @@
 import { Fault } from '../../base/errors.js';
 import { fromStored, nothingSpent, toStored } from '../../privacy/mechanism/profile.js';
-import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain/chain.js';
+import { answerHash, BrokenChain, type ChainEnd, type SpendLink, type StoredLink } from './chain/chain.js';
 import { changedTerms } from './changed-terms.js';
-import { corrupt, ending } from './faults.js';
-import { type AccountState, type Books, requestOf } from './index/accounts.js';
+import { corrupt, withFinalOutcome } from './faults.js';
+import { type AccountState, type Books, resumeKey } from './index/accounts.js';
 import { linkIn } from './index/tables.js';
-import { book, paidBy, spentFromText } from './index/total.js';
-import { type Adding, addLink, type Keeping, type Standing } from './keeping.js';
-import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
+import { addToTotal, costFromStored, spentFromText } from './index/total.js';
+import { addLink, type ChainAppend, type ChainState, type LedgerStorage } from './keeping.js';
+import type { AccountTerms, Ledger, LedgerAccount, Reservation, SpendEntry } from './ledger.js';
 
 /** Ledger operations, independent of the storage. */
-export function ledgerOn(store: Keeping): Ledger {
+export function ledgerOn(store: LedgerStorage): Ledger {
   const { place, index, read } = store;
 
-  const entriesOf = (books: Books, population: string): readonly Entry[] => {
+  const entriesOf = (books: Books, population: string): readonly SpendEntry[] => {
     const spends = index.spends(population);
     if (spends.length !== (books.account(population)?.entries ?? 0))
-      throw new Broken(`entries of "${population}" are missing or too many`);
+      throw new BrokenChain(`entries of "${population}" are missing or too many`);
     return spends.map(({ stored, answered }) => toEntry(stored, answered));
   };
 
-  const settle = async (entry: Entry, answer: string): Promise<string> => {
+  const commit = async (entry: SpendEntry, answer: string): Promise<string> => {
     let unanswered: boolean | undefined;
     const done = store.write(
       (on) => {
@@ -34,7 +34,7 @@ export function ledgerOn(store: Keeping): Ledger {
         // Only the pinned state proves that an entry is unanswered: an answer missing from the index may have been lost.
         const { resumable, boot } = found.link as SpendLink;
         const lapsed = !pending && resumable !== undefined;
-        if (recorded === null || lapsed) throw textLost(place, sequence);
+        if (recorded === null || lapsed) throw textLostFault(place, sequence);
         addLink(
           store,
           on,
@@ -57,33 +57,33 @@ export function ledgerOn(store: Keeping): Ledger {
       return (await done).text;
     } catch (error) {
       if (unanswered === undefined) throw error;
-      throw ending(error, { state: 'spent', entry: entry.sequence, resumable: unanswered });
+      throw withFinalOutcome(error, { state: 'spent', entry: entry.sequence, resumable: unanswered });
     }
   };
 
   return {
-    reserve: async (asked) => {
+    reserve: async (requested) => {
       try {
         return await store.write(
-          (on) => bookReservation(store, on, wellFormed(asked)),
+          (on) => reserveEntry(store, on, validReservation(requested)),
           ({ sequence }) => {
-            const outcome = { state: 'spent', entry: sequence, resumable: asked.resumable === true } as const;
+            const outcome = { state: 'spent', entry: sequence, resumable: requested.resumable === true } as const;
             return { spent: outcome, unwitnessed: outcome };
           },
         );
       } catch (error) {
-        throw ending(error, { state: 'not spent' });
+        throw withFinalOutcome(error, { state: 'not spent' });
       }
     },
-    settle,
-    replay: (population, key) => read((_books, end) => recordedFor(store, end, well(population), key)),
+    commit,
+    replay: (population, key) => read((_books, end) => recordedFor(store, end, validText(population), key)),
     unanswered: (population, key) =>
       read((books) => {
-        const pending = books.account(well(population))?.pending ?? [];
+        const pending = books.account(validText(population))?.pending ?? [];
         for (const [sequence] of pending.toReversed()) {
           const stored = index.link(sequence);
           if (!stored || !store.holds(stored)) throw corrupt(place, `entry ${sequence} is not as it was written`);
-          if (!takenUpHere(store, stored)) continue;
+          if (!isFromThisBoot(store, stored)) continue;
           const entry = toEntry(stored, 'no');
           if (entry.key === key) return entry;
         }
@@ -91,31 +91,31 @@ export function ledgerOn(store: Keeping): Ledger {
       }),
     spent: (population, analyst) =>
       read((books) => {
-        if (analyst !== undefined) return spentFromText(books.share(well(population), well(analyst)));
-        const known = books.account(well(population));
+        if (analyst !== undefined) return spentFromText(books.share(validText(population), validText(analyst)));
+        const known = books.account(validText(population));
         return known ? spentFromText(known.totals) : nothingSpent;
       }),
-    standing: (asked) =>
+    spentUnder: (requested) =>
       read((books) => {
-        const known = accountUnder(place, books, { ...asked, population: well(asked.population) });
+        const known = accountUnder(place, books, { ...requested, population: validText(requested.population) });
         return known ? spentFromText(known.totals) : nothingSpent;
       }),
     account: (population) =>
-      read((books): Account | undefined => {
-        const known = books.account(well(population));
+      read((books): LedgerAccount | undefined => {
+        const known = books.account(validText(population));
         return known && accountOf(population, known);
       }),
-    entries: (population) => read((books) => entriesOf(books, well(population))),
+    entries: (population) => read((books) => entriesOf(books, validText(population))),
     page: (population, page) =>
-      read(() => index.page(well(population), page).map(({ stored, answered }) => toEntry(stored, answered))),
+      read(() => index.page(validText(population), page).map(({ stored, answered }) => toEntry(stored, answered))),
     keyed: (population, prefix) =>
-      read(() => index.keyed(well(population), prefix).map(({ stored, answered }) => toEntry(stored, answered))),
-    analysts: (population) => read((books) => [...(books.account(well(population))?.shares.keys() ?? [])].sort()),
+      read(() => index.keyed(validText(population), prefix).map(({ stored, answered }) => toEntry(stored, answered))),
+    analysts: (population) => read((books) => [...(books.account(validText(population))?.shares.keys() ?? [])].sort()),
     entry: (population, sequence) =>
       read(() => {
         const stored = index.link(sequence);
         const link = stored && linkIn(stored);
-        if (link?.kind !== 'spend' || link.population !== well(population)) return undefined;
+        if (link?.kind !== 'spend' || link.population !== validText(population)) return undefined;
         if (!store.holds(stored!)) throw corrupt(place, `entry ${sequence} is not as it was written`);
         const answer = index.answer(sequence);
         const entry = toEntry(stored!, typeof answer === 'string' ? 'kept' : answer === null ? 'lost' : 'no');
@@ -123,8 +123,8 @@ export function ledgerOn(store: Keeping): Ledger {
       }),
     verify: store.verify,
     amend: async (named, terms, reason, allow) => {
-      const population = well(named);
-      const { digest, summary } = { digest: well(terms.digest), summary: well(terms.summary) };
+      const population = validText(named);
+      const { digest, summary } = { digest: validText(terms.digest), summary: validText(terms.summary) };
       await store.write(
         (on) => {
           const known = on.books.account(population);
@@ -139,7 +139,7 @@ export function ledgerOn(store: Keeping): Ledger {
         },
         () => ({
           doubt: 'The terms may have been changed all the same: "fugu ledger POLICY" shows them.',
-          unheard: 'The terms were changed, and the witness has not heard of it.',
+          unwitnessedText: 'The terms were changed, and the witness has not heard of it.',
         }),
       );
     },
@@ -155,29 +155,36 @@ function accountUnder(
 ): AccountState | undefined {
   const known = books.account(population);
   if (!known) opening?.([...books.states().keys()].sort());
-  if (known && known.digest !== terms.digest) throw otherTerms(population, known, terms, place);
-  if (known?.closed || (!known && books.incomplete())) throw closed(population, place);
+  if (known && known.digest !== terms.digest) throw termsFault(population, known, terms, place);
+  if (known?.closed || (!known && books.incomplete())) throw closedFault(population, place);
   return known;
 }
 
-function bookReservation(store: Keeping, on: Adding, reservation: Reservation): Entry {
+function reserveEntry(store: LedgerStorage, on: ChainAppend, reservation: Reservation): SpendEntry {
   const { population, terms, analyst, as, key, label, relied = [], admit, resumable } = reservation;
   const at = Date.now();
   const known = accountUnder(store.place, on.books, reservation);
-  const profile = toStored(reservation.profile);
+  const cost = toStored(reservation.profile);
   const answered = reservation.unlessRecorded && known ? recordedFor(store, on.end, population, key) : undefined;
   if (answered) return answered.entry;
   if (resumable && known && known.pending.length > 0) {
-    const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest, store.boot));
+    const unanswered = resumeEntry(store, known, resumeKey(key, cost, terms.digest, store.boot));
     if (unanswered) return unanswered;
   }
   const before = known ? spentFromText(known.totals) : nothingSpent;
-  const paid = paidBy(profile);
-  admit(book(before, paid), before, book(spentFromText(on.books.share(population, analyst)), paid));
+  const paid = costFromStored(cost);
+  admit(addToTotal(before, paid), before, addToTotal(spentFromText(on.books.share(population, analyst)), paid));
   if (!known) {
     const reason = reservation.claim?.();
     const { digest, summary } = terms;
-    addLink(store, on, { kind: 'open', population, at, digest, summary, ...(reason !== undefined && { reason: well(reason) }) });
+    addLink(store, on, {
+      kind: 'open',
+      population,
+      at,
+      digest,
+      summary,
+      ...(reason !== undefined && { reason: validText(reason) }),
+    });
   }
   const stored = addLink(store, on, {
     kind: 'spend',
@@ -187,7 +194,7 @@ function bookReservation(store: Keeping, on: Adding, reservation: Reservation): 
     ...(as !== undefined && { as }),
     key,
     label,
-    profile,
+    profile: cost,
     ...(relied.length > 0 && { relied }),
     ...(resumable && { resumable: terms.digest, ...(store.boot !== undefined && { boot: store.boot }) }),
   });
@@ -197,15 +204,15 @@ function bookReservation(store: Keeping, on: Adding, reservation: Reservation): 
 }
 
 /** Last lookup without a result: a release looks before it reserves, and again when it does. */
-const inVain = new WeakMap<Keeping, { readonly head: string; readonly population: string; readonly key: string }>();
+const lastNotFound = new WeakMap<LedgerStorage, { readonly head: string; readonly population: string; readonly key: string }>();
 
-function recordedFor(store: Keeping, { hash: head }: End, population: string, key: string) {
+function recordedFor(store: LedgerStorage, { hash: head }: ChainEnd, population: string, key: string) {
   const { index, place } = store;
-  const before = inVain.get(store);
+  const before = lastNotFound.get(store);
   if (before?.head === head && before.population === population && before.key === key) return undefined;
   const found = index.replay(key, population);
   if (!found) {
-    inVain.set(store, { head, population, key });
+    lastNotFound.set(store, { head, population, key });
     return undefined;
   }
   const entry = toEntry(found.of, 'kept');
@@ -215,31 +222,31 @@ function recordedFor(store: Keeping, { hash: head }: End, population: string, ke
 }
 
 /** Latest unanswered entry reserved for this request, as listed in the account state, which the chain pins. */
-function takeUp({ index, holds }: Keeping, { pending }: AccountState, request: string): Entry | undefined {
-  const found = pending.findLast(([, asked]) => asked === request);
+function resumeEntry({ index, holds }: LedgerStorage, { pending }: AccountState, request: string): SpendEntry | undefined {
+  const found = pending.findLast(([, requested]) => requested === request);
   if (!found) return undefined;
   const stored = index.link(found[0]);
-  if (!stored || !holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
+  if (!stored || !holds(stored)) throw new BrokenChain(`entry ${found[0]} is not as it was written`);
   return { ...toEntry(stored, 'no'), resumed: true };
 }
 
-function linkAt({ index }: Keeping, sequence: number): Standing['last'] {
+function linkAt({ index }: LedgerStorage, sequence: number): ChainState['last'] {
   const stored = index.link(sequence);
   return stored && { link: linkIn(stored), stored };
 }
 
 /** True if the entry was reserved since this boot of the machine, or if neither names a boot. */
-const takenUpHere = ({ boot }: Keeping, { body }: Stored): boolean => (JSON.parse(body) as SpendLink).boot === boot;
+const isFromThisBoot = ({ boot }: LedgerStorage, { body }: StoredLink): boolean => (JSON.parse(body) as SpendLink).boot === boot;
 
-const accountOf = (population: string, { digest, summary, totals, closed }: AccountState): Account => ({
+const accountOf = (population: string, { digest, summary, totals, closed }: AccountState): LedgerAccount => ({
   population,
   terms: { digest, summary },
   spent: spentFromText(totals),
   ...(closed && { closed }),
 });
 
-function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lost'): Entry {
-  const { population, analyst, as, key, label, profile, relied = [], at } = JSON.parse(body) as SpendLink;
+function toEntry({ sequence, body, hash }: StoredLink, answered: 'no' | 'kept' | 'lost'): SpendEntry {
+  const { population, analyst, as, key, label, profile: cost, relied = [], at } = JSON.parse(body) as SpendLink;
   return {
     sequence,
     population,
@@ -247,7 +254,7 @@ function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lo
     ...(as !== undefined && { as }),
     key,
     label,
-    profile: fromStored(profile),
+    profile: fromStored(cost),
     relied,
     at,
     settled: answered === 'kept',
@@ -257,31 +264,31 @@ function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lo
 }
 
 /** Half of a surrogate pair is not text and would be altered by storing. */
-const well = (text: string): string => (/\p{Surrogate}/u.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text);
-const wellFormed = (asked: Reservation): Reservation => ({
-  ...asked,
-  population: well(asked.population),
-  terms: { digest: well(asked.terms.digest), summary: well(asked.terms.summary) },
-  analyst: well(asked.analyst),
-  key: well(asked.key),
+const validText = (text: string): string => (/\p{Surrogate}/u.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text);
+const validReservation = (requested: Reservation): Reservation => ({
+  ...requested,
+  population: validText(requested.population),
+  terms: { digest: validText(requested.terms.digest), summary: validText(requested.terms.summary) },
+  analyst: validText(requested.analyst),
+  key: validText(requested.key),
 });
 
 /** The line that changed, where that is known. */
-function otherWords(population: string, known: string, asked: string): string {
-  const changed = changedTerms(known, asked);
+function termsMessage(population: string, known: string, requested: string): string {
+  const changed = changedTerms(known, requested);
   const other = `The budget of "${population}" was opened under other terms than this policy declares`;
   return changed === undefined
     ? `${other}. Both say ${known}; what else was declared then (ties, what is public) is not recorded in so old an account.`
     : `${other}: ${changed}.`;
 }
-const otherTerms = (population: string, known: AccountTerms, asked: AccountTerms, place: string): Fault =>
+const termsFault = (population: string, known: AccountTerms, requested: AccountTerms, place: string): Fault =>
   new Fault(
     'LEDGER_MISMATCH',
-    otherWords(population, known.summary, asked.summary),
+    termsMessage(population, known.summary, requested.summary),
     'Use the policy the account was opened with, name another population, or change the terms for good with "fugu ledger POLICY amend --reason TEXT".',
     { place: { file: place } },
   );
-const closed = (population: string, place: string): Fault =>
+const closedFault = (population: string, place: string): Fault =>
   new Fault(
     'LEDGER_CORRUPT',
     `The budget of "${population}" is closed: entries that paid from it may have been lost.`,
@@ -295,7 +302,7 @@ const noAccount = (population: string, place: string): Fault =>
     'There is nothing to amend: the first release opens the account with the terms of its policy.',
     { place: { file: place } },
   );
-const textLost = (place: string, sequence: number): Fault =>
+const textLostFault = (place: string, sequence: number): Fault =>
   new Fault(
     'LEDGER_CORRUPT',
     `Entry ${sequence} cannot be answered any more: it may have been answered before, and the text of that answer is lost.`,

@@ -8,19 +8,21 @@ const parts = (summary: string) => {
 };
 
 /** Difference between two summaries, in words; undefined where too little is known. */
-export function changedTerms(known: string, asked: string): string | undefined {
-  const [before, after] = [parts(known), parts(asked)];
+export function changedTerms(known: string, declared: string): string | undefined {
+  const [before, after] = [parts(known), parts(declared)];
   const both = before.lines.length > 0 && after.lines.length > 0;
   const [was, is] = [before, after].map(({ head, lines }) => (both ? [...head, ...lines] : head));
   const gone = was!.filter((line) => !is!.includes(line));
   const come = is!.filter((line) => !was!.includes(line));
   const keys = [...new Set([...gone, ...come].map(keyOf))];
-  const told = (lines: readonly string[], key: string) =>
+  const linesOf = (lines: readonly string[], key: string) =>
     lines
       .filter((line) => keyOf(line) === key)
       .map((line) => line.slice(key.length + 1))
       .join(' and ') || 'not there';
-  return keys.length === 0 ? undefined : keys.map((key) => `${key} was ${told(gone, key)} and is ${told(come, key)}`).join('; ');
+  return keys.length === 0
+    ? undefined
+    : keys.map((key) => `${key} was ${linesOf(gone, key)} and is ${linesOf(come, key)}`).join('; ');
 }
 
 const keyOf = (line: string): string => line.split(' ', 1)[0]!;

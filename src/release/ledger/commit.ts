@@ -1,53 +1,57 @@
 import { Fault, type Outcome } from '../../base/errors.js';
-import { type End, lineOf, type Stored } from './chain/chain.js';
-import { asFault, checkRoom, sqliteCode } from './faults.js';
+import { type ChainEnd, lineOf, type StoredLink } from './chain/chain.js';
+import { checkFreeSpace, ledgerFault, sqliteCode } from './faults.js';
 import { inTurn } from './index/sqlite.js';
-import { type Adding, isUnpaid, type Late, type Unpaid } from './keeping.js';
-import { askWitness, type Store } from './store.js';
+import { type ChainAppend, type FreeFailure, isFreeFailure, type LateFailure } from './keeping.js';
+import { checkWitness, type Store } from './store.js';
 
 /**
  * The only way to write: lock, chain state, work, lines, index (ledger.proof.md). A failure before a line is in the chain
  * file leaves nothing behind; a later one is reported as `late` states, and the next transaction finds the link.
  */
-export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result: T) => Late | Unpaid): Promise<T> =>
+export const writeLinks = <T>(
+  store: Store,
+  work: (on: ChainAppend) => T,
+  late: (result: T) => LateFailure | FreeFailure,
+): Promise<T> =>
   inTurn(store.place, () => {
     const { db, place } = store;
     store.checkFiles();
     db.exec('BEGIN IMMEDIATE');
-    let ends: Late | Unpaid | undefined;
+    let ends: LateFailure | FreeFailure | undefined;
     let written = false;
     let end: Outcome | string | undefined;
-    const lines: Stored[] = [];
+    const lines: StoredLink[] = [];
     try {
-      const on: Adding = { ...store.reconciled(), lines };
-      askWitness(store);
+      const on: ChainAppend = { ...store.reconciled(), lines };
+      checkWitness(store);
       const result = work(on);
       if (on.lines.length > 0) {
-        on.books.flushIfDue(store.crowded());
+        on.books.flushIfDue(store.isContended());
         ends = late(result);
-        checkRoom(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
-        store.chain.room(on.end.offset + 1);
-        const paying = isUnpaid(ends) ? undefined : ends;
+        checkFreeSpace(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
+        store.chain.allocate(on.end.offset + 1);
+        const paying = isFreeFailure(ends) ? undefined : ends;
         for (const line of on.lines)
           putLine(store, line, paying?.unsynced !== true, (unsure) => {
             // An account that was opened without a cost yet does no harm.
             if (line !== on.lines.at(-1)) return;
             const back = unsure && (!paying || paying.takenBack !== undefined) && takeBack(store, line);
             written = !back || paying !== undefined;
-            end = back ? paying?.takenBack : (paying?.spent ?? (ends as Unpaid).doubt);
+            end = back ? paying?.takenBack : (paying?.spent ?? (ends as FreeFailure).doubt);
           });
       }
-      const unheard = written ? tell(store, on.end) : undefined;
+      const witnessError = written ? notifyWitness(store, on.end) : undefined;
       let behind = false;
       try {
         commit(db);
       } catch (error) {
         const line = on.lines.at(-1);
-        behind = written && isUnpaid(ends);
+        behind = written && isFreeFailure(ends);
         if (
           written &&
           line &&
-          !isUnpaid(ends) &&
+          !isFreeFailure(ends) &&
           ends?.takenBack &&
           !store.witness &&
           db.inTransaction() &&
@@ -60,16 +64,16 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       // Anyone who removed the files meanwhile has a ledger without this link, so nothing may be given out on its account.
       if (written) store.checkChain();
       store.remember(behind ? undefined : on);
-      if (unheard !== undefined) {
-        end = isUnpaid(ends) ? ends.unheard : ends?.unwitnessed;
-        throw unheard;
+      if (witnessError !== undefined) {
+        end = isFreeFailure(ends) ? ends.unwitnessedText : ends?.unwitnessed;
+        throw witnessError;
       }
       return result;
     } catch (error) {
       // Accounts without additions are unchanged.
       if (lines.length > 0) store.remember(undefined);
       rollBack(db);
-      throw written ? told(asFault(error, place), end) : error;
+      throw written ? writeFault(ledgerFault(error, place), end) : error;
     }
   });
 
@@ -94,9 +98,9 @@ function commit(db: Store['db']): void {
   }
 }
 
-function tell({ witness }: Store, { sequence, hash }: End): unknown {
+function notifyWitness({ witness }: Store, { sequence, hash }: ChainEnd): unknown {
   try {
-    witness?.tell(sequence, hash);
+    witness?.put(sequence, hash);
     return undefined;
   } catch (error) {
     return error;
@@ -104,7 +108,7 @@ function tell({ witness }: Store, { sequence, hash }: End): unknown {
 }
 
 /** `there` is called as soon as the line may be found by the next reader; `unsure` where it may not be on the disk. */
-function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: boolean) => void): void {
+function putLine({ chain }: Store, line: StoredLink, sync: boolean, there: (unsure: boolean) => void): void {
   try {
     chain.write(line.offset, lineOf(line));
   } catch (error) {
@@ -122,7 +126,7 @@ function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: 
 }
 
 /** If even reading fails, the line counts as written and the budget as spent. */
-function isThere(chain: Store['chain'], line: Stored): boolean {
+function isThere(chain: Store['chain'], line: StoredLink): boolean {
   try {
     return chain.holds(line) !== false;
   } catch {
@@ -130,7 +134,7 @@ function isThere(chain: Store['chain'], line: Stored): boolean {
   }
 }
 
-function takeBack({ chain }: Pick<Store, 'chain'>, line: Stored): boolean {
+function takeBack({ chain }: Pick<Store, 'chain'>, line: StoredLink): boolean {
   try {
     chain.write(line.offset, Buffer.alloc(lineOf(line).length));
     chain.sync();
@@ -140,7 +144,7 @@ function takeBack({ chain }: Pick<Store, 'chain'>, line: Stored): boolean {
   }
 }
 
-function told(error: unknown, end: Outcome | string | undefined): Fault {
+function writeFault(error: unknown, end: Outcome | string | undefined): Fault {
   const more = typeof end === 'object' && { outcome: end };
   const known =
     error instanceof Fault

@@ -2,9 +2,15 @@ import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSy
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { asking as asked, faultOf, type LedgerFolder, ledgerFolder, spentBy as spent } from '../../../test/ledger-folder.js';
+import {
+  askingOfAnn as asked,
+  failureOf,
+  type LedgerFolder,
+  ledgerFolder,
+  spentByAnalyst as spent,
+} from '../../../test/ledger-folder.js';
 import { rational } from '../../base/exact/rational.js';
-import { pureProfile } from '../../privacy/mechanism/profile.js';
+import { pureCost } from '../../privacy/mechanism/profile.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
@@ -44,7 +50,7 @@ afterEach(async () => {
   await room.close();
 });
 const ledgerAt = () => room.ledgerAt();
-const asking = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
+const reservation = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
 const failCommit = (nth = 0) => {
   const exec = Database.prototype.exec;
   let seen = 0;
@@ -57,49 +63,49 @@ const failCommit = (nth = 0) => {
 describe('the outcome of a failed reservation', () => {
   it('a reservation is not spent when its line cannot be written, even if half of it was', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking());
+    await ledger.reserve(reservation());
     for (const half of [false, true]) {
       Object.assign(failing, { call: 'write', after: 0, half });
-      const fault = await faultOf(ledger.reserve(asking({ key: 'k2' })));
+      const fault = await failureOf(ledger.reserve(reservation({ key: 'k2' })));
       expect(fault).toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'not spent' } });
       expect(await spent(ledger)).toBe('1/10');
     }
-    await ledger.reserve(asking({ key: 'k3' }));
+    await ledger.reserve(reservation({ key: 'k3' }));
     expect(await spent(await ledgerAt())).toBe('1/5');
   });
 
   it('a reservation is spent when the disk does not confirm its line: the next one finds it', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking());
+    await ledger.reserve(reservation());
     Object.assign(failing, { call: 'fdatasync', after: 0 });
-    const fault = await faultOf(ledger.reserve(asking({ key: 'k2' })));
+    const fault = await failureOf(ledger.reserve(reservation({ key: 'k2' })));
     expect(fault).toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent', entry: 3, resumable: true } });
     expect(await spent(ledger)).toBe('1/5');
-    expect(await ledger.reserve(asking({ key: 'k2' }))).toMatchObject({ sequence: 3, resumed: true });
+    expect(await ledger.reserve(reservation({ key: 'k2' }))).toMatchObject({ sequence: 3, resumed: true });
     expect(await spent(await ledgerAt())).toBe('1/5');
   });
 
   it('a reservation is spent when the index cannot be committed after its line, and the same process goes on', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking());
+    await ledger.reserve(reservation());
     failCommit();
-    const fault = await faultOf(ledger.reserve(asking({ key: 'k2', resumable: false })));
+    const fault = await failureOf(ledger.reserve(reservation({ key: 'k2', resumable: false })));
     expect(fault).toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent', entry: 3, resumable: false } });
     expect(await spent(ledger)).toBe('1/5');
-    expect(await ledger.reserve(asking({ key: 'k4' }))).toMatchObject({ sequence: 4 });
+    expect(await ledger.reserve(reservation({ key: 'k4' }))).toMatchObject({ sequence: 4 });
     expect(await spent(await ledgerAt())).toBe('3/10');
     expect((await ledger.verify()).ok).toBe(true);
   });
 
   it('a reservation is spent even when the index transaction cannot be rolled back', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking());
+    await ledger.reserve(reservation());
     const exec = Database.prototype.exec;
     vi.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, sql: string) {
       if (sql === 'COMMIT' || sql === 'ROLLBACK') throw Object.assign(new Error('disk I/O error'), { rawCode: 10 });
       return exec.call(this, sql);
     } as never);
-    const fault = await faultOf(ledger.reserve(asking({ key: 'k2' })));
+    const fault = await failureOf(ledger.reserve(reservation({ key: 'k2' })));
     expect(fault).toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent', entry: 3 } });
     vi.restoreAllMocks();
     await ledger.close();
@@ -109,30 +115,30 @@ describe('the outcome of a failed reservation', () => {
   it('a reservation is not spent when there is no space for more lines', async () => {
     const ledger = await ledgerAt();
     Object.assign(failing, { call: 'fsync', after: 0, code: 'ENOSPC' });
-    const fault = await faultOf(ledger.reserve(asking({ label: 'x'.repeat(70_000) })));
+    const fault = await failureOf(ledger.reserve(reservation({ label: 'x'.repeat(70_000) })));
     expect(fault).toMatchObject({ code: 'DISK_FULL', outcome: { state: 'not spent' } });
     expect(await spent(ledger)).toBe('0');
   });
 
   it('a reservation is not spent when it is refused', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking());
-    const other = await faultOf(ledger.reserve(asking({ terms: { digest: 'd2', summary: 'epsilon 2' } })));
+    await ledger.reserve(reservation());
+    const other = await failureOf(ledger.reserve(reservation({ terms: { digest: 'd2', summary: 'epsilon 2' } })));
     expect(other).toMatchObject({ code: 'LEDGER_MISMATCH', outcome: { state: 'not spent' } });
   });
 
   it('a reservation is spent and can be resumed free when its answer cannot be recorded', async () => {
     const ledger = await ledgerAt();
-    const entry = await ledger.reserve(asking());
+    const entry = await ledger.reserve(reservation());
     Object.assign(failing, { call: 'write', after: 0, half: true });
     const outcome = { state: 'spent', entry: entry.sequence, resumable: true };
-    expect(await faultOf(ledger.settle(entry, 'answer'))).toMatchObject({ code: 'DISK_FAILED', outcome });
+    expect(await failureOf(ledger.commit(entry, 'answer'))).toMatchObject({ code: 'DISK_FAILED', outcome });
     failCommit();
-    expect(await faultOf(ledger.settle(entry, 'answer'))).toMatchObject({ code: 'DISK_FAILED', outcome });
+    expect(await failureOf(ledger.commit(entry, 'answer'))).toMatchObject({ code: 'DISK_FAILED', outcome });
     vi.restoreAllMocks();
-    const again = await ledger.reserve(asking());
+    const again = await ledger.reserve(reservation());
     expect(again).toMatchObject({ sequence: entry.sequence, hash: entry.hash, resumed: true });
-    expect(await ledger.settle(again, 'answer 2')).toBe('answer 2');
+    expect(await ledger.commit(again, 'answer 2')).toBe('answer 2');
     expect((await ledger.replay('town', 'k1'))?.answer).toBe('answer 2');
     expect(await spent(ledger)).toBe('1/10');
     expect((await ledger.verify()).ok).toBe(true);
@@ -145,24 +151,24 @@ describe('a change of terms', () => {
 
   it('a change of terms counts once its line is durable, whether or not the index can be committed', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking());
+    await ledger.reserve(reservation());
     failCommit();
     await ledger.amend('town', later, 'why');
     expect(await termsIn(ledger)).toBe('d2');
-    expect(await ledger.reserve(asking({ key: 'k2', terms: later }))).toMatchObject({ sequence: 4 });
+    expect(await ledger.reserve(reservation({ key: 'k2', terms: later }))).toMatchObject({ sequence: 4 });
     expect(await termsIn(await ledgerAt())).toBe('d2');
     expect((await ledger.verify()).ok).toBe(true);
   });
 
   it('a change of terms is undone when the disk does not confirm it, and reported as doubtful when the disk goes on failing', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking());
+    await ledger.reserve(reservation());
     Object.assign(failing, { call: 'fdatasync', after: 0 });
-    const fault = await faultOf(ledger.amend('town', later, 'why'));
+    const fault = await failureOf(ledger.amend('town', later, 'why'));
     expect(fault).toMatchObject({ code: 'DISK_FAILED', hint: expect.not.stringMatching(/changed/) });
     for (const open of [ledger, await ledgerAt()]) expect(await termsIn(open)).toBe('d1');
     Object.assign(failing, { call: 'fdatasync', after: 0, lasting: true });
-    const doubt = await faultOf(ledger.amend('town', later, 'why'));
+    const doubt = await failureOf(ledger.amend('town', later, 'why'));
     expect(doubt).toMatchObject({
       code: 'DISK_FAILED',
       hint: expect.stringMatching(/may have been changed.*fugu ledger POLICY/),
@@ -174,11 +180,11 @@ describe('a change of terms', () => {
 describe('an entry that was never answered', () => {
   it('the same request resumes an unanswered entry without paying again, even if admission would refuse', async () => {
     const ledger = await ledgerAt();
-    const entry = await ledger.reserve(asking({ as: 'Ann B.' }));
+    const entry = await ledger.reserve(reservation({ as: 'Ann B.' }));
     await ledger.close();
     const later = await ledgerAt();
     const again = await later.reserve(
-      asking({
+      reservation({
         admit: () => {
           throw new Error('asked');
         },
@@ -190,37 +196,37 @@ describe('an entry that was never answered', () => {
 
   it('an unanswered entry is not resumed under another key, cost, population or terms, nor unless both requests are resumable', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking({ key: 'adaptive', resumable: false }));
-    expect((await ledger.reserve(asking({ key: 'adaptive' }))).resumed).toBeUndefined();
-    await ledger.reserve(asking());
-    expect((await ledger.reserve(asking({ resumable: false }))).resumed).toBeUndefined();
-    expect((await ledger.reserve(asking({ key: 'k2' }))).resumed).toBeUndefined();
-    expect((await ledger.reserve(asking({ population: 'city' }))).resumed).toBeUndefined();
-    expect((await ledger.reserve(asking({ profile: pureProfile([[everyRecord, rational(1, 11)]]) }))).resumed).toBeUndefined();
+    await ledger.reserve(reservation({ key: 'adaptive', resumable: false }));
+    expect((await ledger.reserve(reservation({ key: 'adaptive' }))).resumed).toBeUndefined();
+    await ledger.reserve(reservation());
+    expect((await ledger.reserve(reservation({ resumable: false }))).resumed).toBeUndefined();
+    expect((await ledger.reserve(reservation({ key: 'k2' }))).resumed).toBeUndefined();
+    expect((await ledger.reserve(reservation({ population: 'city' }))).resumed).toBeUndefined();
+    expect((await ledger.reserve(reservation({ profile: pureCost([[everyRecord, rational(1, 11)]]) }))).resumed).toBeUndefined();
     const raised = { digest: 'd2', summary: 'epsilon 2' };
     await ledger.amend('town', raised, 'why not');
-    expect((await ledger.reserve(asking({ terms: raised }))).resumed).toBeUndefined();
+    expect((await ledger.reserve(reservation({ terms: raised }))).resumed).toBeUndefined();
   });
 
   it('of two requests that resume an entry, the second returns the answer of the first', async () => {
     const [one, two] = [await ledgerAt(), await ledgerAt()];
-    const entry = await one.reserve(asking());
-    const same = await two.reserve(asking());
+    const entry = await one.reserve(reservation());
+    const same = await two.reserve(reservation());
     expect(same.sequence).toBe(entry.sequence);
-    expect(await two.settle(same, 'first')).toBe('first');
-    expect(await one.settle(entry, 'second')).toBe('first');
-    expect((await one.reserve(asking())).resumed).toBeUndefined();
+    expect(await two.commit(same, 'first')).toBe('first');
+    expect(await one.commit(entry, 'second')).toBe('first');
+    expect((await one.reserve(reservation())).resumed).toBeUndefined();
   });
 
   it('an entry whose answer text is lost is not resumed: the request pays again', async () => {
     const ledger = await ledgerAt();
-    await ledger.settle(await ledger.reserve(asking()), 'told');
+    await ledger.commit(await ledger.reserve(reservation()), 'told');
     await ledger.close();
     rmSync(place);
     const rebuilt = await ledgerAt();
     expect(await rebuilt.entries('town')).toMatchObject([{ settled: false, textLost: true }]);
     expect(await rebuilt.replay('town', 'k1')).toBeUndefined();
-    expect((await rebuilt.reserve(asking())).resumed).toBeUndefined();
+    expect((await rebuilt.reserve(reservation())).resumed).toBeUndefined();
     expect(await spent(rebuilt)).toBe('1/5');
   });
 });
@@ -228,7 +234,7 @@ describe('an entry that was never answered', () => {
 describe('the two files of a ledger', () => {
   const filled = async (): Promise<Ledger> => {
     const ledger = await ledgerAt();
-    for (let i = 0; i < 3; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
+    for (let i = 0; i < 3; i++) await ledger.commit(await ledger.reserve(reservation({ key: `k${i}` })), `answer ${i}`);
     return ledger;
   };
 
@@ -236,7 +242,7 @@ describe('the two files of a ledger', () => {
     await (await filled()).close();
     copyFileSync(place, join(folder, 'older'));
     const ledger = await ledgerAt();
-    await ledger.settle(await ledger.reserve(asking({ key: 'late' })), 'lost text');
+    await ledger.commit(await ledger.reserve(reservation({ key: 'late' })), 'lost text');
     await ledger.close();
     copyFileSync(join(folder, 'older'), place);
     const again = await ledgerAt();
@@ -254,13 +260,16 @@ describe('the two files of a ledger', () => {
     torn.write(`${'a'.repeat(64)} {"kind":"spend"`, end);
     writeFileSync(`${place}.chain`, torn);
     const ledger = await ledgerAt();
-    await ledger.reserve(asking({ key: 'next' }));
+    await ledger.reserve(reservation({ key: 'next' }));
     expect((await ledger.verify()).ok).toBe(true);
     await ledger.close();
     const more = readFileSync(`${place}.chain`);
     more.write(`${'a'.repeat(64)} {"kind":"spend"}\n`, more.indexOf(0));
     writeFileSync(`${place}.chain`, more);
-    expect(await faultOf(ledgerAt())).toMatchObject({ code: 'LEDGER_CORRUPT', hint: expect.stringMatching(/recover --reason/) });
+    expect(await failureOf(ledgerAt())).toMatchObject({
+      code: 'LEDGER_CORRUPT',
+      hint: expect.stringMatching(/recover --reason/),
+    });
   });
 
   it.each(['', '-wal', '-shm', '.chain'])(
@@ -269,12 +278,12 @@ describe('the two files of a ledger', () => {
       const ledger = await filled();
       const bytes = readFileSync(`${place}${end}`);
       renameSync(`${place}${end}`, join(folder, 'away'));
-      expect(await faultOf(ledger.reserve(asking({ key: 'n' })))).toMatchObject({ outcome: { state: 'not spent' } });
-      expect(await faultOf(ledger.spent('town'))).toMatchObject({ code: 'LEDGER_CORRUPT' });
+      expect(await failureOf(ledger.reserve(reservation({ key: 'n' })))).toMatchObject({ outcome: { state: 'not spent' } });
+      expect(await failureOf(ledger.spent('town'))).toMatchObject({ code: 'LEDGER_CORRUPT' });
       writeFileSync(`${place}${end}`, bytes);
-      expect(await faultOf(ledger.reserve(asking({ key: 'n' })))).toMatchObject({ outcome: { state: 'not spent' } });
+      expect(await failureOf(ledger.reserve(reservation({ key: 'n' })))).toMatchObject({ outcome: { state: 'not spent' } });
       renameSync(join(folder, 'away'), `${place}${end}`);
-      await ledger.reserve(asking({ key: 'n' }));
+      await ledger.reserve(reservation({ key: 'n' }));
       expect(await spent(ledger)).toBe('2/5');
     },
   );
@@ -282,9 +291,9 @@ describe('the two files of a ledger', () => {
   it('an open ledger refuses truncated shared memory without touching it', async () => {
     const ledger = await filled();
     truncateSync(`${place}-shm`, 0);
-    expect(await faultOf(ledger.reserve(asking({ key: 'n' })))).toMatchObject({ outcome: { state: 'not spent' } });
+    expect(await failureOf(ledger.reserve(reservation({ key: 'n' })))).toMatchObject({ outcome: { state: 'not spent' } });
     await ledger.close();
-    expect(await faultOf(ledgerAt())).toMatchObject({ code: 'LEDGER_CORRUPT' });
+    expect(await failureOf(ledgerAt())).toMatchObject({ code: 'LEDGER_CORRUPT' });
   });
 
   it.skipIf(process.platform !== 'linux')(
@@ -296,7 +305,7 @@ describe('the two files of a ledger', () => {
       const before = descriptors();
       for (let i = 0; i < times; i++) {
         const ledger = await openLedger(join(folder, `l${i % 50}.db`));
-        if (i % 100 === 0) await ledger.reserve(asking({ key: `k${i}` }));
+        if (i % 100 === 0) await ledger.reserve(reservation({ key: `k${i}` }));
         await ledger.close();
       }
       expect(descriptors() - before).toBeLessThan(5);

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault, type Outcome } from '../../base/errors.js';
-import { Broken } from './chain/chain.js';
+import { BrokenChain } from './chain/chain.js';
 
 const recoverHint =
   'Stop releasing and run "fugu ledger POLICY recover --reason TEXT": it rebuilds the ledger from what is sound and never gives budget back. A backup comes back with "fugu ledger POLICY restore FILE".';
@@ -31,7 +31,7 @@ const manyFiles = (place: string) =>
   new Fault('DISK_FAILED', 'Too many files are open to open the ledger.', 'Close some, or raise the limit (ulimit -n).', {
     place: { file: place },
   });
-export const busy = (place: string): Fault =>
+export const busyFault = (place: string): Fault =>
   new Fault(
     'LEDGER_BUSY',
     'The ledger stayed locked by another process.',
@@ -47,7 +47,7 @@ export const severalNames = (place: string): Fault =>
     { place: { file: place } },
   );
 
-const free = (place: string): number => {
+const freeBytes = (place: string): number => {
   try {
     const { bavail, bsize } = statfsSync(dirname(place));
     return bavail * bsize;
@@ -66,18 +66,18 @@ const writable = (place: string): boolean => {
     return false;
   }
 };
-const crowded = (place: string): boolean => free(place) < 65_536;
+const isNearlyFull = (place: string): boolean => freeBytes(place) < 65_536;
 
 /** A disk that is far from full is checked once a second. */
 const plenty = 1 << 26;
-const roomy = new Map<string, number>();
+const checkedUntil = new Map<string, number>();
 /** Checked before anything is reserved: the index takes some pages for every link. */
-export function checkRoom(place: string, bytes: number): void {
+export function checkFreeSpace(place: string, bytes: number): void {
   const now = performance.now();
-  if (bytes < plenty && now < (roomy.get(place) ?? 0)) return;
-  const left = free(place);
+  if (bytes < plenty && now < (checkedUntil.get(place) ?? 0)) return;
+  const left = freeBytes(place);
   if (left < bytes) throw full(place);
-  roomy.set(place, left > 2 * plenty ? now + 1000 : 0);
+  checkedUntil.set(place, left > 2 * plenty ? now + 1000 : 0);
 }
 
 const byNode: Record<string, (place: string) => Fault> = {
@@ -103,14 +103,14 @@ const byNode: Record<string, (place: string) => Fault> = {
 const bySqlite: Record<number, (place: string) => Fault> = {
   1: (place) => corrupt(place, 'SQLite cannot read it'),
   3: readOnly,
-  5: busy,
-  6: busy,
+  5: busyFault,
+  6: busyFault,
   // If opening for writing fails, SQLite opens for reading.
   8: (place) => (writable(place) ? failed(place) : readOnly(place)),
-  10: (place) => (crowded(place) ? full(place) : failed(place)),
+  10: (place) => (isNearlyFull(place) ? full(place) : failed(place)),
   11: (place) => corrupt(place, 'SQLite finds the file malformed'),
   13: full,
-  14: (place) => (crowded(place) ? full(place) : writable(place) ? failed(place) : readOnly(place)),
+  14: (place) => (isNearlyFull(place) ? full(place) : writable(place) ? failed(place) : readOnly(place)),
   19: (place) => corrupt(place, 'what is to be written contradicts what is there'),
   20: (place) => corrupt(place, 'a column holds another type than it must'),
   26: (place) => corrupt(place, 'the file is not a SQLite database'),
@@ -123,9 +123,9 @@ export const sqliteCode = (error: unknown): number | undefined => {
 };
 
 /** Driver and system errors as faults; other errors pass unchanged. */
-export function asFault(error: unknown, place: string): unknown {
+export function ledgerFault(error: unknown, place: string): unknown {
   if (error instanceof Fault) return error;
-  if (error instanceof Broken) return corrupt(place, error.message);
+  if (error instanceof BrokenChain) return corrupt(place, error.message);
   const known = bySqlite[sqliteCode(error) ?? -1] ?? byNode[(error as NodeJS.ErrnoException).code ?? ''];
   return known ? known(place) : error;
 }
@@ -138,12 +138,12 @@ const errnosOfDisk = ['EIO', 'ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'ENXIO', 'ENO
 export function faultOfDisk(error: unknown, place: string): Fault | undefined {
   const { rawCode, code = '' } = error as { rawCode?: number; code?: string };
   const blamed = [8, 10, 13, 14].includes(sqliteCode(error) ?? -1) ? rawCode !== shortRead : errnosOfDisk.includes(code);
-  const fault = blamed ? asFault(error, place) : undefined;
+  const fault = blamed ? ledgerFault(error, place) : undefined;
   return fault instanceof Fault ? fault : undefined;
 }
 
 /** The same fault with the outcome for the budget; an outcome already attached stays. */
-export function ending(error: unknown, outcome: Outcome): unknown {
+export function withFinalOutcome(error: unknown, outcome: Outcome): unknown {
   if (!(error instanceof Fault) || error.outcome) return error;
   const { code, message, hint, place, details } = error;
   return new Fault(code, message, hint, { ...(place && { place }), details, outcome });

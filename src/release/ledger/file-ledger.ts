@@ -1,11 +1,11 @@
-import type { End, Stored } from './chain/chain.js';
+import type { ChainEnd, StoredLink } from './chain/chain.js';
 import type { Witness } from './chain/witness.js';
 import { ledgerOn } from './chained-ledger.js';
-import { writing } from './commit.js';
-import { asFault } from './faults.js';
+import { writeLinks } from './commit.js';
+import { ledgerFault } from './faults.js';
 import type { Books } from './index/accounts.js';
 import { inTurn, transaction } from './index/sqlite.js';
-import type { Keeping } from './keeping.js';
+import type { LedgerStorage } from './keeping.js';
 import type { Ledger } from './ledger.js';
 import { verifyInChild } from './rescue/verify.js';
 import { openStore, type Store } from './store.js';
@@ -14,16 +14,16 @@ import { openStore, type Store } from './store.js';
 export const openFileLedger = async (place: string, witness?: Witness): Promise<Ledger> =>
   ledgerOn(keptIn(await openStore(place, witness)));
 
-function keptIn(store: Store): Keeping {
+function keptIn(store: Store): LedgerStorage {
   const { place, db, index, boot } = store;
   let gone = false;
 
-  const read = <T>(work: (books: Books, end: End) => T): Promise<T> =>
+  const read = <T>(work: (books: Books, end: ChainEnd) => T): Promise<T> =>
     inTurn(place, () => {
       store.checkFiles();
       const seen = transaction(db, 'DEFERRED', () => {
-        const standing = store.agreed();
-        return standing && { value: work(standing.books, standing.end) };
+        const chainState = store.agreed();
+        return chainState && { value: work(chainState.books, chainState.end) };
       });
       if (seen) return seen.value;
       return caughtUp(() => {
@@ -50,9 +50,9 @@ function keptIn(store: Store): Keeping {
     index,
     boot,
     witnessed: store.witness !== undefined,
-    holds: (link: Stored) => store.chain.holds(link) !== false,
+    holds: (link: StoredLink) => store.chain.holds(link) !== false,
     read,
-    write: (work, late) => writing(store, work, late),
+    write: (work, late) => writeLinks(store, work, late),
     verify: () => verifyInChild(place),
     close: async () => {
       if (gone) return;
@@ -62,13 +62,13 @@ function keptIn(store: Store): Keeping {
         // Costs are durable whether or not it works.
         store.checkFiles();
         store.chain.flush();
-        store.bringRowsUp();
+        store.flushRows();
         db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
       } catch {}
       try {
         store.close();
       } catch (error) {
-        throw asFault(error, place);
+        throw ledgerFault(error, place);
       }
     },
   };

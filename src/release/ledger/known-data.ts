@@ -5,13 +5,13 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
-import { errnoOf, unwritten } from '../../base/files/unwritten.js';
+import { errnoOf, writeFault } from '../../base/files/unwritten.js';
 import { writeNew, writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
-import { openNamed, whyNot } from '../../base/input/named-file.js';
+import { openNamed, unreadableText } from '../../base/input/named-file.js';
 import { isDatabase } from '../../policy/address.js';
-import { unguessable } from '../../privacy/noise/bits.js';
-import { modeBeside } from './ledger-file.js';
+import { secretBytes } from '../../privacy/noise/bits.js';
+import { siblingFileMode } from './ledger-file.js';
 
 /** An account that was opened for some data. */
 export interface DataAccount {
@@ -31,7 +31,7 @@ export interface Registry {
   /** The default folder, which holds nothing else: if it cannot be written, data is merely not recognised by it. */
   readonly isOptional?: true;
   /** Lies in the folder of a ledger, which creates that folder itself. */
-  readonly isBesideLedger?: true;
+  readonly isInLedgerFolder?: true;
 }
 
 export const isSameAccount = (a: DataAccount, b: DataAccount): boolean => a.population === b.population && a.ledger === b.ledger;
@@ -42,15 +42,19 @@ const off = 'off';
 
 /** Registries that recognise the data of an account: the user's, the service's, and the one in the ledger's folder. */
 export function registriesOf(ledger: string, ofService?: string): readonly Registry[] {
-  const { FUGU_REGISTRY: said, XDG_STATE_HOME: state } = process.env;
-  if (said === off) return [];
-  const own = said?.trim() ? named(said.trim()) : state && isAbsolute(state) ? join(state, 'fugu', folderName) : inHome();
+  const { FUGU_REGISTRY: configured, XDG_STATE_HOME: state } = process.env;
+  if (configured === off) return [];
+  const own = configured?.trim()
+    ? named(configured.trim())
+    : state && isAbsolute(state)
+      ? join(state, 'fugu', folderName)
+      : inHome();
   return [
-    ...(own === undefined ? [] : [{ folder: own, mode: 0o600, ...(!said?.trim() && { isOptional: true as const }) }]),
+    ...(own === undefined ? [] : [{ folder: own, mode: 0o600, ...(!configured?.trim() && { isOptional: true as const }) }]),
     ...(ofService === undefined ? [] : [{ folder: ofService, mode: 0o600 }]),
     ...(isDatabase(ledger)
       ? []
-      : [{ folder: join(dirname(ledger), folderName), mode: modeBeside(ledger), isBesideLedger: true as const }]),
+      : [{ folder: join(dirname(ledger), folderName), mode: siblingFileMode(ledger), isInLedgerFolder: true as const }]),
   ];
 }
 
@@ -106,7 +110,7 @@ export function addClaim(
     shared(registry, file);
     return { takeBack: () => rmSync(file, { force: true }) };
   }
-  throw unreadable(registry, 'takes no further claim');
+  throw registryFault(registry, 'takes no further claim');
 }
 /** Among concurrent claims, each is overtaken at most once by each other. */
 const mostRivals = 100;
@@ -151,13 +155,13 @@ function checkedKey(registry: Registry): { readonly key: string; readonly isChec
   const check = textIn(registry, checkFile);
   const text = textIn(registry, keyFile);
   if (text === undefined) {
-    if (isUsed || check !== undefined) throw unreadable(registry, 'has lost its key');
+    if (isUsed || check !== undefined) throw registryFault(registry, 'has lost its key');
     return undefined;
   }
-  if (!keyForm.test(text)) throw unreadable(registry, 'has a damaged key');
+  if (!keyForm.test(text)) throw registryFault(registry, 'has a damaged key');
   const key = text.trim();
   if (check === undefined ? isUsed : check !== checkOf(key))
-    throw unreadable(registry, 'has another key than its claims were made with');
+    throw registryFault(registry, 'has another key than its claims were made with');
   return { key, isChecked: check !== undefined };
 }
 
@@ -171,12 +175,12 @@ function makeKey(registry: Registry): string {
   try {
     makeFolder(folder, 0o700);
   } catch (error) {
-    throw unwritten(error, { file: folder, moved: false }, writing(registry).hint);
+    throw writeFault(error, { file: folder, moved: false }, writing(registry).hint);
   }
   if (registry.mode !== 0o600) chmodSync(folder, 0o2770);
-  writeOnce(registry, keyFile, `${unguessable(32).toString('hex')}\n`);
+  writeOnce(registry, keyFile, `${secretBytes(32).toString('hex')}\n`);
   const key = keyIn(registry);
-  if (key === undefined) throw unreadable(registry, 'has lost its key');
+  if (key === undefined) throw registryFault(registry, 'has lost its key');
   writeOnce(registry, checkFile, checkOf(key));
   return key;
 }
@@ -214,7 +218,7 @@ function storedIn(registry: Registry, text: string): z.output<typeof stored> {
   try {
     return stored.parse(parseJson(text));
   } catch {
-    throw unreadable(registry, 'holds something that is not a claim');
+    throw registryFault(registry, 'holds something that is not a claim');
   }
 }
 
@@ -234,9 +238,9 @@ const namesIn = (registry: Registry): readonly string[] =>
   readIn(registry, registry.folder, (folder) => readdirSync(folder)) ?? [];
 const textIn = (registry: Registry, name: string): string | undefined =>
   readIn(registry, join(registry.folder, name), (file) => {
-    const { handle, size } = openNamed(file, (why) => unreadable(registry, `holds a file that ${whyNot[why]}`));
+    const { handle, size } = openNamed(file, (why) => registryFault(registry, `holds a file that ${unreadableText[why]}`));
     try {
-      if (size > mostBytes) throw unreadable(registry, 'holds a file that is too large');
+      if (size > mostBytes) throw registryFault(registry, 'holds a file that is too large');
       return readFileSync(handle, 'utf8');
     } finally {
       closeSync(handle);
@@ -254,7 +258,7 @@ function readIn<T>(registry: Registry, path: string, read: (path: string) => T):
   } catch (error) {
     // A claim may be withdrawn between listing and reading.
     if (isAbsent(registry, path)) return undefined;
-    throw error instanceof Fault ? error : unreadable(registry, 'cannot be read');
+    throw error instanceof Fault ? error : registryFault(registry, 'cannot be read');
   }
 }
 
@@ -271,7 +275,7 @@ function isAbsent(registry: Registry, path: string): boolean {
     const behind = found.isSymbolicLink() ? statSync(at, { throwIfNoEntry: false }) : found;
     // A device as home folder (/dev/null) stands for no home.
     if (behind?.isDirectory() || behind?.isCharacterDevice()) return true;
-    throw unreadable(registry, 'cannot be reached');
+    throw registryFault(registry, 'cannot be reached');
   }
 }
 function entryAt(registry: Registry, path: string) {
@@ -279,11 +283,11 @@ function entryAt(registry: Registry, path: string) {
     return lstatSync(path);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error))) return undefined;
-    throw unreadable(registry, 'cannot be read');
+    throw registryFault(registry, 'cannot be read');
   }
 }
 
-const unreadable = ({ folder }: Registry, how: string): Fault =>
+const registryFault = ({ folder }: Registry, how: string): Fault =>
   new Fault(
     'LEDGER_CORRUPT',
     `The registry of known data in ${folder} ${how}, so it is not known whether this data has a budget already.`,

@@ -12,7 +12,7 @@ export function makeLedgerFile(path: string, flags: 'wx' | 'ax'): number {
 }
 
 /** Mode of the other files kept next to a ledger. */
-export const modeBeside = (ledger: string): number => (isShared(dirname(ledger)) ? sharedMode : 0o600);
+export const siblingFileMode = (ledger: string): number => (isShared(dirname(ledger)) ? sharedMode : 0o600);
 
 const sharedMode = 0o660;
 const [handsOn, groupWrites] = [0o2000, 0o020];

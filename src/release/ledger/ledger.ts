@@ -1,4 +1,4 @@
-import type { Profile, Spent } from '../../privacy/mechanism/profile.js';
+import type { PrivacyCost, SpentCosts } from '../../privacy/mechanism/profile.js';
 
 /** Durable record of all costs. One account per population; entries are hash-chained; costs are stored, never epsilons. */
 export interface Ledger {
@@ -6,36 +6,36 @@ export interface Ledger {
    * Reserves the cost before data is read; returns once it is durable. `admit` gets the new total inside one exclusive transaction; if it
    * throws, nothing is reserved. Opening an account pins `digest` and summary of its terms; another digest is LEDGER_MISMATCH.
    */
-  reserve(reservation: Reservation): Promise<Entry>;
+  reserve(reservation: Reservation): Promise<SpendEntry>;
   /**
    * Records the answer before it is given out and returns the recorded one: if the same entry was answered first
    * elsewhere, that answer, which is the one to give out. The reservation itself is never undone.
    */
-  settle(entry: Entry, answer: string): Promise<string>;
+  commit(entry: SpendEntry, answer: string): Promise<string>;
   /** The latest recorded answer for a request key. */
-  replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
+  replay(population: string, key: string): Promise<{ entry: SpendEntry; answer: string } | undefined>;
   /** The entry that `reserve` would resume for a request key, whatever its cost; needed by plans. */
-  unanswered?(population: string, key: string): Promise<Entry | undefined>;
+  unanswered?(population: string, key: string): Promise<SpendEntry | undefined>;
   /** Cost spent by a population, or one analyst's part of it. */
-  spent(population: string, analyst?: string): Promise<Spent>;
+  spent(population: string, analyst?: string): Promise<SpentCosts>;
   /**
    * Cost spent by a population, or the fault that a reservation under these terms would meet before its cost is
    * considered.
    */
-  standing(asked: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<Spent>;
-  account(population: string): Promise<Account | undefined>;
-  entries(population: string): Promise<readonly Entry[]>;
+  spentUnder(requested: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<SpentCosts>;
+  account(population: string): Promise<LedgerAccount | undefined>;
+  entries(population: string): Promise<readonly SpendEntry[]>;
   /**
    * Some of its entries, oldest first: the first after a number, or the last before one. For display:
    * only `entries` checks that none is missing.
    */
-  page(population: string, page: Page): Promise<readonly Entry[]>;
+  page(population: string, page: EntryRange): Promise<readonly SpendEntry[]>;
   /** Its entries whose keys have this prefix. */
-  keyed(population: string, prefix: string): Promise<readonly Entry[]>;
+  keyed(population: string, prefix: string): Promise<readonly SpendEntry[]>;
   /** Analysts who have paid something. */
   analysts(population: string): Promise<readonly string[]>;
   /** One entry of a population, with its recorded answer where there is one. */
-  entry(population: string, sequence: number): Promise<{ readonly entry: Entry; readonly answer?: string } | undefined>;
+  entry(population: string, sequence: number): Promise<{ readonly entry: SpendEntry; readonly answer?: string } | undefined>;
   /** Walks the chain; never throws on a broken one. */
   verify(): Promise<Verification>;
   /**
@@ -46,12 +46,12 @@ export interface Ledger {
     population: string,
     terms: AccountTerms,
     reason: string,
-    allow?: (account: Account, entries: readonly Entry[]) => void,
+    allow?: (account: LedgerAccount, entries: readonly SpendEntry[]) => void,
   ): Promise<void>;
   close(): Promise<void>;
 }
 
-export type Page = ({ readonly after: number } | { readonly before: number }) & { readonly most: number };
+export type EntryRange = ({ readonly after: number } | { readonly before: number }) & { readonly most: number };
 
 export interface AccountTerms {
   readonly digest: string;
@@ -59,10 +59,10 @@ export interface AccountTerms {
   readonly summary: string;
 }
 
-export interface Account {
+export interface LedgerAccount {
   readonly population: string;
   readonly terms: AccountTerms;
-  readonly spent: Spent;
+  readonly spent: SpentCosts;
   /** Set where entries that paid from it may be lost: nothing is reserved until its terms are amended. */
   readonly closed?: true;
 }
@@ -78,7 +78,7 @@ export interface Reservation {
   readonly key: string;
   /** Purpose, from the query text only. */
   readonly label: string;
-  readonly profile: Profile;
+  readonly profile: PrivacyCost;
   /** Facts released at no cost because the terms declare them known; in the caller's own words. */
   readonly relied?: readonly string[];
   /**
@@ -89,7 +89,7 @@ export interface Reservation {
   /** Reserves nothing if an answer to this key is on record by now: the entry that paid for it is returned, settled. */
   readonly unlessRecorded?: boolean;
   /** `byAnalyst` is this analyst's own total after the entry, for the quota. */
-  readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
+  readonly admit: (after: SpentCosts, before: SpentCosts, byAnalyst: SpentCosts) => void;
   /** Called before an account is opened, with the populations that have one here; if it throws, nothing is reserved. */
   readonly opening?: (others: readonly string[]) => void;
   /**
@@ -99,13 +99,13 @@ export interface Reservation {
   readonly claim?: () => string | undefined;
 }
 
-export interface Entry {
+export interface SpendEntry {
   readonly sequence: number;
   readonly population: string;
   readonly analyst: string;
   readonly key: string;
   readonly label: string;
-  readonly profile: Profile;
+  readonly profile: PrivacyCost;
   readonly relied: readonly string[];
   /** Milliseconds since 1970. */
   readonly at: number;

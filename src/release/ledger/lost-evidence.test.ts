@@ -2,11 +2,17 @@ import { appendFileSync, copyFileSync, linkSync, readFileSync, rmSync, symlinkSy
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asking as asked, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../../test/ledger-folder.js';
+import {
+  askingOfAnn as asked,
+  folderTerms,
+  type LedgerFolder,
+  ledgerFolder,
+  spentByAnalyst as spent,
+} from '../../../test/ledger-folder.js';
 import { openFileLedger } from './file-ledger.js';
 import type { Reservation } from './ledger.js';
-import { backupLedger, restoreLedger } from './rescue/backup.js';
-import { recoverLedger } from './rescue/recover.js';
+import { backupStorage, restoreStorage } from './rescue/backup.js';
+import { recoverStorage } from './rescue/recover.js';
 
 /** Absence proves nothing once entries may have been lost. */
 let room: LedgerFolder;
@@ -18,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => room.close());
 const at = (where?: string) => room.ledgerAt(where);
-const asking = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
+const reservation = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
 const remove = (...ends: string[]) => room.without(...ends);
 const chainBytes = () => readFileSync(`${place}.chain`);
 const lastByte = () => chainBytes().findLastIndex((byte) => byte !== 0);
@@ -26,45 +32,45 @@ const lastByte = () => chainBytes().findLastIndex((byte) => byte !== 0);
 describe('entries that were answered', () => {
   it('an answered entry is not resumed after a backup from before its answer is restored and the account is opened again', async () => {
     const first = await at();
-    const entry = await first.reserve(asking());
+    const entry = await first.reserve(reservation());
     await first.close();
-    await backupLedger(place, join(folder, 'backup'));
+    await backupStorage(place, join(folder, 'backup'));
     const second = await at();
-    await second.settle(await second.reserve(asking()), 'told');
+    await second.commit(await second.reserve(reservation()), 'told');
     await second.close();
     remove('', '-wal', '-shm', '.chain');
-    await restoreLedger(place, join(folder, 'backup'), 'the disk is gone');
+    await restoreStorage(place, join(folder, 'backup'), 'the disk is gone');
     const third = await at();
     expect(await third.account('town')).toMatchObject({ closed: true });
-    await third.amend('town', terms, 'known to be all');
+    await third.amend('town', folderTerms, 'known to be all');
     expect(await third.account('town')).not.toHaveProperty('closed');
-    const again = await third.reserve(asking());
+    const again = await third.reserve(reservation());
     expect([again.sequence > entry.sequence, again.resumed]).toEqual([true, undefined]);
-    await expect(third.settle(entry, 'another')).rejects.toMatchObject({ outcome: { state: 'spent', resumable: false } });
+    await expect(third.commit(entry, 'another')).rejects.toMatchObject({ outcome: { state: 'spent', resumable: false } });
   });
 
   it('an answered entry is not resumed when the index has lost its answer', async () => {
     const ledger = await at();
-    const entry = await ledger.reserve(asking());
-    await ledger.settle(entry, 'told');
+    const entry = await ledger.reserve(reservation());
+    await ledger.commit(entry, 'told');
     const db = new Database(place);
     db.exec('DELETE FROM answer');
     db.close();
-    await expect(ledger.settle(entry, 'another')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+    await expect(ledger.commit(entry, 'another')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
   });
 
   it('an answered entry is not resumed when the end of its answer line and the index are lost', async () => {
     for (const byte of [0, 0x20]) {
       const ledger = await at();
-      const entry = await ledger.reserve(asking({ key: `k${byte}` }));
-      await ledger.settle(entry, 'told');
+      const entry = await ledger.reserve(reservation({ key: `k${byte}` }));
+      await ledger.commit(entry, 'told');
       await ledger.close();
       remove('', '-wal', '-shm');
       const bytes = chainBytes();
       bytes[lastByte()] = byte;
       writeFileSync(`${place}.chain`, bytes);
       const again = await at();
-      expect((await again.reserve(asking({ key: `k${byte}` }))).resumed).toBeUndefined();
+      expect((await again.reserve(reservation({ key: `k${byte}` }))).resumed).toBeUndefined();
       expect(await again.verify()).toMatchObject({ ok: true });
       await again.close();
     }
@@ -74,21 +80,21 @@ describe('entries that were answered', () => {
 describe('ledgers with different histories', () => {
   const filled = async (where: string, keys: readonly string[], population = 'town') => {
     const ledger = await at(where);
-    for (const key of keys) await ledger.settle(await ledger.reserve(asking({ key, population })), key);
+    for (const key of keys) await ledger.commit(await ledger.reserve(reservation({ key, population })), key);
     await ledger.close();
   };
 
   it('a longer backup of another ledger is refused, and nothing is lost', async () => {
     const other = join(folder, 'other.db');
     await filled(other, ['a', 'b', 'c', 'd'], 'village');
-    await backupLedger(other, join(folder, 'backup'));
+    await backupStorage(other, join(folder, 'backup'));
     await filled(place, ['a', 'b']);
     remove('', '-wal', '-shm');
     const bytes = chainBytes();
     bytes[lastByte() - 5]! ^= 1;
     writeFileSync(`${place}.chain`, bytes);
-    await expect(restoreLedger(place, join(folder, 'backup'), 'a try')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
-    recoverLedger(place, 'the last line is damaged');
+    await expect(restoreStorage(place, join(folder, 'backup'), 'a try')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+    recoverStorage(place, 'the last line is damaged');
     expect(await spent(await at())).toBe('1/5');
   });
 
@@ -102,7 +108,7 @@ describe('ledgers with different histories', () => {
     copyFileSync(`${place}.chain.early`, `${place}.chain`);
     await filled(place, ['x']);
     copyFileSync(`${place}.chain.late`, `${place}.chain`);
-    expect(() => recoverLedger(place, 'a try')).toThrow(/different histories/);
+    expect(() => recoverStorage(place, 'a try')).toThrow(/different histories/);
   });
 });
 
@@ -120,12 +126,12 @@ describe('a chain file that lacks or changes the last reservation of its index',
     'a damaged chain file (%s) is refused at opening, and by an open ledger before a reservation',
     async (name) => {
       const ledger = await at();
-      await ledger.reserve(asking({ key: 'first' }));
+      await ledger.reserve(reservation({ key: 'first' }));
       const before = chainBytes();
-      await ledger.reserve(asking({ key: 'second' }));
+      await ledger.reserve(reservation({ key: 'second' }));
       writeFileSync(`${place}.chain`, harms[name]!(chainBytes(), before));
       await expect(ledger.spent('town')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
-      await expect(ledger.reserve(asking({ key: 'third' }))).rejects.toMatchObject({
+      await expect(ledger.reserve(reservation({ key: 'third' }))).rejects.toMatchObject({
         code: 'LEDGER_CORRUPT',
         outcome: { state: 'not spent' },
       });
@@ -138,7 +144,7 @@ describe('a chain file that lacks or changes the last reservation of its index',
 describe('a chain file without its end', () => {
   it('a chain file is refused when it is cut, empty, a dangling link, a device, or has a second name', async () => {
     const ledger = await at();
-    await ledger.reserve(asking());
+    await ledger.reserve(reservation());
     await ledger.close();
     const bytes = chainBytes();
     const refused = async (make: () => void) => {
@@ -168,7 +174,7 @@ describe('a chain file without its end', () => {
     let swap = false;
     const ledger = await openFileLedger(place, {
       head: () => undefined,
-      tell: () => {
+      put: () => {
         if (!swap) return;
         const bytes = chainBytes();
         rmSync(`${place}.chain`);
@@ -176,16 +182,16 @@ describe('a chain file without its end', () => {
       },
     });
     room.keep(ledger);
-    await ledger.reserve(asking({ key: 'before' }));
+    await ledger.reserve(reservation({ key: 'before' }));
     swap = true;
-    await expect(ledger.reserve(asking({ key: 'during' }))).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+    await expect(ledger.reserve(reservation({ key: 'during' }))).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
   });
 });
 
 describe('names that are not valid text', () => {
   it('an invalid name is the same account for reservations and reads', async () => {
     const ledger = await at();
-    await ledger.reserve(asking({ population: 'a\ud800b', analyst: 'x\ud800' }));
+    await ledger.reserve(reservation({ population: 'a\ud800b', analyst: 'x\ud800' }));
     expect((await ledger.spent('a\ud800b')).pure.perRecord.size).toBe(1);
     expect((await ledger.spent('a\ud800b', 'x\ud800')).pure.perRecord.size).toBe(1);
     expect(await ledger.entries('a\ud800b')).toHaveLength(1);

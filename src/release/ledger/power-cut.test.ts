@@ -2,8 +2,8 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { asking as asked, type LedgerFolder, ledgerFolder, spentBy as spent } from '../../../test/ledger-folder.js';
-import { beginning, type End, endOf, type Link } from './chain/chain.js';
+import { askingOfAnn as asked, type LedgerFolder, ledgerFolder, spentByAnalyst as spent } from '../../../test/ledger-folder.js';
+import { beginning, type ChainEnd, endOf, type Link } from './chain/chain.js';
 import { readChain } from './chain/file.js';
 import { sectorsOf } from './chain/lines.js';
 import { emptyBooks, follow, linkFrom } from './index/accounts.js';
@@ -48,7 +48,7 @@ afterEach(async () => {
   await room.close();
 });
 const ledgerAt = () => room.ledgerAt();
-const asking = (key: string, over: Partial<Reservation> = {}): Reservation =>
+const reservation = (key: string, over: Partial<Reservation> = {}): Reservation =>
   asked({ key, label: `count ${'x'.repeat(600)}`, resumable: true, ...over });
 const refused = { code: 'LEDGER_CORRUPT' };
 
@@ -77,13 +77,13 @@ async function filled(keepAfter?: 'k0 booked' | 'both booked' | 'first answer'):
     return ledgerAt();
   };
   let ledger = await ledgerAt();
-  const first = await ledger.reserve(asking('k0'));
+  const first = await ledger.reserve(reservation('k0'));
   ledger = await kept('k0 booked', ledger);
-  const second = await ledger.reserve(asking('k1'));
+  const second = await ledger.reserve(reservation('k1'));
   ledger = await kept('both booked', ledger);
-  await ledger.settle(first, `answer 0 ${'x'.repeat(600)}`);
+  await ledger.commit(first, `answer 0 ${'x'.repeat(600)}`);
   ledger = await kept('first answer', ledger);
-  await ledger.settle(second, `answer 1 ${'x'.repeat(600)}`);
+  await ledger.commit(second, `answer 1 ${'x'.repeat(600)}`);
   await ledger.close();
   if (keepAfter) copyFileSync(join(folder, 'older'), place);
 }
@@ -91,13 +91,13 @@ async function filled(keepAfter?: 'k0 booked' | 'both booked' | 'first answer'):
 describe('the sync of a recorded answer', () => {
   it('an answer needs no sync where the boot of the machine is known, and the next reservation syncs it', async () => {
     const ledger = await ledgerAt();
-    const entry = await ledger.reserve(asking('k0'));
+    const entry = await ledger.reserve(reservation('k0'));
     machine.syncs = 0;
-    await ledger.settle(entry, 'told');
+    await ledger.commit(entry, 'told');
     expect(machine.syncs).toBe(0);
-    await ledger.reserve(asking('k1'));
+    await ledger.reserve(reservation('k1'));
     expect(machine.syncs).toBe(1);
-    await ledger.settle(await ledger.reserve(asking('k2')), 'told');
+    await ledger.commit(await ledger.reserve(reservation('k2')), 'told');
     await ledger.close();
     expect(machine.syncs).toBe(3);
   });
@@ -105,35 +105,35 @@ describe('the sync of a recorded answer', () => {
   it('an answer is synced where the boot is unknown, or where a witness hears of it', async () => {
     machine.boot = '';
     const ledger = await ledgerAt();
-    const entry = await ledger.reserve(asking('k0'));
+    const entry = await ledger.reserve(reservation('k0'));
     machine.syncs = 0;
-    await ledger.settle(entry, 'told');
+    await ledger.commit(entry, 'told');
     expect(machine.syncs).toBe(1);
     machine.boot = boots[0];
     const witnessed = await room.ledgerAt(place, 'true');
-    const other = await witnessed.reserve(asking('k1'));
+    const other = await witnessed.reserve(reservation('k1'));
     machine.syncs = 0;
-    await witnessed.settle(other, 'told');
+    await witnessed.commit(other, 'told');
     expect(machine.syncs).toBe(1);
   });
 
   it('a failed sync of an answer reports that the entry can be resumed', async () => {
     machine.boot = '';
     const ledger = await ledgerAt();
-    const entry = await ledger.reserve(asking('k0'));
+    const entry = await ledger.reserve(reservation('k0'));
     machine.failing = true;
-    await expect(ledger.settle(entry, 'told')).rejects.toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent' } });
+    await expect(ledger.commit(entry, 'told')).rejects.toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent' } });
     machine.failing = false;
-    expect(await ledger.reserve(asking('k0'))).toMatchObject({ sequence: entry.sequence, resumed: true });
+    expect(await ledger.reserve(reservation('k0'))).toMatchObject({ sequence: entry.sequence, resumed: true });
   });
 });
 
 describe('a line that was read from the chain file', () => {
   it('a line read from the file is written and synced again before it counts, with the answers before it', async () => {
     const first = await ledgerAt();
-    await first.settle(await first.reserve(asking('k0')), 'told');
+    await first.commit(await first.reserve(reservation('k0')), 'told');
     machine.failing = true;
-    await expect(first.reserve(asking('k1'))).rejects.toMatchObject({ outcome: { state: 'spent', entry: 4 } });
+    await expect(first.reserve(reservation('k1'))).rejects.toMatchObject({ outcome: { state: 'spent', entry: 4 } });
     machine.failing = false;
     const [, , answer, booked] = linesOf();
     Object.assign(machine, { written: [], syncs: 0 });
@@ -147,15 +147,15 @@ describe('a line that was read from the chain file', () => {
 
 describe('an entry without an answer', () => {
   it('an entry without an answer is resumed under the same boot only', async () => {
-    const { sequence } = await (await ledgerAt()).reserve(asking('k0'));
+    const { sequence } = await (await ledgerAt()).reserve(reservation('k0'));
     const same = await ledgerAt();
     expect(await same.unanswered?.('town', 'k0')).toMatchObject({ sequence });
-    expect(await same.reserve(asking('k0'))).toMatchObject({ sequence, resumed: true });
+    expect(await same.reserve(reservation('k0'))).toMatchObject({ sequence, resumed: true });
     for (const boot of [boots[1], '']) {
       machine.boot = boot;
       const other = await ledgerAt();
       expect(await other.unanswered?.('town', 'k0')).toBeUndefined();
-      expect((await other.reserve(asking('k0'))).resumed).toBeUndefined();
+      expect((await other.reserve(reservation('k0'))).resumed).toBeUndefined();
     }
     expect(await spent(same)).toBe('3/10');
   });
@@ -194,7 +194,7 @@ describe('a ledger after a power cut', () => {
       lose(...sectors.filter((_, i) => (lost >> i) & 1));
       const ledger = await ledgerAt();
       expect(await spent(ledger)).toBe('1/5');
-      expect((await ledger.reserve(asking('k1'))).resumed).toBeUndefined();
+      expect((await ledger.reserve(reservation('k1'))).resumed).toBeUndefined();
       expect(await spent(ledger)).toBe('3/10');
       await ledger.close();
     }
@@ -207,7 +207,7 @@ describe('a ledger after a power cut', () => {
   ] as const)('a reservation behind lost answers counts: with the index of "%s" %s is spent', async (kept, total) => {
     await filled(kept);
     const last = await ledgerAt();
-    await last.reserve(asking('k2'));
+    await last.reserve(reservation('k2'));
     await last.close();
     const answer = linesOf()[3]!;
     copyFileSync(join(folder, 'older'), place);
@@ -258,7 +258,7 @@ describe('a ledger after a power cut', () => {
   it('an index with a forged answer that pins smaller totals is refused', async () => {
     await filled();
     const books = emptyBooks();
-    let end: End = beginning;
+    let end: ChainEnd = beginning;
     for (const { link, ...stored } of linesOf()) {
       follow(books, link);
       end = endOf(stored, link);

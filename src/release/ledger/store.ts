@@ -14,16 +14,16 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { makeFolder, syncFolder } from '../../base/files/folder.js';
 import { bootOf } from './chain/boot.js';
-import { Broken, beginning, endOf, lineOf, type Stored } from './chain/chain.js';
-import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile } from './chain/file.js';
+import { BrokenChain, beginning, endOf, lineOf, type StoredLink } from './chain/chain.js';
+import { chainPath, hasChainFile, type LedgerChainFile, makeChainFile, openChainFile } from './chain/file.js';
 import type { Witness } from './chain/witness.js';
-import { asFault, corrupt, severalNames } from './faults.js';
+import { corrupt, ledgerFault, severalNames } from './faults.js';
 import { follow } from './index/accounts.js';
 import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from './index/schema.js';
-import { type Connection, connect, inTurn, transaction } from './index/sqlite.js';
+import { connect, inTurn, type SqliteConnection, transaction } from './index/sqlite.js';
 import { indexOn } from './index/sqlite-rows.js';
-import { type Index, linkIn } from './index/tables.js';
-import type { Standing } from './keeping.js';
+import { type LedgerIndex, linkIn } from './index/tables.js';
+import type { ChainState } from './keeping.js';
 import { makeLedgerFile } from './ledger-file.js';
 import { mend } from './rescue/mend.js';
 import { upgrade } from './rescue/upgrade.js';
@@ -31,9 +31,9 @@ import { upgrade } from './rescue/upgrade.js';
 /** The two copies of one ledger, open. */
 export interface Store {
   readonly place: string;
-  readonly db: Connection;
-  readonly index: Index;
-  readonly chain: ChainFile;
+  readonly db: SqliteConnection;
+  readonly index: LedgerIndex;
+  readonly chain: LedgerChainFile;
   readonly witness: Witness | undefined;
   /**
    * Entries are resumed only under the boot of the machine they were reserved in,
@@ -41,15 +41,15 @@ export interface Store {
    */
   readonly boot: string | undefined;
   /** Brings the index up to the chain file and returns the state of both; under the write lock. */
-  readonly reconciled: () => Standing;
+  readonly reconciled: () => ChainState;
   /** The same if nothing is missing; undefined if the write lock is needed. */
-  readonly agreed: () => Standing | undefined;
+  readonly agreed: () => ChainState | undefined;
   /** Accounts after a committed link: they follow from the chain alone, and hold as long as its end is the same. */
-  readonly remember: (standing: Standing | undefined) => void;
+  readonly remember: (chainState: ChainState | undefined) => void;
   /** True if others have reserved costs recently. */
-  readonly crowded: () => boolean;
+  readonly isContended: () => boolean;
   /** Writes pending account rows; nothing depends on it. */
-  readonly bringRowsUp: () => void;
+  readonly flushRows: () => void;
   /** Refuses files that were replaced or deleted while they were open. */
   readonly checkFiles: () => void;
   /** The same for the chain file alone, which a recovery replaces first. */
@@ -80,14 +80,14 @@ export function checkKinds(place: string): void {
   }
   // Files of /proc and the like report size zero; nothing can be created next to them.
   if (statSync(place, { throwIfNoEntry: false })?.size !== 0 || existsSync(chainPath(place))) return;
-  const beside = `${place}.${process.pid}.tmp`;
-  rmSync(beside, { force: true });
+  const probe = `${place}.${process.pid}.tmp`;
+  rmSync(probe, { force: true });
   try {
-    closeSync(openSync(beside, 'wx', 0o600));
+    closeSync(openSync(probe, 'wx', 0o600));
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? noLedgerFile(place) : error;
   }
-  rmSync(beside, { force: true });
+  rmSync(probe, { force: true });
 }
 
 const noLedgerFile = (path: string): Fault =>
@@ -121,7 +121,7 @@ export async function openStore(named: string, witness?: Witness): Promise<Store
     place = realPlace(named);
     makeFile(place);
   } catch (error) {
-    throw asFault(error, named);
+    throw ledgerFault(error, named);
   }
   if (abandoned.has(place)) throw replaced(`${place}-shm`);
   return inTurn(place, () => {
@@ -130,7 +130,7 @@ export async function openStore(named: string, witness?: Witness): Promise<Store
     try {
       prepare(db, place);
       store = storeOn(db, place, witness);
-      askWitness(store);
+      checkWitness(store);
       return store;
     } catch (error) {
       if (store) store.close();
@@ -141,7 +141,7 @@ export async function openStore(named: string, witness?: Witness): Promise<Store
 }
 
 /** A ledger of this format with both its copies; created, rebuilt or upgraded where that loses nothing. */
-function prepare(db: Connection, place: string): void {
+function prepare(db: SqliteConnection, place: string): void {
   const path = chainPath(place);
   if (formatOf(db, place) === 'present') {
     if (!hasChainFile(path)) throw corrupt(place, 'the chain file beside it is missing');
@@ -158,7 +158,7 @@ function prepare(db: Connection, place: string): void {
   });
 }
 
-function storeOn(db: Connection, place: string, witness: Witness | undefined): Store {
+function storeOn(db: SqliteConnection, place: string, witness: Witness | undefined): Store {
   checkSchema(db, place);
   const version = schemaVersion(db);
   let checked = version();
@@ -170,12 +170,12 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     checkSchema(db, place);
     checked = version();
   };
-  let remembered: Standing | undefined;
+  let remembered: ChainState | undefined;
   /** Data version that `remembered` and `checked` belong to. */
   let after: number | undefined;
   /** Number of consecutive reads without a commit by another connection. */
   let alone = 0;
-  const standingAt = (last: Stored | undefined): Standing => {
+  const standingAt = (last: StoredLink | undefined): ChainState => {
     if (!last) return { end: beginning, books: index.books(undefined), last: undefined };
     const link = linkIn(last);
     const known = remembered;
@@ -185,25 +185,25 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     const followed = known && near && known.books.advance(index.linksAfter(known.end.sequence).map(linkIn));
     return { end: endOf(last, link), books: followed ? known.books : index.books(link), last: { link, stored: last } };
   };
-  const standing = (): { readonly found: Standing; readonly whole: boolean } => {
+  const chainState = (): { readonly found: ChainState; readonly whole: boolean } => {
     const now = seen();
     // The last commit of this connection is the end of the index, unless another connection has committed since.
     const known = now === after ? remembered : undefined;
     if (!known) checkTables();
     const last = known ? known.last?.stored : index.last();
     const held = last ? chain.holds(last) : chain.blank() && 'last';
-    if (last && !held) throw new Broken(`its two files differ at entry ${last.sequence}`);
+    if (last && !held) throw new BrokenChain(`its two files differ at entry ${last.sequence}`);
     if (remembered?.end.hash !== (last ?? beginning).hash) remembered = standingAt(last);
     alone = after === undefined || now === after ? alone + 1 : 0;
     after = now;
     return { found: remembered, whole: held === 'last' };
   };
-  const agreed = (): Standing | undefined => {
-    const { found, whole } = standing();
+  const agreed = (): ChainState | undefined => {
+    const { found, whole } = chainState();
     return whole ? found : undefined;
   };
-  const reconciled = (thorough = false): Standing => {
-    const { found, whole } = standing();
+  const reconciled = (thorough = false): ChainState => {
+    const { found, whole } = chainState();
     if (whole && !thorough) return found;
     // The accounts are about to change, and if the transaction fails they have not.
     remembered = undefined;
@@ -226,11 +226,11 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
       boot: bootOf(),
       reconciled,
       agreed,
-      remember: (standing) => {
-        remembered = standing;
+      remember: (chainState) => {
+        remembered = chainState;
       },
-      crowded: () => alone < quiet,
-      bringRowsUp: () => {
+      isContended: () => alone < quiet,
+      flushRows: () => {
         if (!remembered?.books.behind()) return;
         transaction(db, 'IMMEDIATE', () => agreed()?.books.flush());
         remembered = undefined;
@@ -257,13 +257,13 @@ const quiet = 4;
 const nearby = 4;
 
 /** References that protect them from the garbage collector, which would close them. */
-const abandoned = new Map<string, Connection>();
+const abandoned = new Map<string, SqliteConnection>();
 
 /** Reads the links that the index lacks. */
-function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
+function catchUp(index: LedgerIndex, chain: LedgerChainFile, from: ChainState): ChainState {
   const { books } = from;
   let { end, last } = from;
-  const missed: Stored[] = [];
+  const missed: StoredLink[] = [];
   const unsynced = index.linksAfter(end.since);
   const walk = chain.linksFrom(end);
   let step = walk.next();
@@ -277,19 +277,19 @@ function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
   }
   books.flush();
   const { kind, length, why } = step.value;
-  if (kind === 'damaged') throw new Broken(`the chain file is damaged after entry ${end.sequence} (${why ?? 'it was cut'})`);
-  if (kind === 'cut') throw new Broken(`the chain file was cut after entry ${end.sequence}`);
+  if (kind === 'damaged') throw new BrokenChain(`the chain file is damaged after entry ${end.sequence} (${why ?? 'it was cut'})`);
+  if (kind === 'cut') throw new BrokenChain(`the chain file was cut after entry ${end.sequence}`);
   // Nothing was given out on the account of an unfinished line.
   if (kind === 'torn') chain.write(end.offset, Buffer.alloc(length - end.offset));
   // A line may have been read from memory that never reached the disk; so may answers before it, after a failed sync.
   if (missed.length > 0) for (const link of [...unsynced, ...missed]) chain.write(link.offset, lineOf(link));
   if (kind === 'torn' || missed.length > 0) chain.sync();
-  chain.room(end.offset + 1);
+  chain.allocate(end.offset + 1);
   return { end, books, last };
 }
 
 /** `chain` checks only the file that a recovery replaces first, and the one that carries the lock. */
-function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?: 'all' | 'chain') => void {
+function filesOf(place: string, writeAhead: boolean, chain: LedgerChainFile): (among?: 'all' | 'chain') => void {
   const shared = `${place}-shm`;
   const known = (path: string) => ({ path, ...identity(path) });
   const first = [{ ...known(chain.path), ...chain.identity(), size: 0 }, ...(writeAhead ? [known(shared)] : [])];
@@ -317,15 +317,15 @@ const replaced = (path: string): Fault =>
   );
 
 /** A witness with more entries, or another one, has seen costs that both files have lost. */
-export function askWitness(store: Pick<Store, 'witness' | 'index' | 'place'>): void {
-  const told = store.witness?.head();
-  if (!told) return;
-  const link = store.index.link(told.sequence);
-  if (link?.hash !== told.hash)
+export function checkWitness(store: Pick<Store, 'witness' | 'index' | 'place'>): void {
+  const witnessed = store.witness?.head();
+  if (!witnessed) return;
+  const link = store.index.link(witnessed.sequence);
+  if (link?.hash !== witnessed.hash)
     throw corrupt(
       store.place,
       link
-        ? `the witness knows another entry ${told.sequence}`
-        : `the witness knows ${told.sequence} entries of the chain, more than there are`,
+        ? `the witness knows another entry ${witnessed.sequence}`
+        : `the witness knows ${witnessed.sequence} entries of the chain, more than there are`,
     );
 }

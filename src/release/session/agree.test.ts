@@ -74,7 +74,7 @@ describe('answers under known totals', () => {
 });
 
 /** Distribution of discrete Laplace noise on -far .. far. */
-function law(scale: number): { readonly far: number; readonly at: Float64Array } {
+function distribution(scale: number): { readonly far: number; readonly at: Float64Array } {
   const far = Math.ceil(16 * scale) + 4;
   const at = Float64Array.from({ length: 2 * far + 1 }, (_, k) => Math.exp(-Math.abs(k - far) / scale));
   const sum = at.reduce((a, b) => a + b);
@@ -83,7 +83,7 @@ function law(scale: number): { readonly far: number; readonly at: Float64Array }
 
 /** Probability that |t N_1 - (N_1 + .. + N_t)| is beyond `most`, N of this distribution: exact except for the tails. */
 function beyond(scale: number, t: number, most: number): number {
-  const { far, at } = law(scale);
+  const { far, at } = distribution(scale);
   let others = Float64Array.from([1]);
   for (let k = 1; k < t; k++) {
     const next = new Float64Array(others.length + 2 * far);
@@ -104,7 +104,7 @@ describe('intervals of answers that were made to agree', () => {
   it('confidence intervals of adjusted answers have 95 % coverage for any scale and number of cells', () => {
     for (const scale of [0.3, 0.7, 1, 2, 6])
       for (const t of [2, 3, 5, ...(scale <= 2 ? [12] : [])]) {
-        const { far, at } = law(scale);
+        const { far, at } = distribution(scale);
         let half = 0;
         let rest = 1 - at[far]!;
         while (rest > 0.05) rest -= 2 * at[far + ++half]!;

@@ -1,5 +1,5 @@
 import type { Policy } from '../../policy/policy.js';
-import { type Agreeing, agreeingWith, totalMeasure } from '../../query/count/margin-cells.js';
+import { type MarginConstraint, marginConstraint, totalMeasure } from '../../query/count/margin-cells.js';
 import type { Measure } from '../../query/count/measure.js';
 import { wholeNumbers } from './tidy.js';
 
@@ -18,22 +18,26 @@ export interface Agreement {
 export function agreementOf(policy: Policy, measures: readonly Measure[]): Agreement {
   const cuts = policy.known?.margin;
   const size = cuts?.reduce((n, cut) => n * cut.size, 1) ?? 0;
-  const hanging = cuts && size <= mostCells ? measures.map((m) => agreeingWith(policy, cuts, m)) : [];
-  if (!cuts || !hanging.some((h) => h !== undefined)) return { measures, agree: (values) => values };
+  const alignments = cuts && size <= mostCells ? measures.map((m) => marginConstraint(policy, cuts, m)) : [];
+  if (!cuts || !alignments.some((h) => h !== undefined)) return { measures, agree: (values) => values };
   return {
     measures: [...measures, totalMeasure(policy, { kind: 'margin', by: cuts })],
     agree: (values) => {
       const margin = values[measures.length]!;
       return values.map((own, k) => {
-        const hangs = hanging[k];
-        return hangs ? moved(own, hangs, margin) : own;
+        const alignment = alignments[k];
+        return alignment ? adjusted(own, alignment, margin) : own;
       });
     },
   };
 }
 
 /** Nearest counts with the known totals: the difference is divided evenly among the cells, in integers. */
-function moved(values: readonly bigint[], { groupOf, groups, from }: Agreeing, margin: readonly bigint[]): readonly bigint[] {
+function adjusted(
+  values: readonly bigint[],
+  { groupOf, groups, from }: MarginConstraint,
+  margin: readonly bigint[],
+): readonly bigint[] {
   const known = new Array<bigint>(groups).fill(0n);
   from.forEach((group, k) => {
     if (group >= 0) known[group]! += margin[k]!;

@@ -1,33 +1,33 @@
 import { Fault } from '../../base/errors.js';
 import type { Rational } from '../../base/exact/rational.js';
-import { addsRemoves } from '../../policy/neighbours.js';
+import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import { columnsIn, type RecordClass } from '../../privacy/mechanism/record-class.js';
-import type { Reading } from '../accountant/reading.js';
-import { type PartTouched, type RoomToSpend, roomFor } from '../accountant/room-to-spend.js';
-import { type Asked, askedText, chooseShare, fittingShare, type Standing } from '../accountant/share.js';
-import type { Desk } from './charge.js';
+import type { RequestReading } from '../accountant/reading.js';
+import { type RouteAllowance, routeAllowance, type TouchedPart } from '../accountant/room-to-spend.js';
+import { type AccountBalance, chooseShare, epsilonText, fittingShare, type SpendOptions } from '../accountant/share.js';
+import type { ReleaseContext } from './charge.js';
 import { quotaFor } from './quota.js';
 
-export interface Allowance extends RoomToSpend {
+export interface Allowance extends RouteAllowance {
   readonly share: Rational;
-  readonly asked: string;
+  readonly epsilonText: string;
   readonly fresh: boolean;
-  readonly spent: Standing;
-  readonly reading: Reading;
+  readonly spent: AccountBalance;
+  readonly reading: RequestReading;
 }
 /** Fields of a plan that come from its allowance. */
-export const toldOf = ({ share, spent, route, reading }: Allowance) => ({ share, spent, route, reading });
+export const planFieldsOf = ({ share, spent, route, reading }: Allowance) => ({ share, spent, route, reading });
 
 /** An analysis covers the definition of neighbouring data sets that it was proven for. */
-export function refuseUnproven(policy: Policy, reading: Reading): void {
-  if (addsRemoves(policy) && !reading.comesAndGoes)
+export function refuseUnproven(policy: Policy, reading: RequestReading): void {
+  if (isAddRemove(policy) && !reading.addRemove)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'This analysis is proven for records that are replaced; this policy adds and removes them.',
       'Ask counts, sums, means, shares, histograms, cross tables or quantiles, or leave protect.neighbours out.',
     );
-  if (policy.known && !reading.together)
+  if (policy.known && !reading.knownTotals)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'This analysis is proven for one record that is replaced; beside known totals several change at once.',
@@ -36,11 +36,11 @@ export function refuseUnproven(policy: Policy, reading: Reading): void {
 }
 
 /** Records that a request depends on, and the costs spent before it. */
-interface Touched {
-  readonly spent: Standing;
+interface TouchedRecords {
+  readonly spent: AccountBalance;
   readonly record: RecordClass;
-  readonly reading: Reading;
-  readonly part?: PartTouched;
+  readonly reading: RequestReading;
+  readonly part?: TouchedPart;
 }
 
 /**
@@ -48,30 +48,31 @@ interface Touched {
  * and rho when delta allows it. What it reads decides which routes cover it.
  */
 export function allowanceOf(
-  desk: Desk,
-  options: Asked & { readonly fresh?: boolean },
-  { spent, record, reading, part }: Touched,
+  context: ReleaseContext,
+  options: SpendOptions & { readonly fresh?: boolean },
+  { spent, record, reading, part }: TouchedRecords,
 ): Allowance {
-  const { account } = desk;
-  const quota = quotaFor(desk);
-  const roomWith = (share: Rational) => roomFor(account, { spent, share, record, reading, quota, ...(part && { part }) });
-  const asked = chooseShare(
+  const { account } = context;
+  const quota = quotaFor(context);
+  const allowanceWith = (share: Rational) =>
+    routeAllowance(account, { spent, share, record, reading, quota, ...(part && { part }) });
+  const requested = chooseShare(
     account,
     options,
     spent,
     part && new Map(columnsIn(part.slicing).map((column, k) => [column, part.values[k]!])),
   );
   const fitting =
-    options.epsilon === undefined && !roomWith(asked).admitted
-      ? fittingShare(asked, (share) => roomWith(share).admitted)
+    options.epsilon === undefined && !allowanceWith(requested).admitted
+      ? fittingShare(requested, (share) => allowanceWith(share).admitted)
       : undefined;
-  const share = fitting ?? asked;
+  const share = fitting ?? requested;
   return {
     share,
-    asked: askedText(options),
+    epsilonText: epsilonText(options),
     fresh: options.fresh === true,
     spent,
     reading,
-    ...roomWith(share),
+    ...allowanceWith(share),
   };
 }

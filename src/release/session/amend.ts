@@ -1,17 +1,17 @@
 import { Fault } from '../../base/errors.js';
 import { parseRational, toNumber } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
-import { nothingSpent, type Spent } from '../../privacy/mechanism/profile.js';
-import { isPart } from '../../privacy/mechanism/record-class.js';
+import { nothingSpent, type SpentCosts } from '../../privacy/mechanism/profile.js';
+import { isDataPart } from '../../privacy/mechanism/record-class.js';
 import type { Account as PrivacyAccount } from '../accountant/account.js';
-import { brokenBeliefs, keptAt, leastKept } from '../accountant/broken-beliefs.js';
+import { brokenBeliefs, keptAt, leastAdmittingEpsilon } from '../accountant/broken-beliefs.js';
 import { type BudgetState, budgetState, privacyLoss } from '../accountant/budget-state.js';
 import { termsOf } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
-import { otherSources } from '../accountant/sources.js';
-import type { Account, Entry, Ledger } from '../ledger/ledger.js';
+import { otherSourceRefusal } from '../accountant/sources.js';
+import type { Ledger, LedgerAccount, SpendEntry } from '../ledger/ledger.js';
 import { refuseUnready } from './ready.js';
-import { nowSecret, rowsThemselves, saysWhichColumns, saysWhyExact } from './relied.js';
+import { explainsExactness, namesSecretColumns, nowSecret, rowsFact } from './relied.js';
 
 export interface Amended {
   readonly before: string | null;
@@ -42,7 +42,7 @@ const covered: Readonly<Record<string, readonly string[]>> = {
  * Replaces the terms of an account for good. Budget and ties may change; the secret may not change once costs were spent,
  * nor may facts released at no cost become secret. Terms that are already broken are refused (amend.proof.md).
  */
-export async function amendTerms(ledger: Ledger, { policy, account }: NewTerms, reason: string): Promise<Amended> {
+export async function amendAccount(ledger: Ledger, { policy, account }: NewTerms, reason: string): Promise<Amended> {
   refuseUnready(policy);
   const terms = termsOf(policy);
   const { ok, reason: damage } = await ledger.verify();
@@ -65,7 +65,7 @@ export async function amendTerms(ledger: Ledger, { policy, account }: NewTerms, 
 }
 
 /** Terms that an account can never take over. */
-function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], { policy, account }: NewTerms): void {
+function refuseForGood({ terms, spent }: LedgerAccount, entries: readonly SpendEntry[], { policy, account }: NewTerms): void {
   if (entries.length > 0) refuseOtherSecret(terms.summary, termsOf(policy).summary);
   refuseForgotten(spent, policy);
   refuseGivenAway(entries, policy);
@@ -73,10 +73,10 @@ function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], { p
 }
 
 /** A promise must hold when it is made: earlier costs count under the new terms. */
-function refuseBroken(spent: Spent, { policy, account }: NewTerms): void {
+function refuseBroken(spent: SpentCosts, { policy, account }: NewTerms): void {
   const { epsilon, kept } = privacyLoss(account, spent);
   if (kept) return;
-  const elsewhere = otherSources(account.source, spent);
+  const elsewhere = otherSourceRefusal(account.source, spent);
   if (elsewhere) throw elsewhere;
   const { total } = budgetState(account, spent);
   if (!Number.isFinite(epsilon)) throw unbounded(total);
@@ -98,9 +98,9 @@ const unbounded = (total: number): Fault =>
   );
 
 /** The same in the terms of a belief budget. */
-function brokenBelief(spent: Spent, { policy, account }: NewTerms): Fault {
+function brokenBelief(spent: SpentCosts, { policy, account }: NewTerms): Fault {
   const total = toNumber(account.epsilon);
-  const lost = leastKept(policy, account, spent);
+  const lost = leastAdmittingEpsilon(policy, account, spent);
   if (!lost) return unbounded(total);
   const { message, hint } = brokenBeliefs(policy.budget, lost);
   return new Fault('BUDGET_EXCEEDED', message, hint, { details: { total, lost: toNumber(lost) } });
@@ -118,12 +118,12 @@ const above = (x: number): number => Number((x + 10 ** (Math.floor(Math.log10(x)
  * Least epsilon of four digits that is admitted. Capacities are rounded down,
  * so that a capacity of 1.1 need not admit a loss of 1.1.
  */
-function leastEpsilon(lost: number, spent: Spent, { policy, account }: NewTerms): string {
+function leastEpsilon(lost: number, spent: SpentCosts, { policy, account }: NewTerms): string {
   const isAccepted = keptAt(policy, account, spent);
   const next = Number(shortUp(lost));
   const near = [next, above(next)].map(short).find((text) => isAccepted(parseRational(text)));
   if (near !== undefined) return near;
-  const found = leastKept(policy, account, spent);
+  const found = leastAdmittingEpsilon(policy, account, spent);
   return shortUp(found === undefined ? lost : toNumber(found));
 }
 
@@ -176,9 +176,9 @@ function refuseOtherSecret(before: string, after: string): void {
 }
 
 /** Costs on a relation are kept under its name: under another name the same tuples would have a fresh budget. */
-function refuseForgotten({ pure, zcdp }: Spent, policy: Policy): void {
+function refuseForgotten({ pure, zcdp }: SpentCosts, policy: Policy): void {
   if (policy.protect.secret !== 'edge') return;
-  const classes = [...pure.perRecord.keys(), ...zcdp.perRecord.keys()].filter(isPart);
+  const classes = [...pure.perRecord.keys(), ...zcdp.perRecord.keys()].filter(isDataPart);
   const gone = classes.find((name) => policy.relations.get(name)?.private !== true);
   if (gone !== undefined)
     throw new Fault(
@@ -188,13 +188,13 @@ function refuseForgotten({ pure, zcdp }: Spent, policy: Policy): void {
     );
 }
 
-function refuseGivenAway(entries: readonly Entry[], policy: Policy): void {
+function refuseGivenAway(entries: readonly SpendEntry[], policy: Policy): void {
   for (const entry of entries) {
     // An entry without a cost released facts even if it lists none; along pairs, and under known totals, it lists them.
-    const silent = entry.profile.perRecord.size === 0 && !entry.relied.some(saysWhyExact);
-    const relied = silent ? [rowsThemselves, ...entry.relied] : entry.relied;
+    const silent = entry.profile.perRecord.size === 0 && !entry.relied.some(explainsExactness);
+    const relied = silent ? [rowsFact, ...entry.relied] : entry.relied;
     const [secret] = nowSecret(relied, policy);
-    if (secret !== undefined && saysWhichColumns(secret))
+    if (secret !== undefined && namesSecretColumns(secret))
       throw new Fault(
         'LEDGER_MISMATCH',
         `Entry ${entry.sequence} is what others told, booked for every column that was secret then; these terms make another one a secret, which nothing was booked for.`,

@@ -1,102 +1,118 @@
 import { Fault } from '../../base/errors.js';
 import { isPositive, type Rational, subtract } from '../../base/exact/rational.js';
-import { addsRemoves } from '../../policy/neighbours.js';
-import { inDoubles, type Law, lawFromText, lawText, varianceOf } from '../../privacy/mechanism/law.js';
-import { nothingSpent, type StoredProfile, spend, toStored, withoutZcdp } from '../../privacy/mechanism/profile.js';
-import { bindBatch, identityOf } from '../../query/bind.js';
+import { isAddRemove } from '../../policy/neighbours.js';
+import {
+  distributionFromText,
+  distributionText,
+  inDoubles,
+  type NoiseDistribution,
+  varianceOf,
+} from '../../privacy/mechanism/law.js';
+import { nothingSpent, type StoredCost, spend, toStored, withoutZcdp } from '../../privacy/mechanism/profile.js';
+import { bindBatch, requestIdentity } from '../../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../query/bound.js';
-import { howCounted } from '../../query/count/count.js';
+import { executionPlan } from '../../query/count/count.js';
 import type { MechanismOf } from '../../query/count/measure.js';
 import { type NoisyAnswer, type NoisyVector, noisyCells } from '../../query/count/noisy-cells.js';
-import { declaredFor } from '../../query/from.js';
+import { policyOfQuery } from '../../query/from.js';
 import { parseBatch } from '../../query/parse.js';
-import { type Counted, countedAs, countedWithBounds, reordered } from '../../query/same/counted.js';
+import { type CanonicalCount, canonicalCount, canonicalCountWithBounds, reorderCells } from '../../query/same/counted.js';
 import { withSampling } from '../../query/sampling.js';
-import { usedBy, usedShare } from '../accountant/account.js';
-import { type About, aboutOf, bookedShares } from '../accountant/by-slice.js';
-import { chooseNoise, type NoisePlan, whyNoNoise } from '../accountant/choose.js';
-import { askedText, fittingShare, type Standing, sameText } from '../accountant/share.js';
+import { accountUsages, usedShare } from '../accountant/account.js';
+import { reservedShares, type SliceSelection, sliceSelectionOf } from '../accountant/by-slice.js';
+import { chooseNoise, type NoisePlan, noNoiseRefusal } from '../accountant/choose.js';
+import { type AccountBalance, canonicalEpsilonText, epsilonText, fittingShare } from '../accountant/share.js';
 import { type Agreement, agreementOf } from './agree.js';
-import { charge, type Desk, outcomeOf, refuseUnrecorded } from './charge.js';
+import { charge, outcomeOf, type ReleaseContext, refuseUnrecorded } from './charge.js';
 import { groundOf, type WholeTable, wholeTable } from './ground.js';
 import { keyOnRecord } from './key-on-record.js';
-import { notSpent, sayingOutcome } from './outcome.js';
-import { explainChoice, judged, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
+import { attachOutcome, notSpent } from './outcome.js';
+import { explainChoice, looseDeltaWarning, mostlyNoiseWarning, noiseKind, type Plan, withNoiseWarning } from './plan.js';
 import { type Release, receiptOf } from './receipt.js';
-import { reliedOn } from './relied.js';
+import { factsReliedOn } from './relied.js';
 import { replayedOf } from './replayed.js';
-import { sameProfile } from './same-profile.js';
-import type { AskOptions, Session } from './session.js';
-import { tidy, withErrorsOf } from './tidy.js';
+import { sameCost } from './same-profile.js';
+import type { PrivacySession, ReleaseOptions } from './session.js';
+import { tidyCounts, withErrorsOf } from './tidy.js';
 import { type Unanswered, unansweredFor } from './unanswered.js';
-import { waysOut } from './ways-out.js';
+import { budgetRemedies } from './ways-out.js';
 
 /**
  * Queries that are planned, paid for and answered together. Whether they fail cannot depend on the noise,
  * so an interrupted release is completed later.
  */
-export async function planBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Plan> {
-  const prepared = await prepare(session, desk, query, options);
-  const plan = sayingInstead(describe(session, prepared), options);
-  const { bound, share, standing } = prepared;
+export async function planBatch(
+  session: PrivacySession,
+  context: ReleaseContext,
+  query: unknown,
+  options: ReleaseOptions,
+): Promise<Plan> {
+  const prepared = await prepare(session, context, query, options);
+  const plan = addInsteadWarnings(describe(session, prepared), options);
+  const { bound, share, standing: balance } = prepared;
   if (plan.fits && plan.errors.every(({ mostlyNoise }) => mostlyNoise === undefined)) return plan;
   const { policy, account } = session;
-  const ways = waysOut({ policy, account, spent: standing, share, batch: { queries: bound.queries }, fits: plan.fits });
+  const ways = budgetRemedies({ policy, account, spent: balance, share, batch: { queries: bound.queries }, fits: plan.fits });
   return ways.length > 0 ? { ...plan, waysOut: ways } : plan;
 }
 
-export async function releaseBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Release> {
-  const prepared = await sayingOutcome(notSpent, () => prepare(session, desk, query, options));
+export async function releaseBatch(
+  session: PrivacySession,
+  context: ReleaseContext,
+  query: unknown,
+  options: ReleaseOptions,
+): Promise<Release> {
+  const prepared = await attachOutcome(notSpent, () => prepare(session, context, query, options));
   const { policy } = session;
   const { bound, best, key, records } = prepared;
   const plan = describe(session, prepared);
-  const profile = toStored(withoutZcdp(best.profile));
-  const told = { ground: groundOf(policy), tables: bound.measures.map((m) => wholeTable(m, policy) ?? null) };
+  const cost = toStored(withoutZcdp(best.cost));
+  const released = { ground: groundOf(policy), tables: bound.measures.map((m) => wholeTable(m, policy) ?? null) };
   const { counted } = bound;
-  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, counted, ...(records !== undefined && { records }), at: new Date().toISOString(), told }); // biome-ignore format: one line
-  const { answer, ...paid } = await charge<Recorded>(desk, {
+  const recorded = (noisy: NoisyAnswer): RecordedBatchAnswer => ({ plan, profile: cost, noisy, counted, ...(records !== undefined && { records }), at: new Date().toISOString(), told: released }); // biome-ignore format: one line
+  const { answer, ...paid } = await charge<RecordedBatchAnswer>(context, {
     key,
     label: plan.label,
     mechanisms: best.mechanisms,
-    plan: sayingInstead(plan, options),
+    plan: addInsteadWarnings(plan, options),
     reading: { measures: bound.measures },
-    relied: reliedOn(bound.measures, policy),
+    relied: factsReliedOn(bound.measures, policy),
     ...(options.fresh && { fresh: true }),
     resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
-  return sayingOutcome(outcomeOf(paid), () => {
+  return attachOutcome(outcomeOf(paid), () => {
     const noisy = inOrder(answer, bound);
-    const errors = answer.counted ? foreseenOf(session, { bound, records: answer.records }, noisy) : answer.plan.errors;
+    const errors = answer.counted ? errorsOfAnswer(session, { bound, records: answer.records }, noisy) : answer.plan.errors;
     const whole = finishBatch(bound, noisy, options.tidy === true).map((table, k) => ({
-      ...withSampling(table, declaredFor(policy, table.query)),
+      ...withSampling(table, policyOfQuery(policy, table.query)),
       ...doubtOf(errors, k),
     }));
     // A recorded answer comes with the plan it was made under, not with today's.
-    const made = sayingInstead(answer.plan, options);
+    const made = addInsteadWarnings(answer.plan, options);
     const receipt = receiptOf({ policy, ...paid, ...answer, plan: made });
-    if (paid.replayed) desk.replaying?.(replayedOf({ ...made, errors }, receipt));
+    if (paid.replayed) context.replaying?.(replayedOf({ ...made, errors }, receipt));
     return { tables: bound.arrange(whole), receipt };
   });
 }
 
 /** The plan with warnings about what is computed instead of the request. They are not recorded. */
-const sayingInstead = (plan: Plan, { instead = [] }: AskOptions): Plan =>
+const addInsteadWarnings = (plan: Plan, { instead = [] }: ReleaseOptions): Plan =>
   instead.length > 0 ? { ...plan, warnings: [...instead, ...(plan.warnings ?? [])] } : plan;
 
 /** The warning that was planned for a table is attached to it. */
 function doubtOf(errors: Plan['errors'], k: number): Pick<AnswerTable, 'mostlyNoise'> {
-  const said = errors[k]?.mostlyNoise;
-  return said === undefined ? {} : { mostlyNoise: said };
+  const doubt = errors[k]?.mostlyNoise;
+  return doubt === undefined ? {} : { mostlyNoise: doubt };
 }
 
 /** Answer as recorded in the ledger. */
-export interface Recorded {
+export interface RecordedBatchAnswer {
   readonly plan: Plan;
-  readonly profile: StoredProfile;
+  readonly profile: StoredCost;
   readonly noisy: NoisyAnswer;
   /** Counts that the numbers stand for; absent where the answer was recorded under the text of its request. */
-  readonly counted?: readonly Counted[];
+  readonly counted?: readonly CanonicalCount[];
   /** Number of records at that time: statements about the numbers stay the same when the data grows. */
   readonly records?: number;
   /** Time when the data was read: the entry may have been reserved long before. */
@@ -106,19 +122,19 @@ export interface Recorded {
 }
 
 /** Recorded noisy numbers, in the order of the present request. */
-function inOrder({ noisy, counted }: Recorded, asked: Pick<Bound, 'counted' | 'former'>): NoisyAnswer {
+function inOrder({ noisy, counted }: RecordedBatchAnswer, requested: Pick<Bound, 'counted' | 'former'>): NoisyAnswer {
   if (!counted) return noisy;
   const left = counted.map(({ of, keys }, k) => ({ of, keys, vector: noisy.measures[k]! }));
   return {
-    measures: asked.counted.map(({ of, keys }, k) => {
-      const found = left.findIndex((own) => own.of === of || own.of === asked.former[k]!.of);
+    measures: requested.counted.map(({ of, keys }, k) => {
+      const found = left.findIndex((own) => own.of === of || own.of === requested.former[k]!.of);
       if (found < 0) throw new RangeError('no such numbers were recorded');
       const [{ keys: from, vector }] = left.splice(found, 1) as [(typeof left)[number]];
       const { values, chosen } = vector;
       return {
         ...vector,
-        ...(values && { values: reordered(values, from, keys) }),
-        ...(chosen && { chosen: reordered(chosen, from, keys) }),
+        ...(values && { values: reorderCells(values, from, keys) }),
+        ...(chosen && { chosen: reorderCells(chosen, from, keys) }),
       };
     }),
   };
@@ -130,11 +146,11 @@ function inOrder({ noisy, counted }: Recorded, asked: Pick<Bound, 'counted' | 'f
  */
 const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf[]): NoisyAnswer => ({
   measures: measures.map((m, k): NoisyVector => {
-    const { law } = mechanisms[k]!;
-    const noise = lawText(law);
+    const { distribution } = mechanisms[k]!;
+    const noise = distributionText(distribution);
     if (m.mechanism === 'exponential') return { noise, chosen: m.cells.map(() => m.candidates.length - 1) };
     const exact = m.counting.value.kind === 'one' ? 16 : 39;
-    const drawn = Math.ceil(Math.log10(1 + Math.sqrt(varianceOf(law)))) + 3;
+    const drawn = Math.ceil(Math.log10(1 + Math.sqrt(varianceOf(distribution)))) + 3;
     return { noise, values: m.cells.map(() => `-${'9'.repeat(Math.max(exact, drawn))}`) };
   }),
 });
@@ -142,9 +158,9 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
 /** The adjustment to known totals, and the counted measures in canonical form. */
 type Bound = BoundBatch &
   Pick<Agreement, 'agree'> & {
-    readonly counted: readonly Counted[];
+    readonly counted: readonly CanonicalCount[];
     /** The canonical form before docs/decisions/0095, with all bounds. */
-    readonly former: readonly Counted[];
+    readonly former: readonly CanonicalCount[];
   };
 
 interface Prepared {
@@ -152,7 +168,7 @@ interface Prepared {
   readonly plans: readonly NoisePlan[];
   readonly best: NoisePlan;
   readonly share: Rational;
-  readonly standing: Standing;
+  readonly standing: AccountBalance;
   readonly label: string;
   /** Identity of the request. */
   readonly key: string;
@@ -166,16 +182,16 @@ interface Prepared {
  * The bound query and the key of its record: queries that count the same have the same key,
  * however they are written (docs/decisions/0085).
  */
-async function bindFor(session: Session, desk: Desk, query: unknown, options: AskOptions) {
+async function bindRequest(session: PrivacySession, context: ReleaseContext, query: unknown, options: ReleaseOptions) {
   const { policy } = session;
   const own = bindBatch(parseBatch(query), policy);
   const { measures, agree } = agreementOf(policy, own.measures);
-  const counted = measures.map((measure, k) => countedAs(measure, policy, own.views[k]));
-  const former = measures.map((measure, k) => countedWithBounds(measure, policy, own.views[k]));
+  const counted = measures.map((measure, k) => canonicalCount(measure, policy, own.views[k]));
+  const former = measures.map((measure, k) => canonicalCountWithBounds(measure, policy, own.views[k]));
   const bound = { ...own, measures, agree, counted, former };
-  const keysBy = (list: readonly Counted[]) =>
-    session.keysOf(JSON.stringify(['counted', sameText(options), list.map(({ of }) => of).sort()]));
-  const written = JSON.stringify(['batch', askedText(options), ...identityOf(bound, policy)]);
+  const keysBy = (list: readonly CanonicalCount[]) =>
+    session.keysOf(JSON.stringify(['counted', canonicalEpsilonText(options), list.map(({ of }) => of).sort()]));
+  const written = JSON.stringify(['batch', epsilonText(options), ...requestIdentity(bound, policy)]);
   const { key } = keysBy(counted);
   const before = keysBy(former);
   // Answers from before the canonical form were recorded under their text, with full paths.
@@ -183,47 +199,57 @@ async function bindFor(session: Session, desk: Desk, query: unknown, options: As
     key,
     former: [...(before.key === key ? [] : [before.key]), ...before.former, ...session.keysOf(written).former],
   };
-  return { bound, key: await keyOnRecord(desk, keys, options.fresh) };
+  return { bound, key: await keyOnRecord(context, keys, options.fresh) };
 }
 
 /** True if a release of this would be answered from the record. */
-export async function isBatchRecorded(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<boolean> {
-  const { key } = await bindFor(session, desk, query, options);
-  return !options.fresh && (await desk.ledger.replay(session.policy.population, key)) !== undefined;
+export async function isBatchRecorded(
+  session: PrivacySession,
+  context: ReleaseContext,
+  query: unknown,
+  options: ReleaseOptions,
+): Promise<boolean> {
+  const { key } = await bindRequest(session, context, query, options);
+  return !options.fresh && (await context.ledger.replay(session.policy.population, key)) !== undefined;
 }
 
-async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
+async function prepare(
+  session: PrivacySession,
+  context: ReleaseContext,
+  query: unknown,
+  options: ReleaseOptions,
+): Promise<Prepared> {
   const { policy, account } = session;
-  const { bound, key } = await bindFor(session, desk, query, options);
-  if (desk.recordedOnly && !(await desk.ledger.replay(policy.population, key))) refuseUnrecorded(desk);
+  const { bound, key } = await bindRequest(session, context, query, options);
+  if (context.recordedOnly && !(await context.ledger.replay(policy.population, key))) refuseUnrecorded(context);
   const label =
     options.label ??
     bound.queries
       .map((q) => q.name ?? q.kind)
       .join(', ')
       .slice(0, 120);
-  const standing = await session.standing();
-  const records = policy.protect.secret === 'edge' || addsRemoves(policy) ? undefined : await session.records();
-  const common = { bound, standing, label, key, ...(records !== undefined && { records }) };
-  const open = await unansweredFor(desk, key, options.fresh === true);
-  const about = aboutOf(bound.measures);
-  for (const was of open ? asBooked(session, open, bound, options, about) : []) {
-    const best = was.plans.find(({ profile }) =>
-      sameProfile(account.book(profile, { measures: bound.measures }), open!.entry.profile),
+  const balance = await session.balance();
+  const records = policy.protect.secret === 'edge' || isAddRemove(policy) ? undefined : await session.records();
+  const common = { bound, standing: balance, label, key, ...(records !== undefined && { records }) };
+  const open = await unansweredFor(context, key, options.fresh === true);
+  const selection = sliceSelectionOf(bound.measures);
+  for (const was of open ? plansAsReserved(session, open, bound, options, selection) : []) {
+    const best = was.plans.find(({ cost }) =>
+      sameCost(account.reservedCost(cost, { measures: bound.measures }), open!.entry.profile),
     );
     if (best) return { ...common, share: was.share, plans: was.plans, best, completes: open!.entry.sequence };
   }
-  const now = plansFor(session, bound, options, standing, about);
+  const now = plansAtShare(session, bound, options, balance, selection);
   const best = now.best ?? now.plans[0];
   if (!best)
     throw (
-      whyNoNoise(bound.measures, account, standing) ??
+      noNoiseRefusal(bound.measures, account, balance) ??
       new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.')
     );
   return { ...common, ...now, best };
 }
 
-interface PlansFor {
+interface PlansAtShare {
   readonly share: Rational;
   readonly plans: readonly NoisePlan[];
   /** The first plan that would be admitted. */
@@ -231,79 +257,92 @@ interface PlansFor {
 }
 
 /** Plans with the requested share; with the largest share that fits, where none was requested. */
-function plansFor(session: Session, bound: BoundBatch, options: AskOptions, standing: Standing, about: About): PlansFor {
+function plansAtShare(
+  session: PrivacySession,
+  bound: BoundBatch,
+  options: ReleaseOptions,
+  balance: AccountBalance,
+  selection: SliceSelection,
+): PlansAtShare {
   const { measures } = bound;
   // A quota may admit another noise than the best one.
-  const admitted = (p: NoisePlan) => p.fits && (!standing.own || session.admits(p.profile, { measures }, standing));
-  const withShare = (share: Rational): PlansFor => {
-    const plans = chooseNoise(measures, session.account, share, standing);
+  const admitted = (p: NoisePlan) => p.fits && (!balance.own || session.admits(p.cost, { measures }, balance));
+  const withShare = (share: Rational): PlansAtShare => {
+    const plans = chooseNoise(measures, session.account, share, balance);
     const best = plans.find(admitted);
     return { share, plans, ...(best && { best }) };
   };
-  const asked = withShare(session.share(options, standing, about));
-  if (asked.best || options.epsilon !== undefined) return asked;
-  const less = fittingShare(asked.share, (share) => withShare(share).best !== undefined);
-  return less ? withShare(less) : asked;
+  const requested = withShare(session.share(options, balance, selection));
+  if (requested.best || options.epsilon !== undefined) return requested;
+  const less = fittingShare(requested.share, (share) => withShare(share).best !== undefined);
+  return less ? withShare(less) : requested;
 }
 
 /**
  * Shares that an unanswered entry may have been planned with:
  * its recorded cost shows a share that was reduced by a quota which has changed since.
  */
-function* asBooked(
-  session: Session,
+function* plansAsReserved(
+  session: PrivacySession,
   { entry, before }: Unanswered,
   bound: BoundBatch,
-  options: AskOptions,
-  about: About,
-): Iterable<PlansFor> {
+  options: ReleaseOptions,
+  selection: SliceSelection,
+): Iterable<PlansAtShare> {
   const { account } = session;
-  const withShare = (share: Rational): PlansFor => ({ share, plans: chooseNoise(bound.measures, account, share, before) });
-  yield withShare(session.share(options, before, about));
+  const withShare = (share: Rational): PlansAtShare => ({ share, plans: chooseNoise(bound.measures, account, share, before) });
+  yield withShare(session.share(options, before, selection));
   if (options.epsilon !== undefined) return;
-  yield plansFor(session, bound, options, before, about);
+  yield plansAtShare(session, bound, options, before, selection);
   const alone = spend(nothingSpent, entry.profile);
-  const took = subtract(usedShare(account, spend(before, entry.profile), about), usedShare(account, before, about));
-  const byReading = usedBy(account, alone).map(({ share }) => share);
-  for (const share of [took, ...byReading, ...bookedShares(account, alone, about)]) if (isPositive(share)) yield withShare(share);
+  const took = subtract(usedShare(account, spend(before, entry.profile), selection), usedShare(account, before, selection));
+  const byReading = accountUsages(account, alone).map(({ share }) => share);
+  for (const share of [took, ...byReading, ...reservedShares(account, alone, selection)])
+    if (isPositive(share)) yield withShare(share);
 }
 
-type Judging = { readonly bound: BoundBatch; readonly records: number | undefined };
+type ErrorContext = { readonly bound: BoundBatch; readonly records: number | undefined };
 /** Expected errors of tables, by the distributions of their noise. */
-function errorsOf(session: Session, { bound, records }: Judging, laws: readonly Law[]): Plan['errors'] {
-  const foreseen = bound.foresee(laws.map((law) => inDoubles(law)));
-  return records === undefined ? foreseen : foreseen.map((error) => judged(error, records, session.policy));
+function errorsOf(
+  session: PrivacySession,
+  { bound, records }: ErrorContext,
+  distributions: readonly NoiseDistribution[],
+): Plan['errors'] {
+  const expected = bound.expectedErrors(distributions.map((distribution) => inDoubles(distribution)));
+  return records === undefined ? expected : expected.map((error) => withNoiseWarning(error, records, session.policy));
 }
 /** The same for recorded numbers: the present request may form other tables than the recorded one. */
-const foreseenOf = (session: Session, judging: Judging, { measures }: NoisyAnswer): Plan['errors'] =>
+const errorsOfAnswer = (session: PrivacySession, judging: ErrorContext, { measures }: NoisyAnswer): Plan['errors'] =>
   errorsOf(
     session,
     judging,
-    measures.map(({ noise }) => lawFromText(noise)),
+    measures.map(({ noise }) => distributionFromText(noise)),
   );
 
-function describe(session: Session, prepared: Prepared): Plan {
-  const { bound, plans, best, share, standing, label, completes, records } = prepared;
+function describe(session: PrivacySession, prepared: Prepared): Plan {
+  const { bound, plans, best, share, standing: balance, label, completes, records } = prepared;
   const errors = errorsOf(
     session,
     { bound, records },
-    best.mechanisms.map(({ law }) => law),
+    best.mechanisms.map(({ distribution }) => distribution),
   );
   const doubts =
     records === undefined
       ? []
-      : [mostlyNoise(errors, records, session.policy), looseDelta(session.account.delta, records)].filter((w) => w !== undefined);
-  return session.frame({
+      : [mostlyNoiseWarning(errors, records, session.policy), looseDeltaWarning(session.account.delta, records)].filter(
+          (w) => w !== undefined,
+        );
+  return session.completePlan({
     label,
     share,
-    spent: standing,
+    spent: balance,
     ...(completes !== undefined && { completes }),
     route: best.route,
     mechanisms: best.mechanisms,
     reading: { measures: bound.measures },
-    mechanism: kindOfNoise(best),
+    mechanism: noiseKind(best),
     why: explainChoice([best, ...plans.filter((p) => p !== best)], session.policy),
-    counting: howCounted(
+    counting: executionPlan(
       bound.measures,
       session.policy,
       session.policy.protect.secret === 'person' ? undefined : records,
@@ -321,18 +360,20 @@ export function finishBatch(
   answer: NoisyAnswer,
   tidied: boolean,
 ): readonly AnswerTable[] {
-  const laws = answer.measures.map((m) => lawFromText(m.noise));
-  const told = answer.measures.map((m) => (m.values ?? []).map(BigInt));
-  const raw = bound.agree?.(told) ?? told;
+  const distributions = answer.measures.map((m) => distributionFromText(m.noise));
+  const released = answer.measures.map((m) => (m.values ?? []).map(BigInt));
+  const raw = bound.agree?.(released) ?? released;
   const finish = (values: readonly (readonly bigint[])[]): readonly AnswerTable[] =>
     bound.finish(
       answer.measures.map((m, k) => {
-        const law = inDoubles(laws[k]!);
-        return (m.chosen ? { noise: law, chosen: m.chosen } : { noise: law, values: values[k]! }) as NoisyMeasure;
+        const distribution = inDoubles(distributions[k]!);
+        return (
+          m.chosen ? { noise: distribution, chosen: m.chosen } : { noise: distribution, values: values[k]! }
+        ) as NoisyMeasure;
       }),
     );
   const tables = finish(raw);
   if (!tidied) return tables;
   const numbers = raw.map((v) => v.map(Number));
-  return withErrorsOf(finish(tidy(bound.measures, numbers, laws.map(varianceOf))), tables);
+  return withErrorsOf(finish(tidyCounts(bound.measures, numbers, distributions.map(varianceOf))), tables);
 }

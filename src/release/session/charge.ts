@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto';
 import { Fault, type FaultCode, type Outcome } from '../../base/errors.js';
-import type { Engine, Pinned } from '../../data/engine/engine.js';
+import type { Engine, Snapshot } from '../../data/engine/engine.js';
 import { namesBefore } from '../../data/ties/slicings.js';
 import type { Policy } from '../../policy/policy.js';
-import { costTogether, type Mechanism } from '../../privacy/mechanism/mechanism.js';
-import { Paid } from '../../privacy/mechanism/paid.js';
-import { onceOnly } from '../../privacy/mechanism/profile.js';
+import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.js';
+import { Payment } from '../../privacy/mechanism/paid.js';
+import { oneTimeCost } from '../../privacy/mechanism/profile.js';
 import { type Account, admission } from '../accountant/account.js';
 import { withOthers } from '../accountant/others.js';
-import type { Reading } from '../accountant/reading.js';
+import type { RequestReading } from '../accountant/reading.js';
 import { withoutSource } from '../accountant/sources.js';
-import type { Entry, Ledger, Reservation } from '../ledger/ledger.js';
+import type { Ledger, Reservation, SpendEntry } from '../ledger/ledger.js';
 import { type DataClaims, openingFor } from './data-claims.js';
 import { keyOnRecord } from './key-on-record.js';
-import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';
+import { attachOutcome, notSpent, type OutcomeLog, withOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
-import { type Present, presentAccount } from './present-account.js';
-import { type Look, lookAt } from './public-read.js';
+import { type PresentData, presentAccount } from './present-account.js';
+import { type PublicReader, publicReader } from './public-read.js';
 import { quotaFor } from './quota.js';
-import { reliedByRow, reliedByTies } from './relied.js';
+import { factsByRow, reliedByTies } from './relied.js';
 import { notOnRecord, type OnRecord } from './replayed.js';
-import { sameProfile } from './same-profile.js';
-import type { Trail } from './trail.js';
+import { sameCost } from './same-profile.js';
+import type { QueryLog } from './trail.js';
 
 /** Context of every release, whatever the request. */
-export interface Desk {
+export interface ReleaseContext {
   readonly policy: Policy;
   readonly engine: Engine;
   readonly ledger: Ledger;
@@ -46,22 +46,22 @@ export interface Desk {
    * The request in the caller's own words: kept with the answer, so that it can be shown by entry number.
    * Not part of the request key.
    */
-  readonly asked?: AskedInWords;
+  readonly wording?: RequestWording;
   /** Return the recorded answer or nothing: never pays. */
   readonly recordedOnly?: true;
   /** Called with every recorded answer that is given, and with its absence where nothing can be paid. */
   readonly replaying?: (found: OnRecord) => void;
   /** Receives the outcome of every reservation. */
-  readonly outcomes?: Outcomes;
+  readonly outcomes?: OutcomeLog;
   /** Called before anything is reserved, where somebody can confirm; throws where they do not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
   /** Receives the queries sent to a database, also after a failure. */
-  readonly trail?: (trail: Trail) => void;
+  readonly onQueries?: (log: QueryLog) => void;
   /** Content of the data whose ties the account's bounds were computed for; absent when they depend on no data. */
   readonly tiesOf?: string;
 }
 
-export interface AskedInWords {
+export interface RequestWording {
   readonly question: unknown;
   readonly epsilon?: string;
   readonly label?: string;
@@ -69,7 +69,7 @@ export interface AskedInWords {
 }
 
 /** One request, to be paid for and then answered. `T` is plain data, as it is recorded and given out again. */
-export interface Request<T> {
+export interface ReleaseRequest<T> {
   /** Request and budget as a hash (release/session/request-key.ts): two requests with one key are the same request. */
   readonly key: string;
   /** Keys that version 0.2 may have recorded it under. */
@@ -80,7 +80,7 @@ export interface Request<T> {
   readonly mechanisms: readonly Mechanism[];
   /** The plan that was shown; a request without one was confirmed by its caller. */
   readonly plan?: Plan;
-  readonly reading: Reading;
+  readonly reading: RequestReading;
   /** The earlier request that paid for these draws, of which this is one part; `mechanisms` is empty then. */
   readonly prepaid?: Prepaid;
   /** Facts that it takes for known to everybody and pays nothing for; in the words of release/session/public-facts.ts. */
@@ -93,9 +93,9 @@ export interface Request<T> {
    */
   readonly resumable?: { readonly length: number };
   /** Refuses, before anything is reserved, if the public facts behind the plan have changed in the data to be read. */
-  readonly still?: (look: Look) => Promise<void>;
+  readonly still?: (look: PublicReader) => Promise<void>;
   /** Reads the data and adds the noise; runs only after the cost is durably reserved. */
-  readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
+  readonly execute: (engine: Snapshot, paid: Payment) => Promise<T>;
 }
 
 /**
@@ -109,32 +109,32 @@ export interface Prepaid {
   readonly part: number;
 }
 
-export interface Charged<T> {
+export interface ChargeResult<T> {
   readonly answer: T;
-  readonly entry: Entry;
+  readonly entry: SpendEntry;
   readonly replayed: boolean;
   /** False when the answer was paid for but could not be recorded: the same request then pays again. */
   readonly recorded: boolean;
 }
 
 /** Outcome of a charge: whether its answer can be given out again. */
-export const outcomeOf = ({ entry, recorded }: Pick<Charged<unknown>, 'entry' | 'recorded'>): Outcome =>
+export const outcomeOf = ({ entry, recorded }: Pick<ChargeResult<unknown>, 'entry' | 'recorded'>): Outcome =>
   recorded ? { state: 'recorded', entry: entry.sequence } : { state: 'spent', entry: entry.sequence, resumable: false };
 
 /**
  * The only way to the data: return the recorded answer, or reserve durably, read, record, then return.
  * The path and its outcome depend on the ledger and public structure only, never on rows (charge.proof.md, docs/decisions/0008, 0013).
  */
-export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
-  const ready = await sayingOutcome(notSpent, () => prepare<T>(desk, request));
+export async function charge<T>(context: ReleaseContext, request: ReleaseRequest<T>): Promise<ChargeResult<T>> {
+  const ready = await attachOutcome(notSpent, () => prepare<T>(context, request));
   if ('answer' in ready) return ready;
   try {
-    const reservation = await sayingOutcome(notSpent, async () => ({
-      ...reservationOf(desk, request, ready),
-      ...(await openingFor(desk)),
+    const reservation = await attachOutcome(notSpent, async () => ({
+      ...reservationOf(context, request, ready),
+      ...(await openingFor(context)),
     }));
-    const paid = await pay(desk, request, reservation, ready.present.data);
-    await desk.claims?.remember();
+    const paid = await pay(context, request, reservation, ready.present.data);
+    await context.claims?.remember();
     return paid;
   } finally {
     await ready.present.data.close();
@@ -142,26 +142,26 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
 }
 
 /** Prepared charge. The data is held open from here to the answer: ties and counts come from the same content. */
-interface Ready {
-  readonly present: Present;
+interface PreparedCharge {
+  readonly present: PresentData;
   readonly key: string;
-  readonly payer?: Entry;
+  readonly payer?: SpendEntry;
 }
 
-async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Charged<T>> {
-  const { policy, ledger } = desk;
-  const payer = request.prepaid && (await payerOf(desk, request, request.prepaid));
+async function prepare<T>(context: ReleaseContext, request: ReleaseRequest<T>): Promise<PreparedCharge | ChargeResult<T>> {
+  const { policy, ledger } = context;
+  const payer = request.prepaid && (await payingEntry(context, request, request.prepaid));
   const keyed = (key: string) => (payer ? partKey(key, payer) : key);
-  const key = await keyOnRecord(desk, { key: keyed(request.key), former: (request.former ?? []).map(keyed) }, request.fresh);
+  const key = await keyOnRecord(context, { key: keyed(request.key), former: (request.former ?? []).map(keyed) }, request.fresh);
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
-  if (before) return fromRecord(before);
-  if (desk.recordedOnly) refuseUnrecorded(desk);
+  if (before) return recordedResult(before);
+  if (context.recordedOnly) refuseUnrecorded(context);
   // A request that will be refused, or was paid for already, needs no confirmation.
   const isOpen = ({ fits, refusal, completes }: Plan) => fits && refusal === undefined && completes === undefined;
-  if (request.plan && isOpen(request.plan)) await desk.decide?.(request.plan);
-  const present = await presentAccount(desk);
+  if (request.plan && isOpen(request.plan)) await context.decide?.(request.plan);
+  const present = await presentAccount(context);
   try {
-    await request.still?.(lookAt(policy, present.data));
+    await request.still?.(publicReader(policy, present.data));
   } catch (error) {
     await present.data.close();
     throw error;
@@ -169,47 +169,51 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
   return { present, key, ...(payer && { payer }) };
 }
 
-function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account }, key, payer }: Ready): Reservation {
-  const { policy, as } = desk;
-  const cost = costTogether(request.mechanisms);
-  const profile = payer
-    ? onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)
-    : account.book(cost, request.reading);
+function reservationOf<T>(
+  context: ReleaseContext,
+  request: ReleaseRequest<T>,
+  { present: { account }, key, payer }: PreparedCharge,
+): Reservation {
+  const { policy, as } = context;
+  const cost = totalCostOf(request.mechanisms);
+  const privacyCost = payer
+    ? oneTimeCost(`part ${request.prepaid!.part} of entry ${payer.sequence}`)
+    : account.reservedCost(cost, request.reading);
   return {
     population: policy.population,
     terms: account.terms,
-    analyst: desk.analyst,
+    analyst: context.analyst,
     ...(as !== undefined && { as }),
     key,
     label: request.label,
-    profile,
-    relied: [...new Set([...(request.relied ?? reliedByRow(policy, cost)), ...reliedByTies(policy, account)])],
+    profile: privacyCost,
+    relied: [...new Set([...(request.relied ?? factsByRow(policy, cost)), ...reliedByTies(policy, account)])],
     ...(request.resumable && { resumable: true }),
     ...(!request.fresh && { unlessRecorded: true }),
     admit: (after, before, own) =>
-      admission(account, profile, quotaFor(desk))(withOthers(account, after), withOthers(account, before), own),
+      admission(account, privacyCost, quotaFor(context))(withOthers(account, after), withOthers(account, before), own),
   };
 }
 
 /** Makes keys of parts distinct between payments. */
-const partKey = (key: string, { sequence, hash }: Entry): string =>
+const partKey = (key: string, { sequence, hash }: SpendEntry): string =>
   createHash('sha256')
     .update(JSON.stringify([key, sequence, hash]))
     .digest('hex');
 
 /** The entry that paid, checked to have paid for these mechanisms under the present ties. */
-async function payerOf(desk: Desk, request: Request<unknown>, prepaid: Prepaid): Promise<Entry> {
-  const { policy, ledger } = desk;
+async function payingEntry(context: ReleaseContext, request: ReleaseRequest<unknown>, prepaid: Prepaid): Promise<SpendEntry> {
+  const { policy, ledger } = context;
   const { population } = policy;
   if (request.fresh || request.mechanisms.length > 0)
     throw new RangeError('a part of what was paid for is drawn once, and pays nothing');
   const paid = await ledger.replay(population, prepaid.key);
-  const { account, data } = await presentAccount(desk);
+  const { account, data } = await presentAccount(context);
   await data.close();
-  const booked = account.book(costTogether(prepaid.mechanisms), request.reading);
+  const reserved = account.reservedCost(totalCostOf(prepaid.mechanisms), request.reading);
   // The key names the data, so a payment of version 0.2 was for this data.
-  const before = withoutSource(booked, namesBefore(policy));
-  if (paid && [booked, before].some((profile) => sameProfile(paid.entry.profile, profile))) return paid.entry;
+  const before = withoutSource(reserved, namesBefore(policy));
+  if (paid && [reserved, before].some((privacyCost) => sameCost(paid.entry.profile, privacyCost))) return paid.entry;
   throw new Fault(
     'LEDGER_MISMATCH',
     'What was paid for in advance is not what would be drawn now: the terms, the ties or the program have changed since.',
@@ -217,81 +221,91 @@ async function payerOf(desk: Desk, request: Request<unknown>, prepaid: Prepaid):
   );
 }
 
-const fromRecord = <T>({ entry, answer }: { readonly entry: Entry; readonly answer: string }): Charged<T> => ({
+const recordedResult = <T>({ entry, answer }: { readonly entry: SpendEntry; readonly answer: string }): ChargeResult<T> => ({
   answer: JSON.parse(answer) as T,
   entry,
   replayed: true,
   recorded: true,
 });
 
-async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation, data: Pinned): Promise<Charged<T>> {
-  const entry = await reserve(desk, reservation);
-  if (entry.settled) return sayingOutcome(notSpent, () => meanwhile<T>(desk, entry));
-  const spent = spentOn(entry, reservation);
+async function pay<T>(
+  context: ReleaseContext,
+  request: ReleaseRequest<T>,
+  reservation: Reservation,
+  data: Snapshot,
+): Promise<ChargeResult<T>> {
+  const entry = await reserve(context, reservation);
+  if (entry.settled) return attachOutcome(notSpent, () => answeredMeanwhile<T>(context, entry));
+  const spent = spentOutcome(entry, reservation);
   const made = await paidFor(spent, async () => {
-    const answer = await request.execute(data, new Paid(request.prepaid?.mechanisms ?? request.mechanisms));
-    return { answer, text: recordText(answer, desk.asked, request.resumable?.length ?? 0) };
-  }).finally(() => leaveTrail(desk, entry, data));
-  const recorded = await record(desk, entry, made.text, spent);
+    const answer = await request.execute(data, new Payment(request.prepaid?.mechanisms ?? request.mechanisms));
+    return { answer, text: recordText(answer, context.wording, request.resumable?.length ?? 0) };
+  }).finally(() => logQueries(context, entry, data));
+  const recorded = await record(context, entry, made.text, spent);
   if (recorded === undefined || recorded === made.text)
     return { answer: made.answer, entry, replayed: false, recorded: recorded !== undefined };
   if (request.fresh && entry.resumed) {
     // Another process completed it, perhaps with data from before this request.
-    desk.outcomes?.forget(entry.sequence);
-    return pay(desk, request, reservation, data);
+    context.outcomes?.forget(entry.sequence);
+    return pay(context, request, reservation, data);
   }
-  const answer = await sayingOutcome({ state: 'recorded', entry: entry.sequence }, () => JSON.parse(recorded) as T);
+  const answer = await attachOutcome({ state: 'recorded', entry: entry.sequence }, () => JSON.parse(recorded) as T);
   return { answer, entry, replayed: false, recorded: true };
 }
 
 /** Longer texts are not kept. */
-const mostWords = 65_536;
+const longestWording = 65_536;
 
 /** The request's text takes the same space whatever the answer is: the padded length grows by it. */
-function recordText(answer: unknown, asked: AskedInWords | undefined, length: number): string {
+function recordText(answer: unknown, origin: RequestWording | undefined, length: number): string {
   const text = JSON.stringify(answer);
-  const words = asked === undefined ? '' : JSON.stringify(asked);
-  if (words === '' || words.length > mostWords || !text.startsWith('{"')) return text.padEnd(length);
+  const words = origin === undefined ? '' : JSON.stringify(origin);
+  if (words === '' || words.length > longestWording || !text.startsWith('{"')) return text.padEnd(length);
   return `${text.slice(0, -1)},"asked":${words}}`.padEnd(length + words.length + ',"asked":'.length);
 }
 
 /** Ends a request of whoever can pay for nothing. */
-export function refuseUnrecorded({ replaying }: Desk): never {
+export function refuseUnrecorded({ replaying }: ReleaseContext): never {
   replaying?.(notOnRecord);
   throw new Fault('DATA_NOT_FOUND', 'This answer is not on record any more under these terms.', 'Ask for it: that pays.', {
     outcome: notSpent,
   });
 }
 
-function leaveTrail({ trail, outcomes }: Desk, { sequence, analyst, label }: Entry, { queries = [] }: Pinned): void {
+function logQueries(
+  { onQueries, outcomes }: ReleaseContext,
+  { sequence, analyst, label }: SpendEntry,
+  { queries = [] }: Snapshot,
+): void {
   const left = { entry: sequence, analyst, label, queries };
   outcomes?.follow?.(left);
-  trail?.(left);
+  onQueries?.(left);
 }
 
 /** Somebody else's identical request was answered between the lookup and the reservation. */
-async function meanwhile<T>({ ledger }: Desk, { population, key }: Entry): Promise<Charged<T>> {
+async function answeredMeanwhile<T>({ ledger }: ReleaseContext, { population, key }: SpendEntry): Promise<ChargeResult<T>> {
   const found = await ledger.replay(population, key);
   if (!found) throw new Fault('LEDGER_CORRUPT', 'A recorded answer is gone.', 'Run "fugu ledger POLICY verify".');
-  return fromRecord(found);
+  return recordedResult(found);
 }
 
-const spentOn = ({ sequence }: Entry, { resumable }: Reservation): Outcome => ({
+const spentOutcome = ({ sequence }: SpendEntry, { resumable }: Reservation): Outcome => ({
   state: 'spent',
   entry: sequence,
   resumable: resumable === true,
 });
 
-async function reserve(desk: Desk, reservation: Reservation): Promise<Entry> {
-  const { ledger, outcomes } = desk;
-  const asked = now();
-  return writing(outcomes, async () => {
+async function reserve(context: ReleaseContext, reservation: Reservation): Promise<SpendEntry> {
+  const { ledger, outcomes } = context;
+  const origin = now();
+  return trackWrite(outcomes, async () => {
     try {
       const entry = await ledger.reserve(reservation);
-      if (!entry.settled) outcomes?.note(spentOn(entry, reservation));
+      if (!entry.settled) outcomes?.note(spentOutcome(entry, reservation));
       return entry;
     } catch (error) {
-      const outcome = error instanceof Fault ? bookedBy(error, reservation) : await seenInLedger(desk, reservation, asked);
+      const outcome =
+        error instanceof Fault ? outcomeOfFault(error, reservation) : await findReservation(context, reservation, origin);
       outcomes?.note(outcome);
       throw withOutcome(error, outcome);
     }
@@ -299,36 +313,36 @@ async function reserve(desk: Desk, reservation: Reservation): Promise<Entry> {
 }
 
 /** The ledger knows whether it reserved; whether the entry may be resumed is known here. */
-const bookedBy = ({ outcome = notSpent }: Fault, { resumable = false }: Reservation): Outcome =>
+const outcomeOfFault = ({ outcome = notSpent }: Fault, { resumable = false }: Reservation): Outcome =>
   outcome.state === 'spent' ? { ...outcome, resumable: outcome.resumable && resumable } : outcome;
 
-const writing = <T>(outcomes: Outcomes | undefined, work: () => Promise<T>): Promise<T> =>
+const trackWrite = <T>(outcomes: OutcomeLog | undefined, work: () => Promise<T>): Promise<T> =>
   outcomes ? outcomes.during(work) : work();
 
 /** Wall-clock time, and monotonic time that nobody can set. */
-const now = () => ({ told: Date.now(), measured: performance.now() });
+const now = () => ({ wallClock: Date.now(), monotonic: performance.now() });
 /** Tolerance, in milliseconds, for the date of an entry and for a changed clock. */
-const unsure = 1000;
+const clockTolerance = 1000;
 
 /**
  * Ledger faults state whether they reserved; after any other error the ledger is searched. If the clock was changed
  * meanwhile, dates prove nothing: any unanswered entry of the request then counts as spent, which may overstate.
  */
-async function seenInLedger(
-  { ledger, outcomes }: Desk,
+async function findReservation(
+  { ledger, outcomes }: ReleaseContext,
   reservation: Reservation,
-  asked: ReturnType<typeof now>,
+  origin: ReturnType<typeof now>,
 ): Promise<Outcome> {
   const { population, key, analyst } = reservation;
   const entries = await ledger.entries(population).catch((error: unknown) => {
     outcomes?.doubt();
     throw error;
   });
-  const { told, measured } = now();
-  const set = Math.abs(told - asked.told - (measured - asked.measured)) > unsure;
-  const since = set ? Number.NEGATIVE_INFINITY : asked.told - unsure;
+  const { wallClock, monotonic } = now();
+  const set = Math.abs(wallClock - origin.wallClock - (monotonic - origin.monotonic)) > clockTolerance;
+  const since = set ? Number.NEGATIVE_INFINITY : origin.wallClock - clockTolerance;
   const own = entries.findLast((e) => e.key === key && e.analyst === analyst && !e.settled && e.at >= since);
-  return own ? spentOn(own, reservation) : notSpent;
+  return own ? spentOutcome(own, reservation) : notSpent;
 }
 
 /**
@@ -357,17 +371,17 @@ const unwritten: readonly FaultCode[] = ['DISK_FULL', 'DISK_FAILED', 'READ_ONLY'
  * The recorded answer; undefined where recording failed and the answer is given out all the same. An entry that may be resumed
  * is answered only from the record: otherwise two answers with two noises could be had for one cost.
  */
-async function record(desk: Desk, entry: Entry, text: string, spent: Outcome): Promise<string | undefined> {
-  const { ledger, outcomes } = desk;
-  return writing(outcomes, async () => {
+async function record(context: ReleaseContext, entry: SpendEntry, text: string, spent: Outcome): Promise<string | undefined> {
+  const { ledger, outcomes } = context;
+  return trackWrite(outcomes, async () => {
     try {
-      const recorded = await ledger.settle(entry, text);
+      const recorded = await ledger.commit(entry, text);
       outcomes?.note({ state: 'recorded', entry: entry.sequence });
       return recorded;
     } catch (error) {
       if (!('resumable' in spent && spent.resumable) && error instanceof Fault && unwritten.includes(error.code))
         return undefined;
-      const outcome = settledBy(error, spent) ?? (await recordSeen(desk, entry)) ?? spent;
+      const outcome = outcomeOfCommit(error, spent) ?? (await recordedMeanwhile(context, entry)) ?? spent;
       outcomes?.note(outcome);
       throw withOutcome(error, outcome);
     }
@@ -378,16 +392,19 @@ async function record(desk: Desk, entry: Entry, text: string, spent: Outcome): P
  * A ledger that failed to write an answer may know that it is recorded all the same,
  * or that the entry cannot be resumed any more.
  */
-function settledBy(error: unknown, spent: Outcome): Outcome | undefined {
-  const said = error instanceof Fault ? error.outcome : undefined;
-  if (said?.state === 'recorded') return said;
-  return said?.state === 'spent' && spent.state === 'spent'
-    ? { ...spent, resumable: spent.resumable && said.resumable }
+function outcomeOfCommit(error: unknown, spent: Outcome): Outcome | undefined {
+  const reported = error instanceof Fault ? error.outcome : undefined;
+  if (reported?.state === 'recorded') return reported;
+  return reported?.state === 'spent' && spent.state === 'spent'
+    ? { ...spent, resumable: spent.resumable && reported.resumable }
     : undefined;
 }
 
 /** Writing may fail after the answer was recorded. */
-async function recordSeen({ ledger }: Desk, { population, key, sequence }: Entry): Promise<Outcome | undefined> {
+async function recordedMeanwhile(
+  { ledger }: ReleaseContext,
+  { population, key, sequence }: SpendEntry,
+): Promise<Outcome | undefined> {
   const found = await ledger.replay(population, key).catch(() => undefined);
   return found?.entry.sequence === sequence ? { state: 'recorded', entry: sequence } : undefined;
 }

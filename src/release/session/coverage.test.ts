@@ -3,14 +3,14 @@ import { category, number, samplePolicy, weight } from '../../../test/sample-pol
 import { seededBits } from '../../../test/seeded-bits.js';
 import { rational } from '../../base/exact/rational.js';
 import { pure, zcdp } from '../../privacy/mechanism/allotment.js';
-import { type AdditiveLaw, inDoubles, type Law, lawText } from '../../privacy/mechanism/law.js';
+import { type AdditiveDistribution, distributionText, inDoubles, type NoiseDistribution } from '../../privacy/mechanism/law.js';
 import { noiseSum } from '../../privacy/mechanism/law-sum.js';
 import type { Bits } from '../../privacy/noise/bits.js';
 import { gaussianSampler } from '../../privacy/noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../privacy/noise/discrete-laplace.js';
 import { bindBatch } from '../../query/bind.js';
 import type { AnswerRow, AnswerTable, BoundBatch } from '../../query/bound.js';
-import type { CountedMeasure } from '../../query/count/measure.js';
+import type { SumMeasure } from '../../query/count/measure.js';
 import type { NoisyVector } from '../../query/count/noisy-cells.js';
 import { rowCounter } from '../../query/count/rows.js';
 import type { Query } from '../../query/query.js';
@@ -18,9 +18,9 @@ import { noised } from '../accountant/choose.js';
 import { finishBatch } from './batch.js';
 
 /** More draws, and the table of coverages: FUGU_COVERAGE=20000 npx vitest run src/release/session/coverage.test.ts */
-const asked = Number(process.env.FUGU_COVERAGE ?? 0);
-const draws = asked || 1000;
-if (asked) vi.setConfig({ testTimeout: 3_600_000 });
+const requestedDraws = Number(process.env.FUGU_COVERAGE ?? 0);
+const draws = requestedDraws || 1000;
+if (requestedDraws) vi.setConfig({ testTimeout: 3_600_000 });
 
 const sizes = { small: 60, middling: 400, large: 3000 };
 const policy = samplePolicy([
@@ -41,7 +41,7 @@ const rowsOf = (shape: Shape): Row[] =>
   Object.entries(sizes).flatMap(([size, n]) => Array.from({ length: n }, (_, i) => ({ size, ...shapes[shape](i) })));
 
 /** Noise distribution of measure k with sensitivity (l1, l2squared). */
-type Strength = (k: number, l1: bigint, l2squared: bigint) => AdditiveLaw;
+type Strength = (k: number, l1: bigint, l2squared: bigint) => AdditiveDistribution;
 const laplace =
   (times: (k: number) => bigint): Strength =>
   (k, l1) => ({ kind: 'laplace', scale: rational(l1 * times(k)) });
@@ -58,7 +58,7 @@ const strengths = {
   'both kinds': (k, l1, l2squared) => (k % 2 === 0 ? laplace(() => 2n) : gaussian(3n))(k, l1, l2squared),
 } satisfies Record<string, Strength>;
 
-function samplerOf(noise: AdditiveLaw, bits: Bits): () => bigint {
+function samplerOf(noise: AdditiveDistribution, bits: Bits): () => bigint {
   if (noise.kind === 'laplace') return laplaceSampler(noise.scale, bits);
   if (noise.kind === 'gaussian') return gaussianSampler(noise.variance, bits);
   throw new RangeError('not additive');
@@ -66,8 +66,8 @@ function samplerOf(noise: AdditiveLaw, bits: Bits): () => bigint {
 
 interface World {
   readonly bound: BoundBatch;
-  readonly noises: readonly AdditiveLaw[];
-  readonly laws: readonly Law<number>[];
+  readonly noises: readonly AdditiveDistribution[];
+  readonly distributions: readonly NoiseDistribution<number>[];
   readonly truth: readonly AnswerTable[];
   readonly noisy: () => NoisyVector[];
 }
@@ -78,17 +78,17 @@ function world(queries: readonly Query[], shape: Shape, strength: Strength): Wor
   const counter = rowCounter(bound.measures, names, policy);
   counter.add({ columns: names.map((name) => rows.map((row) => row[name])), rows: rows.length });
   const exact = counter.totals();
-  const quiet: AdditiveLaw<number> = { kind: 'none' };
+  const quiet: AdditiveDistribution<number> = { kind: 'none' };
   const bits = seededBits(7);
   const noises = bound.measures.map((m, k) => {
-    const { l1, l2squared } = [...m.effects.values()][0]!;
+    const { l1, l2squared } = [...m.sensitivity.values()][0]!;
     return strength(k, l1, l2squared);
   });
-  const sources = noises.map((noise) => ({ noise: lawText(noise), draw: samplerOf(noise, bits) }));
+  const sources = noises.map((noise) => ({ noise: distributionText(noise), draw: samplerOf(noise, bits) }));
   return {
     bound,
     noises,
-    laws: noises.map((law) => inDoubles(law)),
+    distributions: noises.map((distribution) => inDoubles(distribution)),
     truth: bound.finish(exact.map((values) => ({ noise: quiet, values }))),
     noisy: () => sources.map(({ noise, draw }, k) => ({ noise, values: exact[k]!.map((x) => `${x + draw()}`) })),
   };
@@ -153,7 +153,7 @@ const show = (title: string, found: readonly Tally[]) => {
     );
 };
 afterAll(() => {
-  if (asked) console.log(['coverage, and width over that of the answers themselves', ...shown].join('\n'));
+  if (requestedDraws) console.log(['coverage, and width over that of the answers themselves', ...shown].join('\n'));
 });
 
 /**
@@ -202,11 +202,11 @@ describe('95 % confidence intervals', () => {
 
   it('the half width for a count is the error planned for its measure', () => {
     const [counted] = bindBatch({ queries: [plain[0]!] }, policy).measures;
-    for (const allotment of [pure(rational(1)), zcdp(rational(1, 128))]) {
-      const { law, told } = noised(counted as CountedMeasure, allotment, () => true);
-      const of = world([plain[0]!], 'end', () => law);
+    for (const budgetShare of [pure(rational(1)), zcdp(rational(1, 128))]) {
+      const { distribution, summary } = noised(counted as SumMeasure, budgetShare, () => true);
+      const of = world([plain[0]!], 'end', () => distribution);
       const { low, high } = plainly(of, of.noisy())[0]!.rows[0]!;
-      expect((high! - low!) / 2).toBeCloseTo(told.error95!, 9);
+      expect((high! - low!) / 2).toBeCloseTo(summary.error95!, 9);
     }
   });
 
@@ -214,7 +214,7 @@ describe('95 % confidence intervals', () => {
     for (const strength of [strengths.Laplace, strengths['Gaussian, weak']]) {
       const of = world(plain, 'end', strength);
       const found = coverages(of);
-      of.bound.foresee(of.laws).forEach(({ name, halfWidth, perRow }) => {
+      of.bound.expectedErrors(of.distributions).forEach(({ name, halfWidth, perRow }) => {
         const { halfWidth: told } = found.find(({ query, group }) => query === name && group === 'large')!;
         const planned = halfWidth / (perRow ? sizes.large : 1);
         if (perRow) {
@@ -247,7 +247,7 @@ describe('the power of the coverage test', () => {
   it('the coverage test detects a kinked function interpolated between 65 points of the range', () => {
     const points = 65;
     const of = world([plain[2]!], 'middle', strengths['Laplace, weak']);
-    const { half } = noiseSum(of.laws as AdditiveLaw<number>[], 0.05);
+    const { half } = noiseSum(of.distributions as AdditiveDistribution<number>[], 0.05);
     const grid = Array.from({ length: points }, (_, k) => -36.5 + (73 * k) / (points - 1)).map((r) => ({
       r,
       half: half([1, r]),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault, type FaultCode } from '../../base/errors.js';
-import { type FileState, lookAt, unpackedDigest } from '../../data/engine/data-file.js';
+import { type FileState, fileState, unpackedDigest } from '../../data/engine/data-file.js';
 import { isDatabase } from '../../policy/address.js';
 import { secretServerTables } from '../../policy/data-source.js';
 import type { Policy } from '../../policy/policy.js';
@@ -20,7 +20,7 @@ import {
   wasOpened,
 } from '../ledger/known-data.js';
 import type { Ledger, Reservation } from '../ledger/ledger.js';
-import type { Desk } from './charge.js';
+import type { ReleaseContext } from './charge.js';
 
 export interface ClaimOptions {
   /** Registry of a service, in addition to that of its user and of the ledger. */
@@ -67,14 +67,14 @@ async function digestsOf(files: readonly FileState[], { tables }: Pick<Secrets, 
 }
 
 /** Claims on one digest in one registry: this account's own, and those of others where this account has none there. */
-interface Found {
+interface ClaimsFound {
   readonly digest: string;
   readonly own?: Claim;
   readonly others: readonly Claim[];
 }
 
 /** Each digest is checked separately in each registry: a claim on one file does not cover another file. */
-function claimsOn(registries: readonly Registry[], digests: readonly string[], account: DataAccount): readonly Found[] {
+function claimsOn(registries: readonly Registry[], digests: readonly string[], account: DataAccount): readonly ClaimsFound[] {
   return registries.flatMap((registry) =>
     digests.map((digest) => {
       const claims = claimsIn(registry, digest);
@@ -85,11 +85,11 @@ function claimsOn(registries: readonly Registry[], digests: readonly string[], a
 }
 
 /** Reasons that this account has on record, by the digests they were given for. */
-const reasonsIn = (found: readonly Found[]): ReadonlyMap<string, string> =>
+const reasonsIn = (found: readonly ClaimsFound[]): ReadonlyMap<string, string> =>
   new Map(found.flatMap(({ digest, own }) => (own?.reason === undefined ? [] : [[digest, own.reason] as const])));
 
 /** A claim of another account on a digest for which this account has no reason on record. */
-function unexplained(found: readonly Found[]): readonly (Found & { readonly other: Claim })[] {
+function unexplained(found: readonly ClaimsFound[]): readonly (ClaimsFound & { readonly other: Claim })[] {
   const reasons = reasonsIn(found);
   return found.flatMap((each) => {
     const [other] = each.others;
@@ -176,17 +176,17 @@ export class DataClaims {
   }
 
   #states(): Promise<readonly FileState[]> {
-    return Promise.all(this.#secrets.files.map(lookAt));
+    return Promise.all(this.#secrets.files.map(fileState));
   }
 
   /**
    * Refuses data of another account unless this one has claimed it before,
    * and data of this account if its ledger lost it.
    */
-  #lookUp({ digests, lost }: Content): readonly Found[] {
+  #lookUp({ digests, lost }: Content): readonly ClaimsFound[] {
     for (const digest of lost) this.#refuse(digest, hadBudget(this.#account));
     const found = claimsOn(this.#registries, digests, this.#account);
-    for (const { digest, other } of unexplained(found)) this.#refuse(digest, hasBudget(other));
+    for (const { digest, other } of unexplained(found)) this.#refuse(digest, alreadyBudgeted(other));
     return found;
   }
 
@@ -211,7 +211,7 @@ export class DataClaims {
     }
     const explain = (digest: string, [other]: readonly Claim[]): void => {
       if (!other || reasons.has(digest)) return;
-      this.#refuse(digest, hasBudget(other));
+      this.#refuse(digest, alreadyBudgeted(other));
       const reason = this.#reasonFor(digest);
       if (reason !== undefined) reasons.set(digest, reason);
     };
@@ -247,16 +247,18 @@ export class DataClaims {
 }
 
 /** A ledger's folder is made by the ledger. */
-const isThere = ({ folder, isBesideLedger }: Registry): boolean => !isBesideLedger || existsSync(dirname(folder));
+const isThere = ({ folder, isInLedgerFolder }: Registry): boolean => !isInLedgerFolder || existsSync(dirname(folder));
 
 const unwritable: readonly FaultCode[] = ['READ_ONLY', 'DISK_FULL', 'DISK_FAILED'];
 
 /** Callbacks of a reservation that may open an account. */
-export async function openingFor(desk: Pick<Desk, 'opening' | 'claims'>): Promise<Pick<Reservation, 'opening' | 'claim'>> {
-  const prepared = await desk.claims?.prepared();
-  if (!prepared) return { opening: desk.opening };
+export async function openingFor(
+  context: Pick<ReleaseContext, 'opening' | 'claims'>,
+): Promise<Pick<Reservation, 'opening' | 'claim'>> {
+  const prepared = await context.claims?.prepared();
+  if (!prepared) return { opening: context.opening };
   const opening = (others: readonly string[]): void => {
-    desk.opening(others);
+    context.opening(others);
     prepared.lookUp();
   };
   return { opening, claim: prepared.claim };
@@ -267,9 +269,9 @@ export async function budgetElsewhere(policy: Policy, registry?: string): Promis
   const secrets = secretsOf(policy);
   const registries = isNothing(secrets) ? [] : registriesOf(policy.ledger, registry);
   if (registries.length === 0) return [];
-  const digests = await digestsOf(await Promise.all(secrets.files.map(lookAt)), secrets);
-  const said = unexplained(claimsOn(registries, digests, policy)).map(({ other }) => hasBudget(other));
-  return [...new Set(said.map(({ message, hint }) => `${message} ${hint}`))];
+  const digests = await digestsOf(await Promise.all(secrets.files.map(fileState)), secrets);
+  const faults = unexplained(claimsOn(registries, digests, policy)).map(({ other }) => alreadyBudgeted(other));
+  return [...new Set(faults.map(({ message, hint }) => `${message} ${hint}`))];
 }
 
 /** The same message whatever the data is now: only its owner may learn whether it has another account. */
@@ -280,7 +282,7 @@ const changedSinceServed = (): Fault =>
     'Whoever serves it must claim it again: restart the service.',
   );
 
-const hasBudget = ({ population, ledger }: Claim): Fault =>
+const alreadyBudgeted = ({ population, ledger }: Claim): Fault =>
   new Fault(
     'LEDGER_MISMATCH',
     `This data has a budget already: that of "${population}" in the ledger ${ledger}${isGone(ledger) ? ', which is not there any more' : ''}.`,

@@ -12,27 +12,27 @@ import {
 } from '../../base/exact/rational.js';
 import { neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Profile } from '../../privacy/mechanism/profile.js';
+import type { PrivacyCost } from '../../privacy/mechanism/profile.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { type Account, admission, isGaussian } from '../accountant/account.js';
-import { type Foreign, foreignCosts, readByOthers, withOthers } from '../accountant/others.js';
-import type { Entry } from '../ledger/ledger.js';
-import { type Desk, outcomeOf } from './charge.js';
+import { type ForeignCost, foreignCosts, foreignReading, withOthers } from '../accountant/others.js';
+import type { SpendEntry } from '../ledger/ledger.js';
+import { outcomeOf, type ReleaseContext } from './charge.js';
 import { openingFor } from './data-claims.js';
 import { enteredKey } from './entered-key.js';
-import { sayingOutcome } from './outcome.js';
+import { attachOutcome } from './outcome.js';
 import { tiedBy } from './privacy-unit.js';
-import { nowSecret, type Relied, reliedByOthers, stepIn } from './relied.js';
+import { factsByOthers, nowSecret, type PublicFact, stepFact } from './relied.js';
 
 /** Another publisher's release, as it is entered. */
-export interface Entering {
-  readonly cost: Foreign;
+export interface ForeignSpending {
+  readonly cost: ForeignCost;
   /** The publisher and the release, in words. */
   readonly label: string;
   /** The same receipt is the same entry; a cost declared by number is a new entry every time. */
   readonly receipt?: string;
   /** Facts that were used at no cost there because everybody knows them (public-facts.ts). */
-  readonly relied?: readonly Relied[];
+  readonly relied?: readonly PublicFact[];
   /** Recorded even if the budget does not allow it: it was spent. */
   readonly over?: boolean;
 }
@@ -41,22 +41,22 @@ export interface Entering {
  * Records the cost of another publisher's release about these people, durably, without reading data.
  * A settled entry was there before: nothing was changed.
  */
-export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry> {
-  const { ledger, account, policy, analyst, as } = desk;
+export async function enterForeignSpending(context: ReleaseContext, spending: ForeignSpending): Promise<SpendEntry> {
+  const { ledger, account, policy, analyst, as } = context;
   if (policy.protect.secret === 'edge')
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'What others spend is entered for people; this policy protects the tuples of its relations.',
       'Lower the budget of the relations by what was spent, with an amendment.',
     );
-  const { receipt } = entering;
+  const { receipt } = spending;
   const own = (await ledger.entries(policy.population)).find(({ hash }) => hash === receipt);
   // Releases of this account are counted already.
   if (own) return { ...own, settled: true };
-  const [cost] = foreignCosts(entering.cost, policy);
-  const profile = account.book(cost as Profile, readByOthers);
-  const admit = admission(account, profile);
-  const opening = await openingFor(desk);
+  const [cost] = foreignCosts(spending.cost, policy);
+  const privacyCost = account.reservedCost(cost as PrivacyCost, foreignReading);
+  const admit = admission(account, privacyCost);
+  const opening = await openingFor(context);
   const entry = await ledger
     .reserve({
       population: policy.population,
@@ -64,30 +64,32 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
       // No quota pays for it.
       analyst: `entered by ${analyst}`,
       ...(as !== undefined && { as }),
-      key: enteredKey(receipt ?? `${Date.now()} ${entering.label}`),
-      label: entering.label,
-      profile,
-      relied: [...reliedByOthers(policy), ...(entering.relied ?? [])],
+      key: enteredKey(receipt ?? `${Date.now()} ${spending.label}`),
+      label: spending.label,
+      profile: privacyCost,
+      relied: [...factsByOthers(policy), ...(spending.relied ?? [])],
       // A receipt is one entry, even if it was interrupted. A cost declared by number is a new entry every time.
       ...(receipt !== undefined && { unlessRecorded: true, resumable: true }),
-      admit: (after, before, own) => entering.over || admit(withOthers(account, after), withOthers(account, before), own),
+      admit: (after, before, own) => spending.over || admit(withOthers(account, after), withOthers(account, before), own),
       ...opening,
     })
     .catch((error: unknown) => {
-      throw error instanceof Fault && error.code === 'BUDGET_EXCEEDED' ? exceeded(error, unreadable(profile, account)) : error;
+      throw error instanceof Fault && error.code === 'BUDGET_EXCEEDED'
+        ? exceeded(error, uncountableReason(privacyCost, account))
+        : error;
     });
-  if (entry.settled) return enteredBefore(entry, profile);
-  return sayingOutcome(outcomeOf({ entry, recorded: false }), async () => {
-    await ledger.settle(entry, JSON.stringify({ entered: entering.label }));
-    await desk.claims?.remember();
+  if (entry.settled) return enteredBefore(entry, privacyCost);
+  return attachOutcome(outcomeOf({ entry, recorded: false }), async () => {
+    await ledger.commit(entry, JSON.stringify({ entered: spending.label }));
+    await context.claims?.remember();
     return entry;
   });
 }
 
 /** A receipt counts once; with a larger bound than before it would cost more than was recorded. */
-function enteredBefore(entry: Entry, { perRecord }: Profile): Entry {
-  const [booked, now] = [entry.profile.perRecord, perRecord].map((costs) => costs.get(everyRecord) ?? zero);
-  if (compare(now!, booked!) <= 0) return entry;
+function enteredBefore(entry: SpendEntry, { perRecord }: PrivacyCost): SpendEntry {
+  const [earlier, now] = [entry.profile.perRecord, perRecord].map((costs) => costs.get(everyRecord) ?? zero);
+  if (compare(now!, earlier!) <= 0) return entry;
   throw new Fault(
     'LEDGER_MISMATCH',
     `This receipt was entered before, as entry ${entry.sequence}, at a lower cost than it has now.`,
@@ -97,7 +99,7 @@ function enteredBefore(entry: Entry, { perRecord }: Profile): Entry {
 }
 
 /** Reason why no amount of this cost fits the budget: a rho counts only under routes with a Gaussian bound. */
-function unreadable({ noise }: Profile, { routes, delta }: Account): string | undefined {
+function uncountableReason({ noise }: PrivacyCost, { routes, delta }: Account): string | undefined {
   if (noise === 'pure' || routes.some(isGaussian)) return undefined;
   const why = isZero(delta) ? 'this budget has no delta' : 'nothing is proven about Gaussian noise under the declared ties';
   return `This cost is a rho of zCDP, and ${why}: no rho can be counted in it.`;
@@ -125,7 +127,7 @@ const unitShape = z.object({
   known: z.string().optional(),
   relied: z.array(z.string()),
 });
-const shape = z.object({
+const receiptShape = z.object({
   label: z.string(),
   population: z.string(),
   at: z.string(),
@@ -142,7 +144,7 @@ const shape = z.object({
   profile: z.object({ noise: z.enum(['pure', 'zcdp']), perRecord: z.record(z.string(), z.string()) }),
   ledger: z.object({ entry: z.number(), hash: z.string() }),
 });
-type ReadReceipt = z.output<typeof shape>;
+type ReadReceipt = z.output<typeof receiptShape>;
 
 /** Kinds of records whose cost is that of one row, or of all rows of one person. */
 const rowsOrPersons = new Set(['row', 'step', 'answer', 'person']);
@@ -155,28 +157,29 @@ export function readReceipt(
   given: unknown,
   policy: Policy,
   recordsPerPerson?: number,
-): Pick<Entering, 'cost' | 'label' | 'receipt' | 'relied'> {
-  const parsed = shape.safeParse(given);
+): Pick<ForeignSpending, 'cost' | 'label' | 'receipt' | 'relied'> {
+  const parsed = receiptShape.safeParse(given);
   if (!parsed.success)
     throw new Fault(
       'DATA_MALFORMED',
       'This is no receipt of a release.',
       'Give receipt.json as "fugu release --out DIR" wrote it.',
     );
-  const { profile, ledger, label, population, at } = parsed.data;
+  const { profile: privacyCost, ledger, label, population, at } = parsed.data;
   const relied = comparableFacts(parsed.data, policy);
   const records = boundOf(parsed.data, recordsPerPerson);
-  const told = parsed.data.measures.filter(({ noise }) => noise.kind === 'none');
+  const exactMeasures = parsed.data.measures.filter(({ noise }) => noise.kind === 'none');
   // The number of rows is public where one record is one row; several rows of one person are a secret here.
-  if (told.some(({ columns }) => columns?.length !== 0) || (told.length > 0 && records > 1))
-    throw notOurs('tells something without noise beside what it pays for: that was public there');
-  const cost = profile.perRecord[everyRecord];
-  if (cost === undefined) throw notOurs('books no cost for whole records: what it told was public there, or paid for elsewhere');
+  if (exactMeasures.some(({ columns }) => columns?.length !== 0) || (exactMeasures.length > 0 && records > 1))
+    throw unusableReceipt('tells something without noise beside what it pays for: that was public there');
+  const cost = privacyCost.perRecord[everyRecord];
+  if (cost === undefined)
+    throw unusableReceipt('books no cost for whole records: what it told was public there, or paid for elsewhere');
   const amount = amountOf(cost);
   const together = rational(BigInt(records));
   return {
     cost:
-      profile.noise === 'pure'
+      privacyCost.noise === 'pure'
         ? { epsilon: multiply(amount, together) }
         : { rho: multiply(amount, multiply(together, together)) },
     label: `by ${population}, ${at.slice(0, 10)}: ${label}`.slice(0, 100).concat(` (${records} of their records each)`),
@@ -185,7 +188,7 @@ export function readReceipt(
   };
 }
 
-const notOurs = (why: string): Fault =>
+const unusableReceipt = (why: string): Fault =>
   new Fault(
     'QUERY_UNSUPPORTED',
     `This receipt ${why}, so its cost is not one of a record here.`,
@@ -196,29 +199,29 @@ const notOurs = (why: string): Fault =>
  * Facts that another publisher's release used at no cost must be public here, too;
  * refused where the definitions of neighbouring data sets differ.
  */
-function comparableFacts({ guarantee, privacyUnit: unit }: ReadReceipt, policy: Policy): readonly Relied[] {
+function comparableFacts({ guarantee, privacyUnit: unit }: ReadReceipt, policy: Policy): readonly PublicFact[] {
   const { secret } = unit ?? guarantee;
-  if (!rowsOrPersons.has(secret)) throw notOurs(`protects another secret ("${secret}")`);
+  if (!rowsOrPersons.has(secret)) throw unusableReceipt(`protects another secret ("${secret}")`);
   if ((unit?.neighbours ?? guarantee.neighbours ?? 'replace') !== neighboursOf(policy))
-    throw notOurs('compares data in another way (add-remove against replace)');
-  if (unit?.pairs !== undefined || guarantee.pairs) throw notOurs('is about pairs of values only');
-  if (unit?.known !== undefined || guarantee.known) throw notOurs('is about what known totals leave open only');
+    throw unusableReceipt('compares data in another way (add-remove against replace)');
+  if (unit?.pairs !== undefined || guarantee.pairs) throw unusableReceipt('is about pairs of values only');
+  if (unit?.known !== undefined || guarantee.known) throw unusableReceipt('is about what known totals leave open only');
   if (!unit) return olderFacts(guarantee);
-  const relied = [...new Set([...unit.relied, ...unit.public.map(stepIn)])];
+  const relied = [...new Set([...unit.relied, ...unit.public.map(stepFact)])];
   const [hidden] = nowSecret(relied, policy);
-  if (hidden !== undefined) throw notOurs(`takes for public what is a secret here (${hidden})`);
+  if (hidden !== undefined) throw unusableReceipt(`takes for public what is a secret here (${hidden})`);
   const open = new Set([...tiedBy(policy), ...[...policy.columns.values()].filter((c) => c.public).map(({ name }) => name)]);
   const tie = unit.ties.find((name) => !open.has(name));
-  if (tie !== undefined) throw notOurs(`takes for known who is tied by "${tie}", which is not declared here`);
+  if (tie !== undefined) throw unusableReceipt(`takes for known who is tied by "${tie}", which is not declared here`);
   return relied;
 }
 
 /** Receipts of version 0.2 do not list public facts: accepted where their text shows that there were none. */
-function olderFacts({ secret, sentences = [], assumptions = [] }: ReadReceipt['guarantee']): readonly Relied[] {
+function olderFacts({ secret, sentences = [], assumptions = [] }: ReadReceipt['guarantee']): readonly PublicFact[] {
   if (secret === 'answer' || secret === 'step' || sentences.some((text) => text.includes('which everybody knows')))
-    throw notOurs('is of version 0.2 and does not list what was public there');
+    throw unusableReceipt('is of version 0.2 and does not list what was public there');
   if (!assumptions.some((text) => /^Different (rows|persons) are independent of one another;/.test(text)))
-    throw notOurs('is of version 0.2 and does not list what tied records there');
+    throw unusableReceipt('is of version 0.2 and does not list what tied records there');
   return [];
 }
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Entry, Ledger } from '../ledger/ledger.js';
+import type { Ledger, SpendEntry } from '../ledger/ledger.js';
 
 const prefix = 'entered:';
 
 /** Key of another publisher's cost; no request has such a key. */
 export const enteredKey = (named: string): string => `${prefix}${createHash('sha256').update(named).digest('hex')}`;
 /** All costs of other publishers about these people. */
-export const enteredIn = (ledger: Pick<Ledger, 'keyed'>, population: string): Promise<readonly Entry[]> =>
+export const enteredIn = (ledger: Pick<Ledger, 'keyed'>, population: string): Promise<readonly SpendEntry[]> =>
   ledger.keyed(population, prefix);
-export const isEntered = ({ key }: Pick<Entry, 'key'>): boolean => key.startsWith(prefix);
+export const isEntered = ({ key }: Pick<SpendEntry, 'key'>): boolean => key.startsWith(prefix);

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { seededBits } from '../../../test/seeded-bits.js';
 import { rational } from '../../base/exact/rational.js';
-import { type AdditiveLaw, inDoubles } from '../../privacy/mechanism/law.js';
+import { type AdditiveDistribution, inDoubles } from '../../privacy/mechanism/law.js';
 import { gaussianSampler } from '../../privacy/noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../privacy/noise/discrete-laplace.js';
 import { bindBatch } from '../../query/bind.js';
@@ -11,9 +11,9 @@ import { rowCounter } from '../../query/count/rows.js';
 import { parseSql } from '../../query/sql/sql.js';
 
 /** More draws, and the table of coverages: FUGU_COVERAGE=10000 npx vitest run src/release/session/formula-coverage.test.ts */
-const asked = Number(process.env.FUGU_COVERAGE ?? 0);
-const draws = asked || 200;
-if (asked) vi.setConfig({ testTimeout: 3_600_000 });
+const requestedDraws = Number(process.env.FUGU_COVERAGE ?? 0);
+const draws = requestedDraws || 200;
+if (requestedDraws) vi.setConfig({ testTimeout: 3_600_000 });
 
 const policy = {
   ...samplePolicy([number('cost', '0', '50'), number('hours', '1', '8'), category('party', ['dem', 'rep', 'other'])]),
@@ -34,10 +34,14 @@ const rowsOf = (n: number): readonly (readonly (number | string)[])[] =>
 
 const shown: string[] = [];
 afterAll(() => {
-  if (asked) console.log(shown.join('\n'));
+  if (requestedDraws) console.log(shown.join('\n'));
 });
 
-function coverages(n: number, law: (l1: bigint, l2squared: bigint) => AdditiveLaw, narrow = 1): ReadonlyMap<string, number> {
+function coverages(
+  n: number,
+  distribution: (l1: bigint, l2squared: bigint) => AdditiveDistribution,
+  narrow = 1,
+): ReadonlyMap<string, number> {
   const bound = bindBatch(parseSql(sql, policy), policy);
   const names = [...policy.columns.keys()];
   const counter = rowCounter(bound.measures, names, policy);
@@ -46,18 +50,18 @@ function coverages(n: number, law: (l1: bigint, l2squared: bigint) => AdditiveLa
   const exact = counter.totals();
   const truth = bound.finish(exact.map((values) => ({ noise: { kind: 'none' as const }, values })));
   const bits = seededBits(n);
-  const laws = bound.measures.map(({ effects }) => {
-    const [{ l1, l2squared }] = [...effects.values()] as [{ l1: bigint; l2squared: bigint }];
-    return law(l1, l2squared);
+  const distributions = bound.measures.map(({ sensitivity }) => {
+    const [{ l1, l2squared }] = [...sensitivity.values()] as [{ l1: bigint; l2squared: bigint }];
+    return distribution(l1, l2squared);
   });
-  const draw = laws.map((own) =>
+  const draw = distributions.map((own) =>
     own.kind === 'laplace'
       ? laplaceSampler(own.scale, bits)
       : own.kind === 'gaussian'
         ? gaussianSampler(own.variance, bits)
         : () => 0n,
   );
-  const noise = laws.map((own) => inDoubles(own) as AdditiveLaw<number>);
+  const noise = distributions.map((own) => inDoubles(own) as AdditiveDistribution<number>);
   const held = new Map<string, number>();
   const holds = ({ value, low, high }: AnswerRow, true_: number): boolean => {
     const [from, to] = [low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY];
@@ -75,8 +79,11 @@ function coverages(n: number, law: (l1: bigint, l2squared: bigint) => AdditiveLa
   }
   return held;
 }
-const laplace = (l1: bigint): AdditiveLaw => ({ kind: 'laplace', scale: rational(l1) });
-const gaussian = (_: bigint, l2squared: bigint): AdditiveLaw => ({ kind: 'gaussian', variance: rational(l2squared * 64n) });
+const laplace = (l1: bigint): AdditiveDistribution => ({ kind: 'laplace', scale: rational(l1) });
+const gaussian = (_: bigint, l2squared: bigint): AdditiveDistribution => ({
+  kind: 'gaussian',
+  variance: rational(l2squared * 64n),
+});
 
 describe('95 % confidence intervals of formulas over aggregates', () => {
   it.each([
@@ -84,14 +91,17 @@ describe('95 % confidence intervals of formulas over aggregates', () => {
     [3_000, 'Laplace', laplace],
     [3_000, 'Gaussian', gaussian],
     [100_000, 'Gaussian', gaussian],
-  ] as const)('confidence intervals of formulas cover the true value in 93 to 98 of 100 draws: %d rows, %s', (n, name, law) => {
-    const held = coverages(n, law);
-    for (const [what, part] of held) shown.push(`${name} ${n} ${what} ${(100 * part).toFixed(1)} %`);
-    // Standard deviations of small groups have wider intervals than needed (privacy/mechanism/quotient.proof.md, 5).
-    const wrong = [...held].filter(([what, part]) => part < 0.93 || (part > 0.98 && !(what === 'deviation' && n < 3000)));
-    expect(wrong).toEqual([]);
-    expect(held.size).toBe(7);
-  });
+  ] as const)(
+    'confidence intervals of formulas cover the true value in 93 to 98 of 100 draws: %d rows, %s',
+    (n, name, distribution) => {
+      const held = coverages(n, distribution);
+      for (const [what, part] of held) shown.push(`${name} ${n} ${what} ${(100 * part).toFixed(1)} %`);
+      // Standard deviations of small groups have wider intervals than needed (privacy/mechanism/quotient.proof.md, 5).
+      const wrong = [...held].filter(([what, part]) => part < 0.93 || (part > 0.98 && !(what === 'deviation' && n < 3000)));
+      expect(wrong).toEqual([]);
+      expect(held.size).toBe(7);
+    },
+  );
 
   it('confidence intervals of formulas at half the width do not reach the coverage', () => {
     for (const [what, part] of coverages(3_000, laplace, 0.5)) expect([what, part < 0.93]).toEqual([what, true]);

@@ -4,8 +4,8 @@ import { modelFile } from '../../data/ties/kinds.js';
 import { dataSource, placeOfData } from '../../policy/data-source.js';
 import { fullPaths } from '../../policy/full-path.js';
 import type { Dependence, Policy } from '../../policy/policy.js';
-import { type Axis, type Counting, columnsOfKey, countedText, type Measure, textOf } from '../../query/count/measure.js';
-import { readingOf } from './request-key.js';
+import { type Axis, type Counting, columnsOfKey, countedText, type Measure, stableText } from '../../query/count/measure.js';
+import { readingText } from './request-key.js';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -27,14 +27,14 @@ export function onGroundOf(policy: Policy): (ground: string | undefined) => bool
 function onFiles(policy: Policy, source: readonly unknown[], place: (file: string) => string): string {
   const { data, protect, dependence, relations, population } = policy;
   return hash(
-    textOf([
+    stableText([
       ...source,
       data.encoding ?? null,
       protect.secret,
       protect.unit ?? null,
       // The kept rows of a person depend on all declared columns, and under pairs on their number.
       protect.secret === 'person'
-        ? [population, protect.maxRows ?? null, protect.pairs !== undefined, data.links ?? null, readingOf(policy)]
+        ? [population, protect.maxRows ?? null, protect.pairs !== undefined, data.links ?? null, readingText(policy)]
         : null,
       // Ties may leave records out.
       dependence.map((tie) => placed(tie, place)),
@@ -60,7 +60,7 @@ export function wholeTable(measure: Measure, policy: Policy): WholeTable | undef
   const { counting } = measure;
   const whole =
     measure.mechanism === 'additive' &&
-    !measure.seen &&
+    !measure.countedView &&
     !measure.published &&
     counting.filter.length === 0 &&
     counting.value.kind === 'one' &&

@@ -1,9 +1,9 @@
-import type { Desk } from './charge.js';
+import type { ReleaseContext } from './charge.js';
 import type { RequestKeys } from './request-key.js';
 
 /** The key that a request is answered or completed under: its own, unless only version 0.2 has recorded or reserved it. */
 export async function keyOnRecord(
-  { ledger, policy: { population } }: Pick<Desk, 'ledger' | 'policy'>,
+  { ledger, policy: { population } }: Pick<ReleaseContext, 'ledger' | 'policy'>,
   { key, former }: RequestKeys,
   fresh = false,
 ): Promise<string> {

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { parseJson } from '../../base/input/json.js';
-import { costTogether } from '../../privacy/mechanism/mechanism.js';
+import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { withWayOut } from './amend.js';
-import type { Desk } from './charge.js';
+import type { ReleaseContext } from './charge.js';
 import { openingFor } from './data-claims.js';
-import { isReading, nowSecret, type Relied, stepIn } from './relied.js';
+import { isReading, nowSecret, type PublicFact, stepFact } from './relied.js';
 
 /** The latest note under a key. */
-export const noted = async ({ ledger, policy }: Desk, key: string): Promise<string | undefined> =>
+export const noted = async ({ ledger, policy }: ReleaseContext, key: string): Promise<string | undefined> =>
   (await ledger.replay(policy.population, key))?.answer;
 
 /** A note in the ledger. Its content may not depend on secrets, and `relied` states why it does not. */
@@ -18,35 +18,35 @@ export interface Note {
   readonly key: string;
   readonly label: string;
   readonly text: string;
-  readonly relied: readonly Relied[];
+  readonly relied: readonly PublicFact[];
 }
 
 /** Writes a note to the ledger, readable from every machine: an entry that costs nothing, and its answer. */
-export const note = (desk: Desk, noting: Note): Promise<void> => write(desk, noting, {});
+export const note = (context: ReleaseContext, noting: Note): Promise<void> => write(context, noting, {});
 
 /** Notes known to be in each ledger, by population. */
-const kept = new WeakMap<Ledger, Set<string>>();
+const recordedFacts = new WeakMap<Ledger, Set<string>>();
 
 /** One note: a fact and its reason. */
-export type FactsOfOne = readonly [fact: Relied, ...more: Relied[]];
-const keyOf = (fact: Relied): string =>
+export type FactsOfOne = readonly [fact: PublicFact, ...more: PublicFact[]];
+const keyOf = (fact: PublicFact): string =>
   createHash('sha256')
     .update(JSON.stringify(['public read', fact]))
     .digest('hex');
 
 /** Notes durably, once per account and fact, what is about to be read at no cost because everybody knows it. */
-export async function keepRelied(desk: Desk, name: string, relied: readonly FactsOfOne[]): Promise<void> {
-  const { ledger, policy } = desk;
-  const known = kept.get(ledger) ?? new Set<string>();
-  kept.set(ledger, known);
+export async function recordPublicFacts(context: ReleaseContext, name: string, relied: readonly FactsOfOne[]): Promise<void> {
+  const { ledger, policy } = context;
+  const known = recordedFacts.get(ledger) ?? new Set<string>();
+  recordedFacts.set(ledger, known);
   for (const facts of relied) {
     const [fact] = facts;
     const own = JSON.stringify([policy.population, fact]);
     if (known.has(own)) continue;
     const key = keyOf(fact);
-    if ((await noted(desk, key)) === undefined) {
+    if ((await noted(context, key)) === undefined) {
       const label = `${name}: read for nothing (${fact})`.slice(0, 120);
-      await write(desk, { key, label, text: JSON.stringify({ relied: facts }), relied: facts }, { unlessRecorded: true });
+      await write(context, { key, label, text: JSON.stringify({ relied: facts }), relied: facts }, { unlessRecorded: true });
     }
     known.add(own);
   }
@@ -58,10 +58,10 @@ const noteText = z.object({ relied: z.array(z.string()) });
  * Refuses terms that read a public column in another way than when it was read at no cost:
  * rows that were distinct may be the same under them.
  */
-export async function refuseReadOtherwise(desk: Desk): Promise<void> {
-  const { policy } = desk;
+export async function refuseReadOtherwise(context: ReleaseContext): Promise<void> {
+  const { policy } = context;
   for (const { name } of [...policy.columns.values()].filter((column) => column.public)) {
-    const text = await noted(desk, keyOf(stepIn(name)));
+    const text = await noted(context, keyOf(stepFact(name)));
     const found = text === undefined ? undefined : noteText.safeParse(parseJson(text, { file: 'the ledger' }));
     const readings = found?.success ? found.data.relied.filter(isReading) : [];
     if (nowSecret(readings, policy).length > 0)
@@ -73,10 +73,14 @@ export async function refuseReadOtherwise(desk: Desk): Promise<void> {
   }
 }
 
-async function write(desk: Desk, { key, label, text, relied }: Note, more: { readonly unlessRecorded?: true }): Promise<void> {
-  const { ledger, policy, account, analyst } = desk;
-  const profile = account.book(costTogether([]), {});
-  const opening = await openingFor(desk);
+async function write(
+  context: ReleaseContext,
+  { key, label, text, relied }: Note,
+  more: { readonly unlessRecorded?: true },
+): Promise<void> {
+  const { ledger, policy, account, analyst } = context;
+  const cost = account.reservedCost(totalCostOf([]), {});
+  const opening = await openingFor(context);
   const { population } = policy;
   const entry = await ledger
     .reserve({
@@ -85,13 +89,13 @@ async function write(desk: Desk, { key, label, text, relied }: Note, more: { rea
       analyst,
       key,
       label,
-      profile,
+      profile: cost,
       relied,
       admit: () => undefined,
       ...opening,
       ...more,
     })
     .catch(async (error: unknown) => Promise.reject(await withWayOut(error, ledger, { policy, account })));
-  if (!entry.settled) await ledger.settle(entry, text);
-  await desk.claims?.remember();
+  if (!entry.settled) await ledger.commit(entry, text);
+  await context.claims?.remember();
 }

@@ -1,8 +1,8 @@
 import { Fault, type Outcome } from '../../base/errors.js';
-import type { Trail } from './trail.js';
+import type { QueryLog } from './trail.js';
 
 /** Texts for the outcome of a charge; no other module writes them. */
-export function outcomeText(outcome: Outcome): string {
+export function outcomeSentence(outcome: Outcome): string {
   if (outcome.state === 'not spent') return 'Nothing was spent.';
   const entry = `ledger entry ${outcome.entry}`;
   if (outcome.state === 'recorded')
@@ -29,7 +29,7 @@ export function withOutcome(error: unknown, outcome: Outcome): Fault {
 }
 
 /** Attaches this outcome to whatever is thrown inside, unless it has one already. */
-export async function sayingOutcome<T>(outcome: Outcome, work: () => T | Promise<T>): Promise<T> {
+export async function attachOutcome<T>(outcome: Outcome, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -37,19 +37,19 @@ export async function sayingOutcome<T>(outcome: Outcome, work: () => T | Promise
   }
 }
 
-type Paid = Exclude<Outcome, { state: 'not spent' }>;
+type SpentOutcome = Exclude<Outcome, { state: 'not spent' }>;
 
 /**
  * Outcomes of a process so far, for its exit: a command may pay several times, be stopped by a signal,
  * or fail in code that has nothing to do with budgets.
  */
-export class Outcomes {
-  readonly #entries = new Map<number, Paid>();
+export class OutcomeLog {
+  readonly #entries = new Map<number, SpentOutcome>();
   readonly #writing = new Set<Promise<unknown>>();
   #arose = false;
   #doubtful = false;
   /** Receives the queries sent to a database, where there is a listener. */
-  follow?: (trail: Trail) => void;
+  follow?: (log: QueryLog) => void;
 
   /** From here on something may have been spent. */
   arise(): void {
@@ -86,7 +86,7 @@ export class Outcomes {
     return this.#doubtful || this.#writing.size > 0;
   }
 
-  get entries(): readonly Paid[] {
+  get entries(): readonly SpentOutcome[] {
     return [...this.#entries.values()];
   }
   /**

@@ -3,10 +3,10 @@ import type { SlicingColumn } from '../../data/ties/slicing-column.js';
 import { slicingsOf } from '../../data/ties/slicings.js';
 import { codesOf } from '../../policy/code.js';
 import type { Policy } from '../../policy/policy.js';
-import { isBySlice, paidBySlice, type Spent } from '../../privacy/mechanism/profile.js';
-import { inOrder, isEverything, type Range, type Values } from '../../privacy/mechanism/slices.js';
-import { type Account, type SteadySpending, usedShare } from '../accountant/account.js';
-import { type About, kinds } from '../accountant/by-slice.js';
+import { costBySlice, hasCostBySlice, type SpentCosts } from '../../privacy/mechanism/profile.js';
+import { coversAllValues, type Range, sortRanges, type ValueSet } from '../../privacy/mechanism/slices.js';
+import { type Account, type StepBudget, usedShare } from '../accountant/account.js';
+import { representativeValues, type SliceSelection } from '../accountant/by-slice.js';
 
 /**
  * Spent and remaining budget of some values of a public column, in epsilon of the policy, ties included:
@@ -26,46 +26,51 @@ export interface PartUse {
 }
 
 /** The part of the data that a request is about, for every public column it restricts. */
-export function partsAsked(policy: Policy, account: Account, spent: Spent, about: About): readonly PartUse[] {
+export function requestedParts(
+  policy: Policy,
+  account: Account,
+  spent: SpentCosts,
+  selection: SliceSelection,
+): readonly PartUse[] {
   const each = slicingsOf(policy).flatMap((by) => {
-    const values = about.get(by.slicing);
-    return values && !isEverything(values) ? [useOf(account, spent, by, values)] : [];
+    const values = selection.get(by.slicing);
+    return values && !coversAllValues(values) ? [usageOf(account, spent, by, values)] : [];
   });
   if (each.length < 2) return each;
   // A request that restricts two columns is about the records with all of these values.
   const part = each.map((own) => own.part).join(', ');
   const column = each.map((own) => own.column).join(' and ');
-  return [...each, { part, column, values: [part], ...leftFor(account, spent, about) }];
+  return [...each, { part, column, values: [part], ...remainingFor(account, spent, selection) }];
 }
 
-export const steadyWords = (
+export const stepBudgetSummary = (
   policy: Policy,
-  { slicing, each }: SteadySpending,
+  { slicing, each }: StepBudget,
 ): { readonly column: string; readonly each: number } => ({
   column: slicingsOf(policy).find((by) => by.slicing === slicing)!.column.name,
   each: toNumber(each),
 });
 
 /** Largest number of parts of one column that are shown, the latest ones: each needs a computation over the ties. */
-const mostTold = 60;
+const mostShown = 60;
 
 /** Spent and remaining budget by part, for every public column with recorded costs. */
-export function partsSpent(policy: Policy, account: Account, spent: Spent): readonly PartUse[] {
+export function spentParts(policy: Policy, account: Account, spent: SpentCosts): readonly PartUse[] {
   return slicingsOf(policy)
-    .filter(({ slicing }) => isBySlice(spent.pure, slicing) || isBySlice(spent.zcdp, slicing))
+    .filter(({ slicing }) => hasCostBySlice(spent.pure, slicing) || hasCostBySlice(spent.zcdp, slicing))
     .flatMap((by) =>
       piecesOf(spent, by)
-        .slice(-mostTold)
-        .map((values) => useOf(account, spent, by, values)),
+        .slice(-mostShown)
+        .map((values) => usageOf(account, spent, by, values)),
     );
 }
 
 /** Ranges of declared values with equal costs; codes one by one. */
-function piecesOf({ pure, zcdp }: Spent, { slicing, column, first, last }: SlicingColumn): readonly Values[] {
+function piecesOf({ pure, zcdp }: SpentCosts, { slicing, column, first, last }: SlicingColumn): readonly ValueSet[] {
   if (column.type === 'category')
     return [...codesOf(column).map((_, k) => ({ ranges: [{ from: k, to: k }], missing: false })), { ranges: [], missing: true }];
-  const runs = [pure, zcdp].flatMap((profile) => paidBySlice(profile, slicing).runs);
-  const starts = kinds([runs])
+  const runs = [pure, zcdp].flatMap((privacyCost) => costBySlice(privacyCost, slicing).runs);
+  const starts = representativeValues([runs])
     .map((v) => Math.max(v, first))
     .filter((v) => v >= first && v <= last);
   const sorted = [...new Set(starts)].sort((a, b) => a - b);
@@ -75,20 +80,20 @@ function piecesOf({ pure, zcdp }: Spent, { slicing, column, first, last }: Slici
   }));
 }
 
-function useOf(account: Account, spent: Spent, by: SlicingColumn, values: Values): PartUse {
+function usageOf(account: Account, spent: SpentCosts, by: SlicingColumn, values: ValueSet): PartUse {
   const part = { column: by.column.name, ...named(by, values) };
-  return { part: partWords(part), ...part, ...leftFor(account, spent, new Map([[by.slicing, values]])) };
+  return { part: partWords(part), ...part, ...remainingFor(account, spent, new Map([[by.slicing, values]])) };
 }
 
-function leftFor(account: Account, spent: Spent, about: About): Pick<PartUse, 'spent' | 'remaining'> {
+function remainingFor(account: Account, spent: SpentCosts, selection: SliceSelection): Pick<PartUse, 'spent' | 'remaining'> {
   const total = toNumber(account.epsilon);
-  const used = Math.min(1, toNumber(usedShare(account, spent, about))) * total;
+  const used = Math.min(1, toNumber(usedShare(account, spent, selection))) * total;
   return { spent: used, remaining: total - used };
 }
 
-function named({ column, first, last }: SlicingColumn, { ranges, missing }: Values): Pick<PartUse, 'from' | 'to' | 'values'> {
+function named({ column, first, last }: SlicingColumn, { ranges, missing }: ValueSet): Pick<PartUse, 'from' | 'to' | 'values'> {
   const declared = ({ from, to }: Range) => ({ from: Math.max(from, first), to: Math.min(to, last) });
-  const own = inOrder(ranges).map(declared);
+  const own = sortRanges(ranges).map(declared);
   if (column.type !== 'category' && own.length === 1 && !missing) return own[0]!;
   const codes = column.type === 'category' ? codesOf(column) : undefined;
   const names = codes

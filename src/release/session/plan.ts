@@ -2,18 +2,18 @@ import { compare, isPositive, multiply, type Rational, rational, toNumber } from
 import { thousands } from '../../policy/figures.js';
 import type { Policy } from '../../policy/policy.js';
 import type { WhatIf } from '../../privacy/dependence/amplifier.js';
-import { type Law, lawText, lawWords } from '../../privacy/mechanism/law.js';
-import type { Mechanism, Told } from '../../privacy/mechanism/mechanism.js';
-import type { Foreseen } from '../../query/bound.js';
-import type { HowCounted } from '../../query/count/count.js';
+import { distributionText, distributionWords, type NoiseDistribution } from '../../privacy/mechanism/law.js';
+import type { Mechanism, MechanismSummary } from '../../privacy/mechanism/mechanism.js';
+import type { ExpectedError } from '../../query/bound.js';
+import type { ExecutionPlan } from '../../query/count/count.js';
 import type { Measure } from '../../query/count/measure.js';
 import { columnsOf } from '../../query/count/measure.js';
-import { declaredFor } from '../../query/from.js';
+import { policyOfQuery } from '../../query/from.js';
 import type { NoisePlan } from '../accountant/choose.js';
 import type { Guarantee } from '../accountant/guarantee.js';
 import type { PartUse } from './parts.js';
 import type { QuotaUse } from './quota.js';
-import type { WayOut } from './ways-out.js';
+import type { BudgetRemedy } from './ways-out.js';
 
 /** Cost and expected error of a release. Plain data; made without reading the data or spending anything. */
 export interface Plan {
@@ -38,15 +38,15 @@ export interface Plan {
   /** Warnings before anything is spent. */
   readonly warnings?: readonly string[];
   /** The best remedies, with the error of each, if it does not fit or is mostly noise. */
-  readonly waysOut?: readonly WayOut[];
+  readonly waysOut?: readonly BudgetRemedy[];
   readonly mechanism: string;
   /** The proven route from noise to leakage, and the reason for this noise. */
   readonly route: string;
   readonly why: string;
   readonly measures: readonly PlannedMeasure[];
   /** Place where its rows become counts: the database, or this process; absent where an analysis reads rows itself. */
-  readonly counting?: HowCounted;
-  readonly errors: readonly Foreseen[];
+  readonly counting?: ExecutionPlan;
+  readonly errors: readonly ExpectedError[];
   readonly candidates: readonly {
     readonly mechanism: string;
     readonly route: string;
@@ -60,17 +60,20 @@ export interface Plan {
 }
 
 /** A mechanism as shown in plans and receipts, its distribution in exact fractions. */
-export interface PlannedMeasure extends Told {
-  readonly noise: Law<string>;
+export interface PlannedMeasure extends MechanismSummary {
+  readonly noise: NoiseDistribution<string>;
   /** The columns it reads, where it counts rows. */
   readonly columns?: readonly string[];
 }
 
-export const planned = ({ told: { name, cells, ...more }, law }: Mechanism, measure?: Measure): PlannedMeasure => ({
+export const plannedMeasure = (
+  { summary: { name, cells, ...more }, distribution }: Mechanism,
+  measure?: Measure,
+): PlannedMeasure => ({
   name,
   ...(measure && { columns: columnsOf(measure.counting) }),
   cells,
-  noise: lawText(law),
+  noise: distributionText(distribution),
   ...more,
 });
 
@@ -84,47 +87,51 @@ export const noNoise = 'No noise: this is public under the policy.';
 const knownAlready = 'No noise: known.';
 
 /** Kind of noise, as shown in plans. */
-export const kindOfNoise = ({ kind, mechanisms }: NoisePlan): string =>
-  mechanisms.length > 0 && mechanisms.every(({ law }) => law.kind === 'none') ? 'none' : kind;
+export const noiseKind = ({ kind, mechanisms }: NoisePlan): string =>
+  mechanisms.length > 0 && mechanisms.every(({ distribution }) => distribution.kind === 'none') ? 'none' : kind;
 
 export function explainChoice(plans: readonly NoisePlan[], { known }: Pick<Policy, 'known'> = {}): string {
   const [best, ...others] = plans;
   if (!best) return '';
-  if (kindOfNoise(best) === 'none') return known ? knownAlready : noNoise;
-  const exact = best.mechanisms.filter(({ law }) => law.kind === 'none').map(({ told }) => told.name);
-  const besides = exact.length > 0 ? ` No noise on ${exact.join(', ')}: ${known ? 'known' : 'public under the policy'}.` : '';
-  return `${choice(best, others)}${besides}`;
+  if (noiseKind(best) === 'none') return known ? knownAlready : noNoise;
+  const exact = best.mechanisms.filter(({ distribution }) => distribution.kind === 'none').map(({ summary }) => summary.name);
+  const exactNote = exact.length > 0 ? ` No noise on ${exact.join(', ')}: ${known ? 'known' : 'public under the policy'}.` : '';
+  return `${choiceText(best, others)}${exactNote}`;
 }
 
-function choice(best: NoisePlan, others: readonly NoisePlan[]): string {
+function choiceText(best: NoisePlan, others: readonly NoisePlan[]): string {
   const next = others.find((p) => p.kind !== best.kind && p.fits);
-  if (!next) return `${lawWords(best.kind)} noise is the only kind this budget allows.`;
+  if (!next) return `${distributionWords(best.kind)} noise is the only kind this budget allows.`;
   const ratio = Math.sqrt(next.error / best.error);
-  const than = `than with ${lawWords(next.kind)} noise.`;
+  const than = `than with ${distributionWords(next.kind)} noise.`;
   if (ratio < 0.95)
-    return `${lawWords(best.kind)} noise, which leaves more to later questions: its expected error is ${Number((1 / ratio).toPrecision(2))} times that with ${lawWords(next.kind)} noise.`;
-  if (ratio < 1.05) return `${lawWords(best.kind)} noise: its expected error is no larger ${than}`;
-  return `${lawWords(best.kind)} noise: its expected error is ${Number(ratio.toPrecision(2))} times smaller ${than}`;
+    return `${distributionWords(best.kind)} noise, which leaves more to later questions: its expected error is ${Number((1 / ratio).toPrecision(2))} times that with ${distributionWords(next.kind)} noise.`;
+  if (ratio < 1.05) return `${distributionWords(best.kind)} noise: its expected error is no larger ${than}`;
+  return `${distributionWords(best.kind)} noise: its expected error is ${Number(ratio.toPrecision(2))} times smaller ${than}`;
 }
 
 /** Warning where pure noise closes Gaussian noise to later questions. */
-export const closesGaussian =
+export const closesGaussianText =
   'After this, later questions can use Gaussian noise only by paying more for what was released before.';
 
 const tenth = rational(1, 10);
 const short = (x: number): string => (Math.abs(x) >= 1000 ? thousands(Math.round(x)) : Number(x.toPrecision(4)).toString());
 
 const counting = new Set<string>(['count', 'histogram', 'crosstab', 'cdf', 'ranges']);
-const isCount = ({ query, perRow }: Foreseen): boolean => counting.has(query.kind) && !perRow;
+const isCount = ({ query, perRow }: ExpectedError): boolean => counting.has(query.kind) && !perRow;
 /** The largest expected error of a plain count. */
-export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
+export const worstCount = (errors: readonly ExpectedError[]): ExpectedError | undefined =>
   errors
     .filter(isCount)
-    .reduce<Foreseen | undefined>((worst, e) => (worst && worst.halfWidth >= e.halfWidth ? worst : e), undefined);
+    .reduce<ExpectedError | undefined>((worst, e) => (worst && worst.halfWidth >= e.halfWidth ? worst : e), undefined);
 
 /** Largest possible count, in its own unit: records, the rows of persons who may have several, weights. */
-function mostCounted({ query }: Foreseen, records: number, policy: Policy): { readonly most: number; readonly words: string } {
-  const { protect, columns } = declaredFor(policy, query);
+function mostCounted(
+  { query }: ExpectedError,
+  records: number,
+  policy: Policy,
+): { readonly most: number; readonly words: string } {
+  const { protect, columns } = policyOfQuery(policy, query);
   const each = protect.secret === 'person' ? protect.maxRows! : 1;
   const weight = 'weight' in query && query.weight !== undefined ? columns.get(query.weight) : undefined;
   const heaviest = weight && 'bounds' in weight ? toNumber(weight.bounds[1]) : 1;
@@ -143,7 +150,7 @@ function mostCounted({ query }: Foreseen, records: number, policy: Policy): { re
  * such a table is hardly informative.
  */
 function beyondTenth(
-  error: Foreseen,
+  error: ExpectedError,
   records: number,
   policy: Policy,
 ): { readonly by: number; readonly words: string } | undefined {
@@ -154,13 +161,13 @@ function beyondTenth(
 }
 
 /** The expected error of a table, with a warning where it is mostly noise. */
-export function judged(error: Foreseen, records: number, policy: Policy): Foreseen {
+export function withNoiseWarning(error: ExpectedError, records: number, policy: Policy): ExpectedError {
   const beyond = beyondTenth(error, records, policy);
   return beyond ? { ...error, mostlyNoise: `Mostly noise: the 95 % error of each number is ${beyond.words}` } : error;
 }
 
 /** The same for the worst of several tables. */
-export function mostlyNoise(errors: readonly Foreseen[], records: number, policy: Policy): string | undefined {
+export function mostlyNoiseWarning(errors: readonly ExpectedError[], records: number, policy: Policy): string | undefined {
   const noisy = errors.flatMap((error) => {
     const beyond = beyondTenth(error, records, policy);
     return beyond ? [{ error, ...beyond }] : [];
@@ -174,7 +181,12 @@ const takesAll = 'This takes all that is left to spend';
 export const isAboutSpending = (warning: string): boolean => warning.startsWith(takesAll);
 
 /** Warning where all that remains is spent, above all where that is less than the default share. */
-export function lastOfIt(share: Rational, left: Rational, epsilon: Rational, parts: readonly PartUse[] = []): string | undefined {
+export function exhaustionWarning(
+  share: Rational,
+  left: Rational,
+  epsilon: Rational,
+  parts: readonly PartUse[] = [],
+): string | undefined {
   if (!isPositive(left) || compare(share, left) !== 0) return undefined;
   const taken = short(toNumber(multiply(left, epsilon)));
   const few = compare(left, tenth) < 0 ? ' It is less than the tenth of the budget that a release usually takes.' : '';
@@ -183,7 +195,7 @@ export function lastOfIt(share: Rational, left: Rational, epsilon: Rational, par
 }
 
 /** Warning where delta is at least one in the number of records: that would permit publishing a random record in full. */
-export const looseDelta = (delta: Rational, records: number): string | undefined =>
+export const looseDeltaWarning = (delta: Rational, records: number): string | undefined =>
   records > 0 && compare(multiply(delta, rational(records)), rational(1)) >= 0
     ? `Delta ${toNumber(delta)} is at least one in the number of records: publishing a record at random would be within it.`
     : undefined;

@@ -1,43 +1,43 @@
 import { Fault } from '../../base/errors.js';
 import { toText } from '../../base/exact/rational.js';
-import type { Pinned } from '../../data/engine/engine.js';
+import type { Snapshot } from '../../data/engine/engine.js';
 import type { Account } from '../accountant/account.js';
 import { openAccount } from '../accountant/open-account.js';
-import type { Desk } from './charge.js';
-import { lookAt, publicReads } from './public-read.js';
+import type { ReleaseContext } from './charge.js';
+import { publicReader, publicReads } from './public-read.js';
 
 /** The data as it is now, and its account. The caller closes the data. */
-export interface Present {
-  readonly data: Pinned;
+export interface PresentData {
+  readonly data: Snapshot;
   readonly account: Account;
 }
 /** The account last computed again for a release context, and the content it was computed for. */
-const known = new WeakMap<Desk, { readonly id: string; readonly account: Account }>();
+const known = new WeakMap<ReleaseContext, { readonly id: string; readonly account: Account }>();
 
 /**
  * Reads the ties again where bounds depend on them and the data has changed: under the same bounds the request goes on, under
  * others it needs another plan. So the outcome depends on the public ties, and not on whether a value has changed.
  */
-export async function presentAccount(desk: Desk): Promise<Present> {
-  const data = await desk.engine.pin();
+export async function presentAccount(context: ReleaseContext): Promise<PresentData> {
+  const data = await context.engine.snapshot();
   try {
-    return { data, account: await accountOf(desk, data) };
+    return { data, account: await accountOf(context, data) };
   } catch (error) {
     await data.close();
     throw error;
   }
 }
 
-async function accountOf(desk: Desk, data: Pinned): Promise<Account> {
-  if (desk.tiesOf === undefined) return desk.account;
-  const look = lookAt(desk.policy, data.whole);
+async function accountOf(context: ReleaseContext, data: Snapshot): Promise<Account> {
+  if (context.tiesOf === undefined) return context.account;
+  const look = publicReader(context.policy, data.whole);
   const id = await look(publicReads.content);
-  if (id === desk.tiesOf) return desk.account;
-  const last = known.get(desk);
+  if (id === context.tiesOf) return context.account;
+  const last = known.get(context);
   if (last?.id === id) return last.account;
-  const account = openAccount(desk.policy, (await look(publicReads.ties, {})).amplifiers);
-  if (boundsOf(account) !== boundsOf(desk.account)) throw tiesChanged();
-  known.set(desk, { id, account });
+  const account = openAccount(context.policy, (await look(publicReads.ties, {})).amplifiers);
+  if (boundsOf(account) !== boundsOf(context.account)) throw tiesChanged();
+  known.set(context, { id, account });
   return account;
 }
 

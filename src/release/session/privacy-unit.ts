@@ -1,7 +1,7 @@
-import { kindOf, tieColumns } from '../../data/ties/kinds.js';
+import { tieKindColumns, tieKindOf } from '../../data/ties/kinds.js';
 import { type Neighbours, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy, SecretKind } from '../../policy/policy.js';
-import type { Relied } from './relied.js';
+import type { PublicFact } from './relied.js';
 
 /**
  * The record that the cost of a receipt protects, its contribution bounds,
@@ -26,10 +26,10 @@ export interface PrivacyUnit {
   readonly pairs?: string;
   readonly known?: string;
   /** Facts that the release used at no cost, as in its ledger entry (public-facts.ts). */
-  readonly relied: readonly Relied[];
+  readonly relied: readonly PublicFact[];
 }
 
-export function privacyUnitOf(policy: Policy, relied: readonly Relied[]): PrivacyUnit {
+export function privacyUnitOf(policy: Policy, relied: readonly PublicFact[]): PrivacyUnit {
   const { protect, columns, tables = new Map<string, never>(), known } = policy;
   const { secret, unit, maxRows, pairs } = protect;
   const owned = [...tables.values()].filter((table) => !table.public);
@@ -52,8 +52,8 @@ export function privacyUnitOf(policy: Policy, relied: readonly Relied[]): Privac
 export const tiedBy = ({ dependence }: Pick<Policy, 'dependence'>): readonly string[] => [
   ...new Set(
     dependence.flatMap((tie) => {
-      const relation = kindOf(tie).relation?.(tie);
-      return [...tieColumns(tie).map(({ column }) => column), ...(relation ? [relation.name] : [])];
+      const relation = tieKindOf(tie).relation?.(tie);
+      return [...tieKindColumns(tie).map(({ column }) => column), ...(relation ? [relation.name] : [])];
     }),
   ),
 ];

@@ -1,50 +1,50 @@
 import { Fault } from '../../base/errors.js';
-import { type Engine, type Pinned, pinned, type SourceColumn } from '../../data/engine/engine.js';
+import { type Engine, type Snapshot, type SourceColumn, withSnapshot } from '../../data/engine/engine.js';
 import { type Declared, declaredAmplifiers } from '../../data/ties/declared.js';
-import { kindOf, tieColumns, tieKinds } from '../../data/ties/kinds.js';
-import type { Told as Progress } from '../../data/ties/record-ties.js';
+import { tieKindColumns, tieKindOf, tieKinds } from '../../data/ties/kinds.js';
+import type { ProgressListener as Progress } from '../../data/ties/record-ties.js';
 import { countTies } from '../../data/ties/relation.js';
-import { addsRemoves } from '../../policy/neighbours.js';
+import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
-import { publicRecords } from '../../query/count/kept-rows.js';
+import { publicRecordCount } from '../../query/count/kept-rows.js';
 import {
-  hiddenSteps,
+  protectedStepsFault,
   rowsBefore,
   rowsOfSteps,
   rowsWithoutStep,
   type StepRows,
-  type StepRowsAsked,
+  type StepRowsRequest,
 } from '../../query/count/public-steps.js';
-import { countInSeveral } from '../../query/count/several-groups.js';
-import type { Desk } from './charge.js';
-import { type FactsOfOne, keepRelied } from './note.js';
-import { readingIn, stepIn } from './relied.js';
+import { countSeveralGroups } from '../../query/count/several-groups.js';
+import type { ReleaseContext } from './charge.js';
+import { type FactsOfOne, recordPublicFacts } from './note.js';
+import { readingIn, stepFact } from './relied.js';
 
 /**
  * A read of the data that costs nothing. Its result must be the same on all neighbouring data sets,
  * for the reason that `relies` states (public-read.proof.md).
  */
-export interface PublicRead<Asked, Result> {
+export interface PublicRead<Argument, Result> {
   readonly name: string;
   /** Reason why the result is public, in one sentence; docs/unpaid-reads.md lists it. */
   readonly relies: string;
   /** Fault for policies under which the result is not public. */
-  readonly refusal?: (policy: Policy, asked: Asked) => Fault | undefined;
+  readonly refusal?: (policy: Policy, argument: Argument) => Fault | undefined;
   /**
    * Facts that the ledger keeps before anything is read, each list under its first:
    * terms that protect one of them are refused from then on.
    */
-  readonly relied?: (policy: Policy, asked: Asked) => readonly FactsOfOne[];
-  readonly read: (data: Pinned, policy: Policy, asked: Asked) => Promise<Result>;
+  readonly relied?: (policy: Policy, argument: Argument) => readonly FactsOfOne[];
+  readonly read: (data: Snapshot, policy: Policy, argument: Argument) => Promise<Result>;
 }
 
-const define = <Asked, Result>(read: PublicRead<Asked, Result>): PublicRead<Asked, Result> => read;
+const define = <Argument, Result>(read: PublicRead<Argument, Result>): PublicRead<Argument, Result> => read;
 
 const records = define<undefined, number>({
   name: 'number of records',
   relies: 'Neighbouring data sets have the same number of records: rows, or persons where persons are the secret.',
-  refusal: (policy) => (addsRemoves(policy) ? presence('how many records there are') : undefined),
-  read: publicRecords,
+  refusal: (policy) => (isAddRemove(policy) ? presence('how many records there are') : undefined),
+  read: publicRecordCount,
 });
 
 const ties = define<{ readonly progress?: Progress }, Declared>({
@@ -57,17 +57,17 @@ const membersOfSeveral = define<string, number>({
   name: 'persons in several groups',
   relies: 'A declared tie says that the adversary knows who is in which group of the column.',
   refusal: (policy, by) =>
-    policy.dependence.some((d) => tieColumns(d).some(({ column }) => column === by))
+    policy.dependence.some((d) => tieKindColumns(d).some(({ column }) => column === by))
       ? undefined
       : new Fault('QUERY_UNSUPPORTED', `No declared tie says who is in which group of "${by}".`, `Declare dependence: [{ kind: groups, by: ${by} }].`), // biome-ignore format: one line
-  read: (data, policy, by) => countInSeveral(data, policy, by),
+  read: (data, policy, by) => countSeveralGroups(data, policy, by),
 });
 
 const relationSize = define<string, number>({
   name: 'number of ties of a relation',
   relies: 'The relation is declared public, or declared as ties that the adversary knows.',
   refusal: (policy, name) =>
-    policy.relations.get(name)?.private === false || policy.dependence.some((d) => kindOf(d).relation?.(d).name === name)
+    policy.relations.get(name)?.private === false || policy.dependence.some((d) => tieKindOf(d).relation?.(d).name === name)
       ? undefined
       : new Fault('QUERY_UNSUPPORTED', `The relation "${name}" is not declared as known to everybody.`, 'Ask for a pattern: its answer is paid for.'), // biome-ignore format: one line
   read: (data, _, name) => countTies(data, name),
@@ -91,12 +91,12 @@ const moment = define<undefined, object | string>({
   read: async (data) => data.moment ?? data.id(),
 });
 
-const stepRows = define<StepRowsAsked, StepRows>({
+const stepRows = define<StepRowsRequest, StepRows>({
   name: 'rows of each step',
   relies: 'Everybody knows at which step a record stands: neighbouring data sets agree in the public order column.',
-  refusal: (policy, { steps, order }) => hiddenSteps(policy, steps.column) ?? hiddenSteps(policy, order),
+  refusal: (policy, { steps, order }) => protectedStepsFault(policy, steps.column) ?? protectedStepsFault(policy, order),
   relied: (policy, { steps, order }) =>
-    [...new Set([order, steps.column])].map((name) => [stepIn(name), readingIn(policy, name)]),
+    [...new Set([order, steps.column])].map((name) => [stepFact(name), readingIn(policy, name)]),
   read: async (data, policy, { steps, order }) => ({
     moment: data.moment ?? (await data.id()),
     rows: await rowsOfSteps(data, policy, steps),
@@ -113,40 +113,43 @@ export const publicReads = { records, ties, membersOfSeveral, relationSize, colu
 const registered: ReadonlySet<unknown> = new Set(Object.values(publicReads));
 
 /** Reads pinned data through this registry, and nothing else of it. */
-export type Look = <Asked, Result>(read: PublicRead<Asked, Result>, ...asked: Given<Asked>) => Promise<Result>;
+export type PublicReader = <Argument, Result>(
+  read: PublicRead<Argument, Result>,
+  ...argument: ReadArguments<Argument>
+) => Promise<Result>;
 /** Arguments of a read; optional where it takes none. */
-export type Given<Asked> = undefined extends Asked ? [asked?: Asked] : [asked: Asked];
+export type ReadArguments<Argument> = undefined extends Argument ? [asked?: Argument] : [asked: Argument];
 
 /** For callers that hold pinned data before payment. Reads that leave a note need a ledger and go through `readPublic`. */
-export const lookAt =
-  (policy: Policy, data: Pinned): Look =>
-  async <Asked, Result>(read: PublicRead<Asked, Result>, ...[given]: Given<Asked>) => {
-    const asked = given as Asked;
-    refuse(read, policy, asked);
+export const publicReader =
+  (policy: Policy, data: Snapshot): PublicReader =>
+  async <Argument, Result>(read: PublicRead<Argument, Result>, ...[given]: ReadArguments<Argument>) => {
+    const argument = given as Argument;
+    refuse(read, policy, argument);
     if (read.relied !== undefined) throw new RangeError(`the ledger keeps a note of "${read.name}"`);
-    return read.read(data, policy, asked);
+    return read.read(data, policy, argument);
   };
 
 /** Public facts of one state of the data, before there is an account. */
-export const lookInto = <T>(engine: Engine, policy: Policy, work: (look: Look) => Promise<T>): Promise<T> =>
-  pinned(engine, (data) => work(lookAt(policy, data)));
+export const withPublicReader = <T>(engine: Engine, policy: Policy, work: (look: PublicReader) => Promise<T>): Promise<T> =>
+  withSnapshot(engine, (data) => work(publicReader(policy, data)));
 
 /** Refuses, writes the notes durably, reads: in this order. */
-export async function readPublic<Asked, Result>(
-  desk: Desk,
-  read: PublicRead<Asked, Result>,
-  ...[given]: Given<Asked>
+export async function readPublic<Argument, Result>(
+  context: ReleaseContext,
+  read: PublicRead<Argument, Result>,
+  ...[given]: ReadArguments<Argument>
 ): Promise<Result> {
-  const { policy, engine } = desk;
-  const asked = given as Asked;
-  refuse(read, policy, asked);
-  await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);
-  return pinned(engine, (data) => read.read(data, policy, asked));
+  const { policy, engine } = context;
+  const argument = given as Argument;
+  refuse(read, policy, argument);
+  await recordPublicFacts(context, read.name, read.relied?.(policy, argument) ?? []);
+  return withSnapshot(engine, (data) => read.read(data, policy, argument));
 }
 
-function refuse<Asked>(read: PublicRead<Asked, unknown>, policy: Policy, asked: Asked): void {
+function refuse<Argument>(read: PublicRead<Argument, unknown>, policy: Policy, argument: Argument): void {
   if (!registered.has(read)) throw new RangeError(`"${read.name}" is no registered public read`);
-  const refusal = read.refusal?.(policy, asked);
+  const refusal = read.refusal?.(policy, argument);
   if (refusal) throw refusal;
 }
 

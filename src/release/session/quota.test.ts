@@ -6,12 +6,12 @@ import { compare, multiply, rational, toNumber } from '../../base/exact/rational
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { Policy } from '../../policy/policy.js';
-import { onceOnly, type Profile, pureProfile, zcdpProfile } from '../../privacy/mechanism/profile.js';
+import { oneTimeCost, type PrivacyCost, pureCost, zcdpCost } from '../../privacy/mechanism/profile.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { type Account, admission, isKept, usedShare } from '../accountant/account.js';
+import { type Account, admission, admits, usedShare } from '../accountant/account.js';
 import { enteredKey } from './entered-key.js';
 import { quotaFor, quotaUses, spentBy } from './quota.js';
-import { createSession, type Session } from './session.js';
+import { createSession, type PrivacySession } from './session.js';
 
 const budget = '{ epsilon: 1, delta: 1e-6, analysts: { each: 0.3, ann: 0.7, eve: 0 } }';
 const analysts = ['ann', 'bob', 'cleo', 'eve'];
@@ -19,7 +19,7 @@ let shop: Workshop;
 let policy: Policy;
 let account: Account;
 let close: () => Promise<void>;
-let sessionOf: (analyst: string, ledger?: ReturnType<typeof memoryLedger>) => Promise<Session>;
+let sessionOf: (analyst: string, ledger?: ReturnType<typeof memoryLedger>) => Promise<PrivacySession>;
 beforeAll(async () => {
   shop = openWorkshop(policyYaml({ budget }), 60);
   policy = await readPolicy(shop.policyFile);
@@ -33,8 +33,8 @@ afterAll(async () => {
   shop.remove();
 });
 
-const cost = (noise: 'pure' | 'zcdp', parts: number): Profile =>
-  noise === 'pure' ? pureProfile([[everyRecord, rational(parts, 100)]]) : zcdpProfile([[everyRecord, rational(parts, 10_000)]]);
+const cost = (noise: 'pure' | 'zcdp', parts: number): PrivacyCost =>
+  noise === 'pure' ? pureCost([[everyRecord, rational(parts, 100)]]) : zcdpCost([[everyRecord, rational(parts, 10_000)]]);
 const reservations = fc.array(
   fc.record({
     analyst: fc.constantFrom(...analysts),
@@ -45,10 +45,10 @@ const reservations = fc.array(
 );
 
 /** Reserves what is admitted; false when a quota or the budget was exceeded in the end. */
-async function keepsAll(asked: readonly { analyst: string; noise: 'pure' | 'zcdp'; parts: number }[], withQuota: boolean) {
+async function admitsAll(requests: readonly { analyst: string; noise: 'pure' | 'zcdp'; parts: number }[], withQuota: boolean) {
   const ledger = memoryLedger();
-  for (const [k, { analyst, noise, parts }] of asked.entries()) {
-    const profile = account.book(cost(noise, parts), {});
+  for (const [k, { analyst, noise, parts }] of requests.entries()) {
+    const privacyCost = account.reservedCost(cost(noise, parts), {});
     await ledger
       .reserve({
         population: policy.population,
@@ -56,8 +56,8 @@ async function keepsAll(asked: readonly { analyst: string; noise: 'pure' | 'zcdp
         analyst,
         key: `${k}`,
         label: '',
-        profile,
-        admit: admission(account, profile, withQuota ? quotaFor({ policy, analyst }) : undefined),
+        profile: privacyCost,
+        admit: admission(account, privacyCost, withQuota ? quotaFor({ policy, analyst }) : undefined),
       })
       .catch(() => undefined);
   }
@@ -65,15 +65,15 @@ async function keepsAll(asked: readonly { analyst: string; noise: 'pure' | 'zcdp
     const used = multiply(usedShare(account, spentBy(ledger.kept, analyst)), account.epsilon);
     return compare(used, quotaFor({ policy, analyst })!.epsilon) <= 0;
   });
-  return { within, kept: isKept(account, spentBy(ledger.kept)), booked: ledger.kept.length };
+  return { within, kept: admits(account, spentBy(ledger.kept)), booked: ledger.kept.length };
 }
 
 describe('quotas', () => {
   it('no order of reservations exceeds a quota or the budget', async () => {
     let booked = 0;
     await fc.assert(
-      fc.asyncProperty(reservations, async (asked) => {
-        const found = await keepsAll(asked, true);
+      fc.asyncProperty(reservations, async (requests) => {
+        const found = await admitsAll(requests, true);
         booked += found.booked;
         return found.within && found.kept;
       }),
@@ -85,7 +85,7 @@ describe('quotas', () => {
   it('the property fails when admission does not check the quota', async () => {
     await expect(
       fc.assert(
-        fc.asyncProperty(reservations, async (asked) => (await keepsAll(asked, false)).within),
+        fc.asyncProperty(reservations, async (requests) => (await admitsAll(requests, false)).within),
         { numRuns: 300 },
       ),
     ).rejects.toThrow();
@@ -123,10 +123,18 @@ describe('quotas', () => {
 
   it('quotas are listed for analysts who paid, even if they entered larger costs of other publishers', async () => {
     const ledger = memoryLedger();
-    const pay = (analyst: string, key: string, profile: Profile) =>
-      ledger.reserve({ population: policy.population, terms: account.terms, analyst, key, label: '', profile, admit: () => {} });
-    for (const analyst of ['bob', 'cleo']) await pay(analyst, enteredKey(analyst), account.book(cost('pure', 10), {}));
-    await pay('cleo', 'own', onceOnly('a look'));
+    const pay = (analyst: string, key: string, privacyCost: PrivacyCost) =>
+      ledger.reserve({
+        population: policy.population,
+        terms: account.terms,
+        analyst,
+        key,
+        label: '',
+        profile: privacyCost,
+        admit: () => {},
+      });
+    for (const analyst of ['bob', 'cleo']) await pay(analyst, enteredKey(analyst), account.reservedCost(cost('pure', 10), {}));
+    await pay('cleo', 'own', oneTimeCost('a look'));
     expect((await quotaUses(policy, account, ledger)).map((u) => u.analyst)).toEqual(['ann', 'cleo', 'eve']);
   });
 

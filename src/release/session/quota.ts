@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { multiply, type Rational, toNumber } from '../../base/exact/rational.js';
 import type { Budget, Policy } from '../../policy/policy.js';
-import { nothingSpent, type Spent, spend, toStored } from '../../privacy/mechanism/profile.js';
-import { type Account, type Quota, usedShareOf } from '../accountant/account.js';
+import { nothingSpent, type SpentCosts, spend, toStored } from '../../privacy/mechanism/profile.js';
+import { type Account, type Quota, usedShareOfPart } from '../accountant/account.js';
 import { withOthers } from '../accountant/others.js';
-import type { Entry, Ledger } from '../ledger/ledger.js';
+import type { Ledger, SpendEntry } from '../ledger/ledger.js';
 import { enteredIn } from './entered-key.js';
 
 /** Limit of one analyst on the budget; undefined where only the budget itself limits. */
@@ -26,8 +26,8 @@ export interface QuotaUse {
 }
 
 /** Taken from the reading that decides for `all`. */
-export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spent, all: Spent): QuotaUse {
-  const spent = toNumber(multiply(usedShareOf(account, own, all), account.epsilon));
+export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: SpentCosts, all: SpentCosts): QuotaUse {
+  const spent = toNumber(multiply(usedShareOfPart(account, own, all), account.epsilon));
   const total = toNumber(epsilon);
   return { analyst, total, spent, remaining: Math.max(0, total - spent) };
 }
@@ -55,11 +55,11 @@ export async function quotaUses(
 }
 
 /** Equal in every class: a cost that is larger for one record need not use more of the budget. */
-const areSame = (a: Spent, b: Spent): boolean =>
+const areSame = (a: SpentCosts, b: SpentCosts): boolean =>
   isDeepStrictEqual([toStored(a.pure), toStored(a.zcdp)], [toStored(b.pure), toStored(b.zcdp)]);
 
 /** Total cost of these entries, or of one analyst's part of them. */
-export const spentBy = (entries: readonly Entry[], analyst?: string): Spent =>
+export const spentBy = (entries: readonly SpendEntry[], analyst?: string): SpentCosts =>
   entries
     .filter((e) => analyst === undefined || e.analyst === analyst)
-    .reduce((total, { profile }) => spend(total, profile), nothingSpent);
+    .reduce((total, { profile: cost }) => spend(total, cost), nothingSpent);

@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import type { EngineSource } from '../../data/engine/source.js';
-import { reads } from '../../data/terms/source.js';
+import { servesPolicy } from '../../data/terms/source.js';
 import type { Policy } from '../../policy/policy.js';
 
 /**
@@ -29,7 +29,7 @@ export function refuseUnready(policy: Policy): void {
  * would give other records and sensitivities.
  */
 export function refuseOtherReading(opened: EngineSource, policy: Policy): void {
-  if (!reads(opened, policy))
+  if (!servesPolicy(opened, policy))
     throw new Fault(
       'ENGINE_FAILED',
       'The data was opened for another policy, which reads it otherwise.',

@@ -2,10 +2,10 @@ import { version } from '../../base/version.js';
 import type { Policy } from '../../policy/policy.js';
 import { publicName } from '../../policy/population.js';
 import type { WhatIf } from '../../privacy/dependence/amplifier.js';
-import type { StoredProfile } from '../../privacy/mechanism/profile.js';
+import type { StoredCost } from '../../privacy/mechanism/profile.js';
 import type { AnswerTable } from '../../query/bound.js';
 import type { Guarantee } from '../accountant/guarantee.js';
-import type { Entry } from '../ledger/ledger.js';
+import type { SpendEntry } from '../ledger/ledger.js';
 import type { Plan, PlannedMeasure } from './plan.js';
 import { type PrivacyUnit, privacyUnitOf } from './privacy-unit.js';
 
@@ -31,7 +31,7 @@ export interface Receipt {
   readonly mechanism: string;
   readonly why: string;
   readonly measures: readonly PlannedMeasure[];
-  readonly profile: StoredProfile;
+  readonly profile: StoredCost;
   readonly whatIf: readonly WhatIf[];
   /** Warnings that were shown before it was paid. */
   readonly warnings?: readonly string[];
@@ -52,8 +52,8 @@ export interface Receipt {
 export function receiptOf(parts: {
   policy: Policy;
   plan: Plan;
-  profile: StoredProfile;
-  entry: Entry;
+  profile: StoredCost;
+  entry: SpendEntry;
   replayed: boolean;
   recorded: boolean;
   /** Time when the data was read; time of the reservation, where that is not known. */

@@ -5,7 +5,7 @@ import type { Policy } from '../../policy/policy.js';
 import { isOfRecords } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../../query/bind.js';
 import type { Query } from '../../query/query.js';
-import { column, nowSecret, type Relied, reliedOn, rowsThemselves, stepIn } from './relied.js';
+import { columnFact, factsReliedOn, nowSecret, type PublicFact, rowsFact, stepFact } from './relied.js';
 
 const names = ['form', 'party', 'age'] as const;
 const policyOf = (secret: 'answer' | 'row' | 'step', open: readonly string[]): Policy =>
@@ -41,7 +41,7 @@ const query: fc.Arbitrary<Query> = fc
 const open = fc.subarray([...names]);
 const after = fc.tuple(fc.constantFrom('answer' as const, 'row' as const, 'step' as const), open);
 
-type Remember = typeof reliedOn;
+type Remember = typeof factsReliedOn;
 /**
  * Under the new terms some measure depends on a class without a recorded cost under the old ones:
  * the recorded total would be too low.
@@ -49,11 +49,11 @@ type Remember = typeof reliedOn;
 const understated = (queries: readonly Query[], before: Policy, now: Policy): boolean => {
   // Classes by values of public columns are left out: a cost that was not recorded by value counts for all values.
   const classes = (policy: Policy) =>
-    bindBatch({ queries }, policy).measures.map((m) => [...m.effects.keys()].filter(isOfRecords));
+    bindBatch({ queries }, policy).measures.map((m) => [...m.sensitivity.keys()].filter(isOfRecords));
   const [booked, moved] = [classes(before), classes(now)];
   return moved.some((list, k) => list.some((name) => !booked[k]!.includes(name)));
 };
-const law = (remember: Remember) =>
+const distribution = (remember: Remember) =>
   fc.property(fc.array(query, { minLength: 1, maxLength: 3 }), open, after, (queries, opened, [secret, then]) => {
     const [before, now] = [policyOf('answer', opened), policyOf(secret, then)];
     const refused = nowSecret(remember(bindBatch({ queries }, before).measures, before), now).length > 0;
@@ -64,32 +64,32 @@ const numRuns = 8 * Number(process.env.FUGU_SEEDS ?? 50);
 
 describe('the facts that a batch takes for known', () => {
   it('the recorded facts are exactly those that make the recorded cost too low under terms that protect them', () => {
-    fc.assert(law(reliedOn), { numRuns });
+    fc.assert(distribution(factsReliedOn), { numRuns });
   });
 
   it('recording only the free measures, or only the columns, breaks the property', () => {
     const onlyFree: Remember = (measures, policy) =>
-      reliedOn(
-        measures.filter((m) => m.effects.size === 0),
+      factsReliedOn(
+        measures.filter((m) => m.sensitivity.size === 0),
         policy,
       );
-    const onlyColumns: Remember = (measures, policy) => reliedOn(measures, policy).filter((what) => what !== rowsThemselves);
-    const nothing: Remember = (): readonly Relied[] => [];
+    const onlyColumns: Remember = (measures, policy) => factsReliedOn(measures, policy).filter((what) => what !== rowsFact);
+    const nothing: Remember = (): readonly PublicFact[] => [];
     for (const forgetful of [onlyFree, onlyColumns, nothing])
-      expect(() => fc.assert(law(forgetful), { numRuns: 2000 })).toThrow();
+      expect(() => fc.assert(distribution(forgetful), { numRuns: 2000 })).toThrow();
   });
 
   it('no facts are recorded where whole rows are secret', () => {
     const policy = policyOf('row', ['form']);
     const { measures } = bindBatch({ queries: [{ kind: 'histogram', column: 'form' }] }, policy);
-    expect(reliedOn(measures, policy)).toEqual([]);
-    expect(reliedOn(measures, policyOf('answer', ['form']))).toContain(column('form'));
+    expect(factsReliedOn(measures, policy)).toEqual([]);
+    expect(factsReliedOn(measures, policyOf('answer', ['form']))).toContain(columnFact('form'));
   });
 
   it('a step that running totals took for known may not become a secret, whatever else does', () => {
     for (const secret of ['answer', 'row', 'step'] as const) {
-      expect(nowSecret([stepIn('age')], policyOf(secret, ['age']))).toEqual([]);
-      expect(nowSecret([stepIn('age')], policyOf(secret, ['form']))).toEqual([stepIn('age')]);
+      expect(nowSecret([stepFact('age')], policyOf(secret, ['age']))).toEqual([]);
+      expect(nowSecret([stepFact('age')], policyOf(secret, ['form']))).toEqual([stepFact('age')]);
     }
   });
 

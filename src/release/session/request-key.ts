@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { dataSource, placeOfData } from '../../policy/data-source.js';
 import { type FullPath, fullPaths } from '../../policy/full-path.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import { textOf } from '../../query/count/measure.js';
+import { stableText } from '../../query/count/measure.js';
 
 /** Keys of one request: the one it is recorded under, and those that version 0.2 recorded it under, by full paths. */
 export interface RequestKeys {
@@ -17,25 +17,25 @@ export interface RequestKeys {
  */
 export function requestKeys(policy: Policy, canonical: string): RequestKeys {
   const { data, ledger, relations, tables, movableDigest, digest } = policy;
-  const asked = [
+  const keyParts = [
     'from the ledger',
     movableDigest ?? digest,
     dataSource(policy),
     [...relations.values()].map(({ name, table }) => [name, isAbsolute(table) ? placeOfData(table, policy) : table]),
     canonical,
     data.encoding ?? null,
-    [...(tables?.values() ?? [])].map(({ name, ...beside }) => [
+    [...(tables?.values() ?? [])].map(({ name, ...location }) => [
       name,
-      dataSource({ data: { ...beside, source: beside.source ?? data.source }, ledger }),
+      dataSource({ data: { ...location, source: location.source ?? data.source }, ledger }),
     ]),
   ];
-  return { key: hashOf(asked), former: fullPaths(policy).map((path) => hashOf(askedBefore(policy, canonical, path))) };
+  return { key: hashOf(keyParts), former: fullPaths(policy).map((path) => hashOf(formerKeyParts(policy, canonical, path))) };
 }
 
-const hashOf = (asked: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+const hashOf = (keyParts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(keyParts)).digest('hex');
 
 /** The form of version 0.2. */
-function askedBefore(policy: Policy, canonical: string, path: FullPath): readonly unknown[] {
+function formerKeyParts(policy: Policy, canonical: string, path: FullPath): readonly unknown[] {
   const { source, table, encoding } = policy.data;
   return [
     policy.digest,
@@ -52,8 +52,8 @@ function askedBefore(policy: Policy, canonical: string, path: FullPath): readonl
  * Definition of cells and tuples (domains, bounds, bins): not part of the terms,
  * but the same query on another domain is another request.
  */
-export const readingOf = ({ columns, relations, tables }: Policy): string =>
-  textOf([
+export const readingText = ({ columns, relations, tables }: Policy): string =>
+  stableText([
     [...columns.values()].map(bare),
     [...relations.values()].map((relation) => ({ ...relation, table: undefined })),
     ...[...(tables?.values() ?? [])].map((t) => [

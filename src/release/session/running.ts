@@ -1,22 +1,22 @@
 import { Fault } from '../../base/errors.js';
 import { parseRational, toNumber, toText } from '../../base/exact/rational.js';
-import type { Allotment } from '../../privacy/mechanism/allotment.js';
+import type { BudgetShare } from '../../privacy/mechanism/allotment.js';
 import { inDoubles } from '../../privacy/mechanism/law.js';
-import { deviation } from '../../privacy/mechanism/law-width.js';
-import { costTogether } from '../../privacy/mechanism/mechanism.js';
-import { type StoredProfile, toStored, withoutZcdp } from '../../privacy/mechanism/profile.js';
+import { standardDeviation } from '../../privacy/mechanism/law-width.js';
+import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
+import { type StoredCost, toStored, withoutZcdp } from '../../privacy/mechanism/profile.js';
 import { type RunningTotals, runningTotals } from '../../privacy/mechanism/running/running-totals.js';
 import type { Decoder } from '../../privacy/mechanism/running/way.js';
-import { hiddenSteps } from '../../query/count/public-steps.js';
+import { protectedStepsFault } from '../../query/count/public-steps.js';
 import { RunningCount } from '../../query/count/running-count.js';
-import type { AskedFor } from './analysis.js';
-import { type Charged, outcomeOf } from './charge.js';
-import { notSpent, sayingOutcome } from './outcome.js';
+import type { CanonicalRequest } from './analysis.js';
+import { type ChargeResult, outcomeOf } from './charge.js';
+import { attachOutcome, notSpent } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type Receipt, receiptOf } from './receipt.js';
-import { reliedOn, stepIn } from './relied.js';
-import { countedOf, type PreparedTotals, prepareTotals, type TotalsAsked } from './running-plan.js';
-import type { AskOptions, Session } from './session.js';
+import { factsReliedOn, stepFact } from './relied.js';
+import { countedTotals, type PreparedTotals, prepareTotals, type TotalsRequest } from './running-plan.js';
+import type { PrivacySession, ReleaseOptions } from './session.js';
 
 /** The totals of one step: one per cell of the query. */
 export interface StepTotals {
@@ -32,10 +32,10 @@ export interface TotalOfCell {
 }
 
 /** Payment as recorded in the ledger: enough to make the same mechanism again. */
-interface Booked {
+interface PaidTotals {
   readonly plan: Plan;
-  readonly profile: StoredProfile;
-  readonly allotment: { readonly noise: Allotment['noise']; readonly amount: string };
+  readonly profile: StoredCost;
+  readonly allotment: { readonly noise: BudgetShare['noise']; readonly amount: string };
   readonly way: string;
 }
 /** One instalment as recorded: the noisy numbers of its steps. */
@@ -46,35 +46,35 @@ interface Instalment {
 }
 
 /** Pays for the horizon, or finds that it was paid for. */
-export async function openTotals(session: Session, asked: TotalsAsked, options: AskOptions): Promise<OpenTotals> {
-  const prepared = await sayingOutcome(notSpent, () => prepareTotals(session, asked, options));
-  const { plan, totals, allotment, measure, text } = prepared;
-  const profile = toStored(withoutZcdp(costTogether([totals.mechanism])));
-  const { answer, ...paid } = await session.charge<Booked>({
+export async function openTotals(session: PrivacySession, request: TotalsRequest, options: ReleaseOptions): Promise<OpenTotals> {
+  const prepared = await attachOutcome(notSpent, () => prepareTotals(session, request, options));
+  const { plan, totals, budgetShare, measure, text } = prepared;
+  const cost = toStored(withoutZcdp(totalCostOf([totals.mechanism])));
+  const { answer, ...paid } = await session.charge<PaidTotals>({
     canonical: text,
     label: plan.label,
     mechanisms: [totals.mechanism],
     plan,
     reading: { measures: [measure] },
     relied: [
-      ...reliedOn([measure], session.policy),
-      ...(hiddenSteps(session.policy, asked.steps.column) ? [] : [stepIn(asked.steps.column)]),
+      ...factsReliedOn([measure], session.policy),
+      ...(protectedStepsFault(session.policy, request.steps.column) ? [] : [stepFact(request.steps.column)]),
     ],
     ...(options.fresh && { fresh: true }),
     resumable: { length: 0 },
     // Nothing is drawn yet, so no failure can depend on the noise.
     execute: async () => ({
       plan,
-      profile,
-      allotment: { noise: allotment.noise, amount: toText(allotment.amount) },
-      way: totals.way.how,
+      profile: cost,
+      allotment: { noise: budgetShare.noise, amount: toText(budgetShare.amount) },
+      way: totals.strategy.description,
     }),
   });
-  return sayingOutcome(outcomeOf(paid), () => new OpenTotals(asked, prepared, answer, paid, session));
+  return attachOutcome(outcomeOf(paid), () => new OpenTotals(request, prepared, answer, paid, session));
 }
 
 /** A part that was reserved, and whose record is lost, is not drawn again. */
-async function chargeOnce(session: Session, request: AskedFor<Instalment>): Promise<Charged<Instalment>> {
+async function chargeOnce(session: PrivacySession, request: CanonicalRequest<Instalment>): Promise<ChargeResult<Instalment>> {
   try {
     return await session.charge(request);
   } catch (error) {
@@ -93,7 +93,7 @@ const atOnce = 8192;
 
 class OpenTotals {
   readonly receipt: Receipt;
-  readonly #asked: TotalsAsked;
+  readonly #asked: TotalsRequest;
   readonly #prepared: PreparedTotals;
   readonly #totals: RunningTotals;
   readonly #count: RunningCount;
@@ -103,33 +103,33 @@ class OpenTotals {
   #told = 0;
 
   constructor(
-    asked: TotalsAsked,
+    request: TotalsRequest,
     prepared: PreparedTotals,
-    booked: Booked,
-    paid: Omit<Charged<unknown>, 'answer'>,
-    session: Session,
+    paidTotals: PaidTotals,
+    paid: Omit<ChargeResult<unknown>, 'answer'>,
+    session: PrivacySession,
   ) {
     const { policy } = session;
     const { measure } = prepared;
-    this.#asked = asked;
+    this.#asked = request;
     this.#prepared = prepared;
-    const amount = parseRational(booked.allotment.amount);
-    const { counted, scope } = countedOf(session, asked, measure);
-    this.#totals = runningTotals(counted, { noise: booked.allotment.noise, amount }, scope);
-    if (this.#totals.way.how !== booked.way)
+    const amount = parseRational(paidTotals.allotment.amount);
+    const { counted, scope } = countedTotals(session, request, measure);
+    this.#totals = runningTotals(counted, { noise: paidTotals.allotment.noise, amount }, scope);
+    if (this.#totals.strategy.description !== paidTotals.way)
       throw new Fault(
         'LEDGER_MISMATCH',
         'The totals were paid for by another way of adding noise.',
         'Pay for them again with --fresh.',
       );
-    this.#count = new RunningCount(policy, measure, asked.steps, this.#totals.way);
-    this.#decoders = measure.cells.map(() => this.#totals.way.decoder());
+    this.#count = new RunningCount(policy, measure, request.steps, this.#totals.strategy);
+    this.#decoders = measure.cells.map(() => this.#totals.strategy.decoder());
     this.#variances = this.#totals.variances()[Symbol.iterator]();
-    this.receipt = receiptOf({ policy, plan: booked.plan, profile: booked.profile, ...paid });
+    this.receipt = receiptOf({ policy, plan: paidTotals.plan, profile: paidTotals.profile, ...paid });
   }
 
   /** Every step up to this one was released. */
-  get told(): number {
+  get lastStep(): number {
     return this.#told;
   }
 
@@ -137,15 +137,15 @@ class OpenTotals {
    * The next instalment: the recorded one, or a new one up to `through` from the present data;
    * undefined if there is none yet.
    */
-  async next(session: Session, through: number): Promise<readonly StepTotals[] | undefined> {
+  async next(session: PrivacySession, through: number): Promise<readonly StepTotals[] | undefined> {
     const { measure, key } = this.#prepared;
-    const { way, mechanism } = this.#totals;
+    const { strategy, mechanism } = this.#totals;
     const from = this.#told + 1;
     const cells = measure.cells.length;
     let to = Math.min(through, this.#asked.horizon);
-    while (to > from && way.numbers(from, to) * cells > atOnce) to = from + Math.floor((to - from) / 2);
+    while (to > from && strategy.numbers(from, to) * cells > atOnce) to = from + Math.floor((to - from) / 2);
     if (to < from) return undefined;
-    const numbers = way.numbers(from, to) * cells;
+    const numbers = strategy.numbers(from, to) * cells;
     const widest = JSON.stringify('9'.repeat(await this.#digits(session))).length + 1;
     const { answer, entry, replayed } = await chargeOnce(session, {
       canonical: JSON.stringify(['instalment', this.#part]),
@@ -155,29 +155,29 @@ class OpenTotals {
       prepaid: { key, mechanisms: [mechanism], part: this.#part },
       resumable: { length: 80 + numbers * widest },
       execute: async (engine, paid) => {
-        const add = mechanism.ready(paid, numbers);
+        const add = mechanism.prepare(paid, numbers);
         return { from, to, numbers: (await this.#count.noisy(engine, from, to, add)).map(String) };
       },
     });
     this.#part++;
-    return sayingOutcome({ state: 'recorded', entry: entry.sequence }, () => this.#totalsOf(answer, entry.sequence, replayed));
+    return attachOutcome({ state: 'recorded', entry: entry.sequence }, () => this.#totalsOf(answer, entry.sequence, replayed));
   }
 
   /** Largest length of a number, except for noise beyond a thousand scales. */
-  async #digits(session: Session): Promise<number> {
+  async #digits(session: PrivacySession): Promise<number> {
     const { most, mechanism } = this.#totals;
-    const noise = BigInt(Math.ceil(1000 * deviation(inDoubles(mechanism.law))));
+    const noise = BigInt(Math.ceil(1000 * standardDeviation(inDoubles(mechanism.distribution))));
     return String(BigInt(await session.records()) * most + noise).length + 1;
   }
 
   #totalsOf({ from, to, numbers }: Instalment, entry: number, replayed: boolean): readonly StepTotals[] {
-    const { way } = this.#totals;
+    const { strategy } = this.#totals;
     const { measure } = this.#prepared;
     const unit = toNumber(measure.grid);
     const steps: StepTotals[] = [];
     let at = 0;
     for (let step = from; step <= to; step++) {
-      const each = way.numbers(step, step);
+      const each = strategy.numbers(step, step);
       const standardError = Math.sqrt(this.#variances.next().value as number);
       const cells = measure.cells.map((keys, cell) => {
         const noisy = numbers.slice(at, at + each).map(BigInt);

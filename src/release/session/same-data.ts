@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { Fault } from '../../base/errors.js';
 import { namesBefore } from '../../data/ties/slicings.js';
 import type { Policy } from '../../policy/policy.js';
-import { addProfiles, type Profile, type Spent, slicingsIn, toStored } from '../../privacy/mechanism/profile.js';
+import { composeCosts, type PrivacyCost, type SpentCosts, slicingsIn, toStored } from '../../privacy/mechanism/profile.js';
 import { accountSource, declaredOwn, declaredSlices } from '../accountant/sources.js';
-import type { Account, Entry, Ledger } from '../ledger/ledger.js';
+import type { Ledger, LedgerAccount, SpendEntry } from '../ledger/ledger.js';
 import { systemAnalyst } from './analyst.js';
 
 const prefix = 'same-data:';
@@ -15,15 +15,15 @@ const attempts = 100;
  * Declares, for good, that all costs of an account were spent on the data of this policy
  * (release/accountant/sources.proof.md). The entries of a declaration cost nothing; none is made if nothing is left to declare.
  */
-export async function declareSameData(ledger: Ledger, policy: Policy, reason: string): Promise<readonly Entry[]> {
-  const made: Entry[] = [];
+export async function recordSameData(ledger: Ledger, policy: Policy, reason: string): Promise<readonly SpendEntry[]> {
+  const made: SpendEntry[] = [];
   for (let attempt = 0; attempt < attempts; attempt++) {
     const account = await openedAccount(ledger, policy);
-    const [profile] = await undeclared(ledger, policy, account.spent);
-    if (!profile) return made;
-    const entry = await book(ledger, { account, profile, reason, policy });
+    const [cost] = await undeclared(ledger, policy, account.spent);
+    if (!cost) return made;
+    const entry = await reserveDeclaration(ledger, { account, profile: cost, reason, policy });
     if (!entry) continue;
-    await ledger.settle(entry, JSON.stringify({ declared: reason }));
+    await ledger.commit(entry, JSON.stringify({ declared: reason }));
     made.push(entry);
   }
   throw new Fault(
@@ -33,7 +33,7 @@ export async function declareSameData(ledger: Ledger, policy: Policy, reason: st
   );
 }
 
-async function openedAccount(ledger: Ledger, { population }: Policy): Promise<Account> {
+async function openedAccount(ledger: Ledger, { population }: Policy): Promise<LedgerAccount> {
   const account = await ledger.account(population);
   if (account) return account;
   throw new Fault(
@@ -44,29 +44,34 @@ async function openedAccount(ledger: Ledger, { population }: Policy): Promise<Ac
 }
 
 /** Costs still to be declared, one for each kind of noise. */
-async function undeclared(ledger: Ledger, policy: Policy, spent: Spent): Promise<readonly Profile[]> {
+async function undeclared(ledger: Ledger, policy: Policy, spent: SpentCosts): Promise<readonly PrivacyCost[]> {
   const before = await ledger.keyed(policy.population, prefix);
   const own = declaredOwn(accountSource(policy), spent);
   const slices = (['pure', 'zcdp'] as const).flatMap((noise) => {
-    const taken = new Set(before.filter(({ profile }) => profile.noise === noise).flatMap(({ profile }) => slicingsIn(profile)));
+    const taken = new Set(
+      before.filter(({ profile: cost }) => cost.noise === noise).flatMap(({ profile: cost }) => slicingsIn(cost)),
+    );
     const renames = new Map([...namesBefore(policy)].filter(([now]) => !taken.has(now)).map(([now, then]) => [then, now]));
     return declaredSlices(renames, spent[noise]);
   });
   return (['pure', 'zcdp'] as const).flatMap((noise) => {
-    const [first, ...others] = [...own, ...slices].filter((profile) => profile.noise === noise);
-    return first ? [others.reduce<Profile>(addProfiles, first)] : [];
+    const [first, ...others] = [...own, ...slices].filter((cost) => cost.noise === noise);
+    return first ? [others.reduce<PrivacyCost>(composeCosts, first)] : [];
   });
 }
 
 interface Declaration {
-  readonly account: Account;
-  readonly profile: Profile;
+  readonly account: LedgerAccount;
+  readonly profile: PrivacyCost;
   readonly reason: string;
   readonly policy: Policy;
 }
 
 /** Reserves a declaration about exactly the costs it was derived from; undefined where the account has changed since. */
-async function book(ledger: Ledger, { account, profile, reason, policy }: Declaration): Promise<Entry | undefined> {
+async function reserveDeclaration(
+  ledger: Ledger,
+  { account, profile: cost, reason, policy }: Declaration,
+): Promise<SpendEntry | undefined> {
   const state = textOf(account.spent);
   let isStale = false;
   try {
@@ -77,10 +82,10 @@ async function book(ledger: Ledger, { account, profile, reason, policy }: Declar
       // No quota pays for it.
       analyst: `declared by ${systemAnalyst()}`,
       key: `${prefix}${createHash('sha256')
-        .update(JSON.stringify([state, toStored(profile)]))
+        .update(JSON.stringify([state, toStored(cost)]))
         .digest('hex')}`,
       label: `same data: ${reason}`.slice(0, 200),
-      profile,
+      profile: cost,
       admit: (_after, before) => {
         isStale = textOf(before) !== state;
         if (isStale) throw new Fault('LEDGER_BUSY', 'The account has changed.', 'Try again.');
@@ -94,4 +99,4 @@ async function book(ledger: Ledger, { account, profile, reason, policy }: Declar
 }
 
 /** Costs only grow, so equal texts prove that nothing was spent or declared between. */
-const textOf = ({ pure, zcdp }: Spent): string => JSON.stringify([toStored(pure), toStored(zcdp)]);
+const textOf = ({ pure, zcdp }: SpentCosts): string => JSON.stringify([toStored(pure), toStored(zcdp)]);

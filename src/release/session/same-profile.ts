@@ -1,3 +1,3 @@
-import { type Profile, toStored } from '../../privacy/mechanism/profile.js';
+import { type PrivacyCost, toStored } from '../../privacy/mechanism/profile.js';
 
-export const sameProfile = (a: Profile, b: Profile): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));
+export const sameCost = (a: PrivacyCost, b: PrivacyCost): boolean => JSON.stringify(toStored(a)) === JSON.stringify(toStored(b));

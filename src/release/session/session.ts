@@ -3,37 +3,37 @@ import type { Dialect } from '../../data/engine/dialect.js';
 import type { Engine } from '../../data/engine/engine.js';
 import { once as workedOutOnce } from '../../data/engine/once.js';
 import type { Policy } from '../../policy/policy.js';
-import { openingOf } from '../../policy/population.js';
-import type { Profile, Spent } from '../../privacy/mechanism/profile.js';
+import { accountOpening } from '../../policy/population.js';
+import type { PrivacyCost, SpentCosts } from '../../privacy/mechanism/profile.js';
 import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
-import type { StepRows, StepRowsAsked } from '../../query/count/public-steps.js';
-import { type Account, gained, type Route } from '../accountant/account.js';
-import type { About } from '../accountant/by-slice.js';
-import { type Guarantee, promiseOf } from '../accountant/guarantee.js';
+import type { StepRows, StepRowsRequest } from '../../query/count/public-steps.js';
+import { type Account, type LeakageRoute, privacyLossBound } from '../accountant/account.js';
+import type { SliceSelection } from '../accountant/by-slice.js';
+import { type Guarantee, guaranteeFor } from '../accountant/guarantee.js';
 import { openAccount } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
-import type { Reading } from '../accountant/reading.js';
-import type { PartTouched } from '../accountant/room-to-spend.js';
-import { type Asked, chooseShare, refusalOf, type Standing } from '../accountant/share.js';
-import type { Entry, Ledger, Page } from '../ledger/ledger.js';
+import type { RequestReading } from '../accountant/reading.js';
+import type { TouchedPart } from '../accountant/room-to-spend.js';
+import { type AccountBalance, chooseShare, refusalOf, type SpendOptions } from '../accountant/share.js';
+import type { EntryRange, Ledger, SpendEntry } from '../ledger/ledger.js';
 import { type Allowance, allowanceOf, refuseUnproven } from './allowance.js';
 import { withWayOut } from './amend.js';
-import { type Analysis, type AskedFor, paidAnalysis } from './analysis.js';
+import { type Analysis, type CanonicalRequest, runAnalysis } from './analysis.js';
 import { systemAnalyst } from './analyst.js';
 import { isBatchRecorded, planBatch, releaseBatch } from './batch.js';
-import { type Charged, charge, type Desk } from './charge.js';
+import { type ChargeResult, charge, type ReleaseContext } from './charge.js';
 import { type ClaimOptions, DataClaims, openingFor } from './data-claims.js';
-import { type Entering, enterSpent } from './enter.js';
-import { framed, type OwnPlan } from './frame.js';
+import { enterForeignSpending, type ForeignSpending } from './enter.js';
+import { completePlan, type PlanInput } from './frame.js';
 import { type Note, note, noted, refuseReadOtherwise } from './note.js';
-import type { Outcomes } from './outcome.js';
+import type { OutcomeLog } from './outcome.js';
 import type { Plan } from './plan.js';
-import { type Given, lookInto, type PublicRead, publicReads, readPublic } from './public-read.js';
+import { type PublicRead, publicReads, type ReadArguments, readPublic, withPublicReader } from './public-read.js';
 import { quotaFor, quotaOf } from './quota.js';
 import { refuseOtherReading, refuseUnready } from './ready.js';
 import type { Receipt, Release } from './receipt.js';
 import { type RequestKeys, requestKeys } from './request-key.js';
-import type { Trail } from './trail.js';
+import type { QueryLog } from './trail.js';
 
 export interface SessionParts {
   readonly policy: Policy;
@@ -44,11 +44,11 @@ export interface SessionParts {
   /** Name that the analyst goes by; listed, never relied on. */
   readonly as?: string;
   /** Receives the outcome of every reservation. */
-  readonly outcomes?: Outcomes;
+  readonly outcomes?: OutcomeLog;
   /** Called before anything is reserved; throws where the payer does not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
   /** Receives the queries sent to a database for each entry, also after a failure. */
-  readonly trail?: (trail: Trail) => void;
+  readonly onQueries?: (log: QueryLog) => void;
   /** Receives the progress of opening, in percent, where ties are read from the data. */
   readonly progress?: (done: number, total: number) => void;
   /** Recognition of data that already has a budget. */
@@ -56,9 +56,12 @@ export interface SessionParts {
 }
 
 /** The payer, and the callbacks of one release. */
-export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail' | 'recordedOnly' | 'replaying'>;
+export type Payer = Pick<
+  ReleaseContext,
+  'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'onQueries' | 'recordedOnly' | 'replaying'
+>;
 
-export interface AskOptions extends Asked {
+export interface ReleaseOptions extends SpendOptions {
   /** Clamp counts at zero and make totals agree. */
   readonly tidy?: boolean;
   readonly label?: string;
@@ -69,24 +72,24 @@ export interface AskOptions extends Asked {
 }
 
 /** One steward's policy, one database, one ledger: plan for free, release for budget. */
-export async function createSession(parts: SessionParts): Promise<Session> {
+export async function createSession(parts: SessionParts): Promise<PrivacySession> {
   const { policy } = parts;
   refuseUnready(policy);
   const { whole } = parts.engine;
   refuseOtherReading(whole.source, policy);
   const { progress, claims, ...others } = parts;
   const { account, unused, id } = await accountOnData(policy, whole, progress);
-  const desk: Desk = {
+  const context: ReleaseContext = {
     ...others,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
-    opening: openingOf(policy),
+    opening: accountOpening(policy),
     claims: new DataClaims(policy, parts.ledger, claims),
     analyst: parts.analyst ?? systemAnalyst(),
     ...(id !== undefined && { tiesOf: id }),
   };
-  await refuseReadOtherwise(desk);
-  return new Session(desk);
+  await refuseReadOtherwise(context);
+  return new PrivacySession(context);
 }
 
 /**
@@ -94,7 +97,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
  * Throws the fault that every release would meet.
  */
 export async function accountOnData(policy: Policy, engine: Engine, progress: Progress = () => undefined) {
-  const { amplifiers, unused, readsData, id } = await lookInto(engine, policy, async (look) => {
+  const { amplifiers, unused, readsData, id } = await withPublicReader(engine, policy, async (look) => {
     const declared = await look(publicReads.ties, { progress: (done) => progress(50 * done, 100) });
     return { ...declared, ...(declared.readsData && policy.dependence.length > 0 && { id: await look(publicReads.content) }) };
   });
@@ -104,50 +107,50 @@ export async function accountOnData(policy: Policy, engine: Engine, progress: Pr
 type Progress = NonNullable<SessionParts['progress']>;
 
 /** Data and ledger of a session: for analyses that need its public size, and for tests. */
-export let deskOf: (session: Session) => Desk;
+export let releaseContextOf: (session: PrivacySession) => ReleaseContext;
 
-export class Session {
-  readonly #desk: Desk;
-  readonly #promise: (route: Route) => Guarantee;
-  constructor(desk: Desk) {
-    this.#desk = desk;
-    this.#promise = promiseOf(desk.policy, desk.account);
+export class PrivacySession {
+  readonly #desk: ReleaseContext;
+  readonly #promise: (route: LeakageRoute) => Guarantee;
+  constructor(context: ReleaseContext) {
+    this.#desk = context;
+    this.#promise = guaranteeFor(context.policy, context.account);
   }
   static {
-    deskOf = (session) => session.#desk;
+    releaseContextOf = (session) => session.#desk;
   }
 
   /** The same data, account and ledger, for another payer. */
-  of(payer: Payer): Session {
-    const { analyst, ...told } = payer;
+  forPayer(payer: Payer): PrivacySession {
+    const { analyst, ...payerOptions } = payer;
     const {
       as: _as,
       once: _once,
       outcomes: _outcomes,
       decide: _decide,
-      trail: _trail,
-      asked: _asked,
+      onQueries: _onQueries,
+      wording: _wording,
       recordedOnly: _recorded,
       replaying: _replaying,
-      ...desk
+      ...context
     } = this.#desk;
-    return new Session({ ...desk, ...told, analyst });
+    return new PrivacySession({ ...context, ...payerOptions, analyst });
   }
   /** The same for a reader of recorded answers, who cannot pay. */
-  reader(replaying: NonNullable<Desk['replaying']>): Session {
+  reader(replaying: NonNullable<ReleaseContext['replaying']>): PrivacySession {
     const { once, analyst } = this.#desk;
-    return this.of({ analyst, recordedOnly: true, replaying, ...(once !== undefined && { once }) });
+    return this.forPayer({ analyst, recordedOnly: true, replaying, ...(once !== undefined && { once }) });
   }
   /** The same for one question, whose text is kept with its answer. */
-  asking(question: unknown, { epsilon, label }: AskOptions): Session {
+  withQuestion(question: unknown, { epsilon, label }: ReleaseOptions): PrivacySession {
     const { once } = this.#desk;
-    const asked = {
+    const requested = {
       question,
       ...(epsilon !== undefined && { epsilon: String(epsilon) }),
       ...(label !== undefined && { label }),
       ...(once !== undefined && { once }),
     };
-    return new Session({ ...this.#desk, asked });
+    return new PrivacySession({ ...this.#desk, wording: requested });
   }
 
   get policy(): Policy {
@@ -158,22 +161,22 @@ export class Session {
   }
 
   /** Spent costs, including those set aside for other publishers. */
-  async spent(): Promise<Spent> {
+  async spent(): Promise<SpentCosts> {
     return withOthers(this.account, await this.#desk.ledger.spent(this.policy.population));
   }
 
   /** Spent costs before a further request: throws where every release would be refused. */
-  async standing(): Promise<Standing> {
+  async balance(): Promise<AccountBalance> {
     const { policy, account } = this;
-    const desk = this.#desk;
+    const context = this.#desk;
     const { population } = policy;
-    const { claim: _claim, ...opening } = await openingFor(desk);
-    const booked = await desk.ledger
-      .standing({ population, terms: account.terms, ...opening })
-      .catch(async (error: unknown) => Promise.reject(await withWayOut(error, desk.ledger, { policy, account })));
-    const spent = withOthers(account, booked);
-    const quota = quotaOf(policy.budget, desk.analyst);
-    return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
+    const { claim: _claim, ...opening } = await openingFor(context);
+    const reserved = await context.ledger
+      .spentUnder({ population, terms: account.terms, ...opening })
+      .catch(async (error: unknown) => Promise.reject(await withWayOut(error, context.ledger, { policy, account })));
+    const spent = withOthers(account, reserved);
+    const quota = quotaOf(policy.budget, context.analyst);
+    return quota ? { ...spent, own: { spent: await context.ledger.spent(population, context.analyst), quota } } : spent;
   }
 
   /**
@@ -185,25 +188,25 @@ export class Session {
   }
 
   /** Records the cost of another publisher's releases about these people. */
-  enter(entering: Entering): Promise<Entry> {
-    return enterSpent(this.#desk, entering);
+  enter(entering: ForeignSpending): Promise<SpendEntry> {
+    return enterForeignSpending(this.#desk, entering);
   }
 
   /** Everything this population has paid for. */
-  entries(): Promise<readonly Entry[]> {
+  entries(): Promise<readonly SpendEntry[]> {
     return this.#desk.ledger.entries(this.policy.population);
   }
 
   /** A page of them. */
-  page(page: Page): Promise<readonly Entry[]> {
+  page(page: EntryRange): Promise<readonly SpendEntry[]> {
     return this.#desk.ledger.page(this.policy.population, page);
   }
 
   /** The latest recorded answer to every request that was paid for, oldest first. */
-  async recorded(): Promise<readonly { readonly entry: Entry; readonly answer: string }[]> {
+  async recorded(): Promise<readonly { readonly entry: SpendEntry; readonly answer: string }[]> {
     const { ledger, policy } = this.#desk;
     const keys = new Set((await this.entries()).filter(({ settled }) => settled).map(({ key }) => key));
-    const found: { entry: Entry; answer: string }[] = [];
+    const found: { entry: SpendEntry; answer: string }[] = [];
     for (const key of keys) {
       const answer = await ledger.replay(policy.population, key);
       if (answer) found.push(answer);
@@ -228,7 +231,7 @@ export class Session {
   }
 
   /** Pays for and runs one request; analyses and patterns are built on it. */
-  charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
+  charge<T>({ canonical, ...request }: CanonicalRequest<T>): Promise<ChargeResult<T>> {
     return charge(this.#desk, { ...request, ...this.keysOf(canonical) });
   }
 
@@ -241,22 +244,22 @@ export class Session {
   }
 
   /** Cost, scale, error bars and remaining budget of queries; spends nothing and reads no private value. */
-  plan(query: unknown, options: AskOptions = {}): Promise<Plan> {
+  plan(query: unknown, options: ReleaseOptions = {}): Promise<Plan> {
     return planBatch(this, this.#desk, query, options);
   }
 
-  release(query: unknown, options: AskOptions = {}): Promise<Release> {
+  release(query: unknown, options: ReleaseOptions = {}): Promise<Release> {
     return releaseBatch(this, this.#desk, query, options);
   }
 
   /** True if the answer is on record, so that a release reads no data. */
-  isRecorded(query: unknown, options: AskOptions = {}): Promise<boolean> {
+  isRecorded(query: unknown, options: ReleaseOptions = {}): Promise<boolean> {
     return isBatchRecorded(this, this.#desk, query, options);
   }
 
   /** The share of the whole budget that a request may use. */
-  share(options: AskOptions, standing: Standing, about?: About): Rational {
-    return chooseShare(this.account, options, standing, about);
+  share(options: ReleaseOptions, balance: AccountBalance, selection?: SliceSelection): Rational {
+    return chooseShare(this.account, options, balance, selection);
   }
 
   readonly #known: { records?: Promise<number> } = {};
@@ -271,7 +274,7 @@ export class Session {
   }
 
   /** Memory limit in bytes for rows and ties. */
-  get room(): number {
+  get memoryLimit(): number {
     return this.#desk.engine.room;
   }
 
@@ -284,13 +287,13 @@ export class Session {
    * A registered fact about the data that is public under this policy; refused where it is not,
    * and noted in the ledger where later terms could make it secret.
    */
-  read<Asked, Result>(read: PublicRead<Asked, Result>, ...asked: Given<Asked>): Promise<Result> {
-    return readPublic(this.#desk, read, ...asked);
+  read<Argument, Result>(read: PublicRead<Argument, Result>, ...requested: ReadArguments<Argument>): Promise<Result> {
+    return readPublic(this.#desk, read, ...requested);
   }
 
   /** Rows of each step by public columns. */
-  stepRows(asked: StepRowsAsked): Promise<StepRows> {
-    return this.read(publicReads.stepRows, asked);
+  stepRows(requested: StepRowsRequest): Promise<StepRows> {
+    return this.read(publicReads.stepRows, requested);
   }
   /** Stays the same as long as the data does; a digest of the content where there is no cheaper sign. */
   moment(): Promise<object | string> {
@@ -298,35 +301,38 @@ export class Session {
   }
 
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
-  frame(own: OwnPlan): Plan {
-    return framed(this.#desk, this.#promise, own);
+  completePlan(own: PlanInput): Plan {
+    return completePlan(this.#desk, this.#promise, own);
   }
 
   /** True if the ledger would admit this in addition to earlier costs. */
-  admits(profile: Profile, reading: Reading, standing: Standing): boolean {
-    return refusalOf(this.account, quotaFor(this.#desk), standing, profile, reading) === undefined;
+  admits(cost: PrivacyCost, reading: RequestReading, balance: AccountBalance): boolean {
+    return refusalOf(this.account, quotaFor(this.#desk), balance, cost, reading) === undefined;
   }
 
   /** Allowance of a request that depends on every record of a class (allowance.ts). */
   async allowance(
-    options: AskOptions,
+    options: ReleaseOptions,
     record: RecordClass = everyRecord,
-    reading: Reading = {},
-    standing?: Standing,
-    part?: PartTouched,
+    reading: RequestReading = {},
+    balance?: AccountBalance,
+    part?: TouchedPart,
   ): Promise<Allowance> {
     refuseUnproven(this.policy, reading);
-    const spent = standing ?? (await this.standing());
+    const spent = balance ?? (await this.balance());
     return allowanceOf(this.#desk, options, { spent, record, reading, ...(part && { part }) });
   }
 
   /** Pays for and runs an analysis whose whole cost is known in advance; a repeated request returns the recorded result. */
   analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
-    return paidAnalysis({ policy: this.policy, charge: (asked) => this.charge(asked), replaying: this.#desk.replaying }, request);
+    return runAnalysis(
+      { policy: this.policy, charge: (requested) => this.charge(requested), replaying: this.#desk.replaying },
+      request,
+    );
   }
 
   /** Upper bound on the privacy loss of one record so far, ties included; under add-remove, about its presence. */
-  async gained(): Promise<number> {
-    return gained(this.account, await this.spent());
+  async privacyLoss(): Promise<number> {
+    return privacyLossBound(this.account, await this.spent());
   }
 }

@@ -6,7 +6,7 @@ import { nearestCounts } from '../../query/nearest-counts.js';
  * Post-processing for survey tables, at no cost: totals of measures that partition the rows are averaged (weight 1/variance), and each
  * moves to the nearest non-negative vector with that total. Lower error, at the price of bias in small cells.
  */
-export function tidy(
+export function tidyCounts(
   measures: readonly Measure[],
   values: readonly (readonly number[])[],
   variances: readonly number[],
@@ -53,9 +53,9 @@ export const withErrorsOf = (tidied: readonly AnswerTable[], noised: readonly An
   tidied.map((table, t) => ({ ...table, rows: table.rows.map((row, r) => withErrorOf(row, noised[t]!.rows[r]!)) }));
 
 function withErrorOf(row: AnswerRow, { standardError, low, high, share }: AnswerRow): AnswerRow {
-  const told = row.share && share ? { ...row, share: holding(share, row.share) } : row;
-  if (row.value === null || low === null || high === null) return { ...told, standardError, low, high };
-  return { ...told, standardError, low: Math.min(low, row.value), high: Math.max(high, row.value) };
+  const widened = row.share && share ? { ...row, share: holding(share, row.share) } : row;
+  if (row.value === null || low === null || high === null) return { ...widened, standardError, low, high };
+  return { ...widened, standardError, low: Math.min(low, row.value), high: Math.max(high, row.value) };
 }
 
 type Share = NonNullable<AnswerRow['share']>;

@@ -2,7 +2,7 @@
  * Names under which a database logs the queries for one ledger entry. For audit logs; independent of the data's content,
  * and absent from receipts, which are published.
  */
-export interface Trail {
+export interface QueryLog {
   readonly entry: number;
   readonly analyst: string;
   readonly label: string;

@@ -1,18 +1,18 @@
 import { withOthers } from '../accountant/others.js';
-import type { Standing } from '../accountant/share.js';
-import type { Entry } from '../ledger/ledger.js';
-import type { Desk } from './charge.js';
+import type { AccountBalance } from '../accountant/share.js';
+import type { SpendEntry } from '../ledger/ledger.js';
+import type { ReleaseContext } from './charge.js';
 import { quotaOf, spentBy } from './quota.js';
 
 /** An unanswered entry, and the costs before it: a request that resumes it is planned as it was then. */
 export interface Unanswered {
-  readonly entry: Entry;
-  readonly before: Standing;
+  readonly entry: SpendEntry;
+  readonly before: AccountBalance;
 }
 
 /** The entry that a request would resume, unless it is answered from the record. */
 export async function unansweredFor(
-  { ledger, policy, account }: Desk,
+  { ledger, policy, account }: ReleaseContext,
   key: string,
   fresh: boolean,
 ): Promise<Unanswered | undefined> {

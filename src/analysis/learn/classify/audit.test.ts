@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { madeExamples, numberMap } from '../../../../test/made-examples.js';
 import { auditOutputs } from '../../../../test/statistical/statistical.js';
 import { rational } from '../../../base/exact/rational.js';
-import { type Allotment, pure as pureOf } from '../../../privacy/mechanism/allotment.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
+import { type BudgetShare, pure as pureOf } from '../../../privacy/mechanism/allotment.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
 import { descentTrainer } from './descent.js';
 import type { Examples } from './examples.js';
 import { huberHinge } from './loss.js';
 import { outputTrainer } from './output.js';
-import type { Setting, Trainer } from './trainer.js';
+import type { ClassifySetting, Trainer } from './trainer.js';
 
 /** The worst neighbouring data sets: a single row of maximal length that changes its label. */
 const map = numberMap(1);
@@ -16,9 +16,9 @@ const world = (y: 1 | -1, stretch = 1): Examples => {
   const examples = madeExamples(map, [{ x: [1], y }]);
   return { ...examples, value: examples.value.map((v) => v * stretch) };
 };
-const setting: Setting = { map, loss: huberHinge(0.5), regularisation: 10, records: 1, each: 1, steps: 1 };
-const pure: Allotment = pureOf(rational(1));
-const train = (trainer: Trainer, examples: Examples) => trainer.ready(new Paid(trainer.mechanisms))(examples);
+const setting: ClassifySetting = { map, loss: huberHinge(0.5), regularisation: 10, records: 1, each: 1, steps: 1 };
+const pure: BudgetShare = pureOf(rational(1));
+const train = (trainer: Trainer, examples: Examples) => trainer.prepare(new Payment(trainer.mechanisms))(examples);
 const audit = (trainer: Trainer, samples: number, stretch = 1, make = train) =>
   auditOutputs(
     ...([1, -1].map((y) => {

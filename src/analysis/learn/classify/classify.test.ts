@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openWorkshop, policyYaml } from '../../../../test/workshop.js';
 import { planClassify, releaseClassify } from './classify.js';
-import { type ClassifierWeight, type ClassifyResult, predict } from './predict.js';
+import { type ClassifierWeight, type ClassifyResult, predictRow } from './predict.js';
 
 /** People above 45 count as grown; two rows per id. */
 const csv = `id,grown,age,sex,town,one,media\n${Array.from({ length: 3000 }, (_, i) => {
@@ -41,9 +41,9 @@ describe('the release of a classifier', () => {
     expect(receipt.guarantee.certified).toBe(true);
     expect(result.features).toEqual(['age', 'sex', 'town']);
     expect(result.weights.map((w) => w.kind)).toEqual(['number', 'sign', 'level', 'level', 'level', 'level']);
-    expect(predict(result, { age: 75, sex: 'm', town: 't1' }).positive).toBe(true);
-    expect(predict(result, { age: 20, sex: 'f', town: null }).positive).toBe(false);
-    expect(predict(result, { age: 75 }).probability).toBeGreaterThan(0.5);
+    expect(predictRow(result, { age: 75, sex: 'm', town: 't1' }).positive).toBe(true);
+    expect(predictRow(result, { age: 20, sex: 'f', town: null }).positive).toBe(false);
+    expect(predictRow(result, { age: 75 }).probability).toBeGreaterThan(0.5);
     const again = await releaseClassify(session, ask, { epsilon: '3' });
     expect(again.receipt.ledger.replayed).toBe(true);
     expect(again.result).toEqual(result);
@@ -61,14 +61,14 @@ describe('the release of a classifier', () => {
     // Version 0.2 recorded the ends of the interval as low and high.
     const old = (w: ClassifierWeight) => ({ ...w, interval: undefined, low: w.interval![0], high: w.interval![1] });
     session.analyse = async (analysis) => {
-      const told = await analyse<ClassifyResult>(analysis as never);
-      return { ...told, result: { ...told.result, weights: told.result.weights.map(old) } as never };
+      const answered = await analyse<ClassifyResult>(analysis as never);
+      return { ...answered, result: { ...answered.result, weights: answered.result.weights.map(old) } as never };
     };
     const again = await releaseClassify(session, request, { epsilon: '3' });
     expect(again.result.weights[0]).toMatchObject({ kind: 'number', low: 17, high: 90 });
     for (const [k, w] of again.result.weights.entries()) expect(w.interval![1]).toBeCloseTo(result.weights[k]!.interval![1], 9);
     const row = { age: 33, sex: 'm', town: 't2' };
-    expect(predict(again.result, row)).toEqual(predict(result, row));
+    expect(predictRow(again.result, row)).toEqual(predictRow(result, row));
     await session.close();
   });
 

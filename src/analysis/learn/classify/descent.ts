@@ -1,14 +1,14 @@
 import { one, rational, subtract } from '../../../base/exact/rational.js';
-import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
-import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
-import { lawWords } from '../../../privacy/mechanism/law.js';
-import { rowsReplaced } from '../effects.js';
+import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
+import { distributionWords } from '../../../privacy/mechanism/law.js';
+import { sparseRowsSensitivity } from '../effects.js';
 import type { Examples } from './examples.js';
 import { unit } from './features.js';
 import { margin } from './gradient.js';
 import type { Loss } from './loss.js';
-import type { Setting, Trainer } from './trainer.js';
-import { descend } from './walk.js';
+import type { ClassifySetting, Trainer } from './trainer.js';
+import { noisyDescent } from './walk.js';
 
 /** Slopes are whole multiples of 1 / fineness. */
 export const fineness = 1024;
@@ -17,7 +17,7 @@ export const fineness = 1024;
  * Gradient contribution of a row: its slope (a whole number within +-fineness, whatever rounding did) times its whole-number row. It
  * depends on the row and on published weights only, so its size bounds the effect of replacing the row.
  */
-export function addSlopes(examples: Examples, loss: Loss, radius: number, w: Float64Array): Float64Array {
+export function gradientSum(examples: Examples, loss: Loss, radius: number, w: Float64Array): Float64Array {
   const { count, slots, entry, value, label, width } = examples;
   const total = new Float64Array(width);
   for (let i = 0; i < count; i++) {
@@ -30,7 +30,7 @@ export function addSlopes(examples: Examples, loss: Loss, radius: number, w: Flo
 }
 
 /** Sum of the whole-number rows; entry 0 is `unit` times their number. */
-function addRows({ count, slots, entry, value, width }: Examples): Float64Array {
+function rowSum({ count, slots, entry, value, width }: Examples): Float64Array {
   const total = new Float64Array(width);
   for (let at = 0; at < count * slots; at++) total[entry[at]!]! += value[at]!;
   return total;
@@ -42,36 +42,37 @@ const commonSteps = 15;
 const meanShare = rational(2, 25);
 
 /** Full-batch descent: a noisy mean row, then `steps` noisy gradients. Guarantee in descent.proof.md. */
-export function descentTrainer(setting: Setting, allotment: Allotment): Trainer {
+export function descentTrainer(setting: ClassifySetting, budgetShare: BudgetShare): Trainer {
   const { map, loss, regularisation, records } = setting;
   const perUnit = 1 / (fineness * map.radius * records);
-  const spreadOf = ({ variance }: Additive): number => perUnit * Math.sqrt(variance);
-  const steps = setting.steps ?? stepsFor(allotment.noise, spreadOf(gradientNoise(setting, allotment, 1)) * Math.sqrt(map.width));
-  const gradients = gradientNoise(setting, allotment, steps);
-  const mean = meanNoise(setting, allotment);
+  const spreadOf = ({ variance }: AdditiveMechanism): number => perUnit * Math.sqrt(variance);
+  const steps =
+    setting.steps ?? stepCount(budgetShare.noise, spreadOf(gradientNoise(setting, budgetShare, 1)) * Math.sqrt(map.width));
+  const gradients = gradientNoise(setting, budgetShare, steps);
+  const mean = meanNoise(setting, budgetShare);
   const spread = spreadOf(gradients);
   // Shrinkage: a mean with much noise is worse than none.
   const trust = 1 / (1 + (Math.sqrt(mean.variance) / (0.1 * unit * records)) ** 2);
   return {
     method: 'sgd',
-    noise: gradients.law.kind,
+    noise: gradients.distribution.kind,
     certified: true,
     intervals:
       'No intervals: what noise does to a weight in one step is carried on by the next ones, as far as the rows say. The method "output" has them.',
-    why: `${steps} steps of gradient descent around a noisy mean row, each with ${lawWords(gradients.law.kind)} noise on a whole-number gradient.`,
+    why: `${steps} steps of gradient descent around a noisy mean row, each with ${distributionWords(gradients.distribution.kind)} noise on a whole-number gradient.`,
     mechanisms: [mean, gradients],
-    blur: spreadOf(gradientNoise(setting, allotment, commonSteps)) * Math.sqrt(map.width),
-    ready: (paid) => {
-      const addMean = mean.ready(paid);
+    blur: spreadOf(gradientNoise(setting, budgetShare, commonSteps)) * Math.sqrt(map.width),
+    prepare: (payment) => {
+      const addMean = mean.prepare(payment);
       return (examples) => {
-        const rows = noisy(addMean, addRows(examples));
-        return descend({
+        const rows = noisy(addMean, rowSum(examples));
+        return noisyDescent({
           steps,
           mean: rows.map((x) => trust * Math.min(1, Math.max(-1, x / Math.max(unit, rows[0]!)))),
           smoothness: loss.curvature + regularisation,
           regularisation,
           spread,
-          gradient: (w) => noisy(gradients.ready(paid), addSlopes(examples, loss, map.radius, w)).map((x) => x * perUnit),
+          gradient: (w) => noisy(gradients.prepare(payment), gradientSum(examples, loss, map.radius, w)).map((x) => x * perUnit),
         });
       };
     },
@@ -82,31 +83,31 @@ const noisy = (add: (exact: readonly bigint[]) => bigint[], exact: Float64Array)
   Float64Array.from(add(Array.from(exact, BigInt)), Number);
 
 /** A row has `slots` entries of at most `unit`. */
-const meanNoise = ({ map, each }: Setting, allotment: Allotment): Additive =>
-  additive(
-    { name: 'sum of the rows', cells: map.width, effects: rowsReplaced(each, map.slots, unit), unit: 1 / unit },
-    partOf(allotment, meanShare),
+const meanNoise = ({ map, each }: ClassifySetting, budgetShare: BudgetShare): AdditiveMechanism =>
+  additiveMechanism(
+    { name: 'sum of the rows', cells: map.width, sensitivity: sparseRowsSensitivity(each, map.slots, unit), unit: 1 / unit },
+    splitShare(budgetShare, meanShare),
   );
 
 /** A row contributes itself times a slope of at most `fineness`. */
-const gradientNoise = ({ map, each, records }: Setting, allotment: Allotment, steps: number): Additive =>
-  additive(
+const gradientNoise = ({ map, each, records }: ClassifySetting, budgetShare: BudgetShare, steps: number): AdditiveMechanism =>
+  additiveMechanism(
     {
       name: 'gradient per step',
       cells: map.width,
-      effects: rowsReplaced(each, map.slots, fineness * unit),
+      sensitivity: sparseRowsSensitivity(each, map.slots, fineness * unit),
       unit: 1 / (fineness * map.radius * records),
       times: steps,
     },
-    partOf(allotment, subtract(one, meanShare)),
+    splitShare(budgetShare, subtract(one, meanShare)),
   );
 
 /**
  * More steps converge further but divide the budget. The rule is fitted to census data; it depends only on the length of the gradient
  * noise of a single step, which is public.
  */
-export const stepsFor = (noise: Allotment['noise'], blurOfOneStep: number): number => {
-  const room = 0.003 / blurOfOneStep;
-  const steps = noise === 'pure' ? 12 * room ** 0.55 : 30 * room ** 0.8;
+export const stepCount = (noise: BudgetShare['noise'], blurOfOneStep: number): number => {
+  const signal = 0.003 / blurOfOneStep;
+  const steps = noise === 'pure' ? 12 * signal ** 0.55 : 30 * signal ** 0.8;
   return Math.min(100, Math.max(3, Math.round(steps)));
 };

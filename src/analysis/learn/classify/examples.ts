@@ -1,4 +1,4 @@
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import type { Policy } from '../../../policy/policy.js';
 import { streamIndices } from '../../../query/count/stream.js';
@@ -32,7 +32,7 @@ class Column<T extends Int32Array | Int8Array> {
 }
 
 /** A row without a label is left out: it contributes nothing to any gradient. */
-export async function readExamples(engine: Pinned, policy: Policy, map: FeatureMap): Promise<Exact<Examples>> {
+export async function readExamples(engine: Snapshot, policy: Policy, map: FeatureMap): Promise<Exact<Examples>> {
   const names = [map.label.column, ...map.features.map((f) => f.column)];
   const entry = new Column(new Int32Array(1 << 14));
   const value = new Column(new Int32Array(1 << 14));
@@ -42,9 +42,9 @@ export async function readExamples(engine: Pinned, policy: Policy, map: FeatureM
     const block = part.open();
     const [labels, ...cells] = block.columns;
     for (let r = 0; r < block.rows; r++) {
-      const told = labels![r]!;
-      if (told < 0) continue;
-      label.push(map.label.positive.has(told) ? 1 : -1);
+      const code = labels![r]!;
+      if (code < 0) continue;
+      label.push(map.label.positive.has(code) ? 1 : -1);
       entry.push(0);
       value.push(unit);
       for (let f = 0; f < cells.length; f++) {

@@ -1,10 +1,10 @@
 import { Fault } from '../../../base/errors.js';
 import { type Rational, toNumber } from '../../../base/exact/rational.js';
 import { isReadAsIs } from '../../../policy/as-read.js';
-import { startOf } from '../../../policy/bins.js';
+import { firstPosition } from '../../../policy/bins.js';
 import { codesOf } from '../../../policy/code.js';
-import { codedNamed, columnNamed, declaredCode, isCoded, isNumber } from '../../../policy/domain.js';
-import { firstAt, type Grid, gridOf } from '../../../policy/grid.js';
+import { declaredCode, declaredCoded, declaredColumn, isCoded, isNumber } from '../../../policy/domain.js';
+import { firstAt, gridOf, type NumberGrid } from '../../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../../policy/policy.js';
 import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
 import type { ClassifyRequest } from './request.js';
@@ -13,7 +13,7 @@ import type { ClassifyRequest } from './request.js';
 export const unit = 1024;
 
 /** One entry of the weight vector, described so that anyone can apply it. */
-export type Term =
+export type WeightTerm =
   /** -1 at the column's lower bound, 1 at its upper one. */
   | { readonly column: string; readonly kind: 'number'; readonly low: number; readonly high: number }
   /** +1 for the first code, -1 for the second. */
@@ -23,9 +23,9 @@ export type Term =
   | { readonly column: string; readonly kind: 'bin'; readonly from: number | null; readonly to: number | null };
 
 /** Encoding of one declared column: at most one nonzero entry of the vector, of size at most `unit`; none for a missing cell. */
-export interface Feature {
+export interface ColumnFeature {
   readonly column: string;
-  readonly terms: readonly Term[];
+  readonly terms: readonly WeightTerm[];
   /** The entry (within this feature) and value of a cell read as an index (codes) or a grid position (numbers); -1 is missing. */
   readonly entry: (index: number) => number;
   readonly value: (index: number) => number;
@@ -35,7 +35,7 @@ export interface Feature {
 }
 
 export interface FeatureMap {
-  readonly features: readonly Feature[];
+  readonly features: readonly ColumnFeature[];
   /** 1 (the intercept comes first) + all terms. */
   readonly width: number;
   /** First entry of each feature. */
@@ -61,7 +61,7 @@ export function mapFeatures(policy: Policy, ask: ClassifyRequest): FeatureMap {
   );
 }
 
-export function joinFeatures(features: readonly Feature[], label: FeatureMap['label']): FeatureMap {
+export function joinFeatures(features: readonly ColumnFeature[], label: FeatureMap['label']): FeatureMap {
   let width = 1;
   const start = features.map((feature) => {
     const at = width;
@@ -78,7 +78,7 @@ export function joinFeatures(features: readonly Feature[], label: FeatureMap['la
 
 /** Label column; whether it has two classes is checked against the declared domain, without reading the data. */
 function labelOf(policy: Policy, ask: ClassifyRequest): FeatureMap['label'] {
-  const column = codedNamed(policy, ask.label);
+  const column = declaredCoded(policy, ask.label);
   const codes = codesOf(column);
   const positive = new Set(ask.positive.map((code) => codes.indexOf(declaredCode(column, code))));
   if (column.type === 'multi' || positive.size >= codes.length)
@@ -90,9 +90,9 @@ function labelOf(policy: Policy, ask: ClassifyRequest): FeatureMap['label'] {
   return { column: ask.label, positive };
 }
 
-function featureOf(policy: Policy, name: string): Feature {
-  const column = columnNamed(policy, name);
-  if (column.type === 'category') return levels(name, codesOf(column));
+function featureOf(policy: Policy, name: string): ColumnFeature {
+  const column = declaredColumn(policy, name);
+  if (column.type === 'category') return levelFeature(name, codesOf(column));
   if (isNumber(column)) {
     const grid = gridOf(column);
     if (grid.last < 1)
@@ -101,7 +101,7 @@ function featureOf(policy: Policy, name: string): Feature {
         `Column "${name}" has only one value.`,
         'Declare bounds with the low one below the high one.',
       );
-    return column.bins && column.bins.length > 0 ? bins(column, grid, column.bins) : line(name, grid);
+    return column.bins && column.bins.length > 0 ? binFeature(column, grid, column.bins) : numberFeature(name, grid);
   }
   throw new Fault(
     'QUERY_INVALID',
@@ -110,7 +110,7 @@ function featureOf(policy: Policy, name: string): Feature {
   );
 }
 
-function levels(column: string, codes: readonly string[]): Feature {
+function levelFeature(column: string, codes: readonly string[]): ColumnFeature {
   if (codes.length < 2)
     throw new Fault('QUERY_INVALID', `Column "${column}" has only one value.`, 'Leave it out of the features.');
   if (codes.length === 2)
@@ -134,7 +134,7 @@ function levels(column: string, codes: readonly string[]): Feature {
 
 /** Number columns without declared bins are scored in eight equal parts of their range. */
 const eighths = 8;
-const line = (column: string, grid: Grid): Feature => ({
+const numberFeature = (column: string, grid: NumberGrid): ColumnFeature => ({
   column,
   terms: [{ column, kind: 'number', low: grid.from, high: grid.top }],
   entry: () => 0,
@@ -143,9 +143,9 @@ const line = (column: string, grid: Grid): Feature => ({
   level: (p) => (p < 0 ? eighths : Math.floor((p * eighths) / (grid.last + 1))),
 });
 
-function bins(declared: NumberColumn, grid: Grid, edges: readonly Rational[]): Feature {
+function binFeature(declared: NumberColumn, grid: NumberGrid, edges: readonly Rational[]): ColumnFeature {
   const { name: column } = declared;
-  const starts = edges.map((edge) => startOf(grid, edge));
+  const starts = edges.map((edge) => firstPosition(grid, edge));
   // Cut points at the values where cells change bins when read: whoever applies the model has cells, not grid positions.
   const limits = edges.map((edge, k) => (isReadAsIs(declared) ? toNumber(edge) : firstAt(grid, starts[k]!)));
   const entry = (p: number) => starts.filter((s) => p >= s).length;

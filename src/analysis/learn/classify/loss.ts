@@ -9,7 +9,7 @@ export interface Loss {
   readonly value: (z: number) => number;
   readonly slope: (z: number) => number;
   /** Second derivative where there is one (the solver only). */
-  readonly bend: (z: number) => number;
+  readonly secondDerivative: (z: number) => number;
 }
 
 export const logistic: Loss = {
@@ -19,21 +19,21 @@ export const logistic: Loss = {
   value: (z) => (z > 0 ? Math.log1p(Math.exp(-z)) : Math.log1p(Math.exp(z)) - z),
   // expUp is right to a few units in the last place on every machine, which Math.exp need not be.
   slope: (z) => -1 / (1 + expUp(z)),
-  bend: (z) => {
+  secondDerivative: (z) => {
     const p = 1 / (1 + Math.exp(-Math.abs(z)));
     return p * (1 - p);
   },
 };
 
 /** Logistic loss continued linearly where it would be steeper: misclassified rows pull less, and one record moves less. */
-export const easedLogistic = (steepest: number): Loss => {
+export const linearisedLogistic = (steepest: number): Loss => {
   const from = Math.log(1 / steepest - 1);
   return {
     ...logistic,
     steepest,
     value: (z) => (z < from ? logistic.value(from) + steepest * (from - z) : logistic.value(z)),
     slope: (z) => Math.max(-steepest, logistic.slope(z)),
-    bend: (z) => (z < from ? 0 : logistic.bend(z)),
+    secondDerivative: (z) => (z < from ? 0 : logistic.secondDerivative(z)),
   };
 };
 
@@ -44,5 +44,5 @@ export const huberHinge = (h: number): Loss => ({
   steepest: 1,
   value: (z) => (z > 1 + h ? 0 : z < 1 - h ? 1 - z : (1 + h - z) ** 2 / (4 * h)),
   slope: (z) => (z > 1 + h ? 0 : z < 1 - h ? -1 : -(1 + h - z) / (2 * h)),
-  bend: (z) => (Math.abs(1 - z) <= h ? 1 / (2 * h) : 0),
+  secondDerivative: (z) => (Math.abs(1 - z) <= h ? 1 / (2 * h) : 0),
 });

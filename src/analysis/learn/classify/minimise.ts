@@ -64,7 +64,7 @@ function curvature({ examples, loss, records, radius, regularisation }: Objectiv
   const h = Array.from({ length: width }, () => new Float64Array(width));
   const scale = 1 / (records * radius * radius);
   for (let i = 0; i < count; i++) {
-    const bend = loss.bend(margin(examples, radius, w, i)) * scale;
+    const bend = loss.secondDerivative(margin(examples, radius, w, i)) * scale;
     if (bend === 0) continue;
     for (let a = i * slots, end = a + slots; a < end; a++) {
       const row = h[entry[a]!]!;

@@ -1,13 +1,13 @@
 import { Fault } from '../../../base/errors.js';
 import { type Rational, toNumber, toText } from '../../../base/exact/rational.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import { pureProfile } from '../../../privacy/mechanism/profile.js';
+import { pureCost } from '../../../privacy/mechanism/profile.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
 import { cryptoBits } from '../../../privacy/noise/bits.js';
 import { objectiveTerms } from './budget.js';
 import { length } from './gradient.js';
 import { minimise } from './minimise.js';
-import type { Setting, Trainer } from './trainer.js';
+import type { ClassifySetting, Trainer } from './trainer.js';
 
 /** A uniform double in (0, 1): floating-point noise, which is why this method is not certified. */
 const uniform = (): number => (cryptoBits.below(2 ** 53) + 0.5) / 2 ** 53;
@@ -27,7 +27,7 @@ function linearTerm(width: number, epsilon: number): Float64Array {
  * Objective perturbation as published. Its proof assumes real arithmetic and the exact minimiser, which no computer has: for
  * comparison only, on explicit request.
  */
-export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
+export function objectiveTrainer(setting: ClassifySetting, epsilon: Rational): Trainer {
   const { map, loss, regularisation, records, each } = setting;
   if (each !== 1)
     throw new Fault(
@@ -38,11 +38,11 @@ export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
   const terms = objectiveTerms({ rows: records, regularisation, curvature: loss.curvature, epsilon: toNumber(epsilon) });
   const penalty = regularisation + terms.penalty;
   const mechanism: Mechanism = {
-    law: { kind: 'published' },
+    distribution: { kind: 'published' },
     // As published: no proof here shows that the noise costs this.
-    cost: pureProfile([[everyRecord, epsilon]]),
+    cost: pureCost([[everyRecord, epsilon]]),
     draws: 1,
-    told: { name: `linear term of length Gamma(${map.width}, 2/${toText(epsilon)}) or more`, cells: map.width },
+    summary: { name: `linear term of length Gamma(${map.width}, 2/${toText(epsilon)}) or more`, cells: map.width },
   };
   return {
     method: 'objective',
@@ -52,11 +52,11 @@ export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
     why: `The minimiser of the objective with a random linear term (epsilon ${terms.epsilon.toPrecision(3)} of it for the term, extra penalty ${terms.penalty.toPrecision(3)}).`,
     mechanisms: [mechanism],
     blur: (2 * map.width) / (terms.epsilon * records * penalty),
-    ready: (paid) => {
-      paid.take(mechanism, 1);
+    prepare: (payment) => {
+      payment.take(mechanism, 1);
       const linear = linearTerm(map.width, terms.epsilon);
       const objective = { loss, records, radius: map.radius, regularisation: penalty, linear };
-      return (given) => paid.release(mechanism, given, (examples) => minimise({ examples, ...objective }, 1e-9));
+      return (given) => payment.release(mechanism, given, (examples) => minimise({ examples, ...objective }, 1e-9));
     },
   };
 }

@@ -3,7 +3,7 @@ import { seeded } from '../../../../experiments/coverage/world.js';
 import { madeExamples, numberMap } from '../../../../test/made-examples.js';
 import { rational } from '../../../base/exact/rational.js';
 import { pure, zcdp } from '../../../privacy/mechanism/allotment.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
 import { logistic } from './loss.js';
 import { minimise } from './minimise.js';
 import { outputTrainer } from './output.js';
@@ -16,8 +16,8 @@ vi.mock('../../../privacy/noise/bits.js', async (original) =>
 );
 
 /** More draws, and their figures: FUGU_COVERAGE=2000 npx vitest run src/analysis/learn/classify/output-coverage.test.ts */
-const asked = Number(process.env.FUGU_COVERAGE ?? 0);
-if (asked) vi.setConfig({ testTimeout: 3_600_000 });
+const requestedDraws = Number(process.env.FUGU_COVERAGE ?? 0);
+if (requestedDraws) vi.setConfig({ testTimeout: 3_600_000 });
 const map = numberMap(3);
 
 /**
@@ -39,7 +39,7 @@ function held(n: number, noise: 'Laplace' | 'Gaussian', draws: number, wide = 1)
   let times = 0;
   for (let k = 0; k < draws; k++)
     trainer
-      .ready(new Paid(trainer.mechanisms))(examples)
+      .prepare(new Payment(trainer.mechanisms))(examples)
       .forEach((w, j) => {
         if (Math.abs(w - best[j]!) <= wide * trainer.half!) times++;
       });
@@ -51,22 +51,22 @@ describe('95 % confidence intervals of weights with added noise', () => {
     [300, 'Laplace', 500],
     [300, 'Gaussian', 500],
     [3000, 'Laplace', 100],
-    ...(asked
+    ...(requestedDraws
       ? ([
-          [3000, 'Gaussian', asked],
-          [100_000, 'Laplace', asked / 10],
-          [100_000, 'Gaussian', asked / 10],
+          [3000, 'Gaussian', requestedDraws],
+          [100_000, 'Laplace', requestedDraws / 10],
+          [100_000, 'Gaussian', requestedDraws / 10],
         ] as const)
       : []),
   ] as const)(
     'confidence intervals hold the best weights of the rows in 93 to 98 of 100 draws: %d rows, %s',
     (n, noise, draws) => {
-      const share = held(n, noise, asked && n < 10_000 ? asked : draws);
-      if (asked) console.log(`${n} ${noise} ${share.toFixed(1)}`);
+      const share = held(n, noise, requestedDraws && n < 10_000 ? requestedDraws : draws);
+      if (requestedDraws) console.log(`${n} ${noise} ${share.toFixed(1)}`);
       // Few draws of many rows scatter more.
-      const stray = asked && n > 10_000 ? 3 : 0;
-      expect(share).toBeGreaterThanOrEqual(93 - stray);
-      expect(share).toBeLessThanOrEqual(98 + stray);
+      const tolerance = requestedDraws && n > 10_000 ? 3 : 0;
+      expect(share).toBeGreaterThanOrEqual(93 - tolerance);
+      expect(share).toBeLessThanOrEqual(98 + tolerance);
     },
   );
 

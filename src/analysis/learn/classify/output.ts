@@ -1,14 +1,14 @@
 import { add, ceiling, divide, fromNumber, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
-import { additive } from '../../../privacy/mechanism/additive.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
-import type { Effect } from '../../../privacy/mechanism/effect.js';
-import { inDoubles, lawWords } from '../../../privacy/mechanism/law.js';
-import { halfWidth } from '../../../privacy/mechanism/law-width.js';
+import { additiveMechanism } from '../../../privacy/mechanism/additive.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
+import type { Sensitivity } from '../../../privacy/mechanism/effect.js';
+import { distributionWords, inDoubles } from '../../../privacy/mechanism/law.js';
+import { noiseHalfWidth } from '../../../privacy/mechanism/law-width.js';
 import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
-import { ofRecord } from '../effects.js';
+import { perRecordSensitivity } from '../effects.js';
 import { gradientError } from './gradient.js';
 import { minimise } from './minimise.js';
-import type { Setting, Trainer } from './trainer.js';
+import type { ClassifySetting, Trainer } from './trainer.js';
 
 /** The root of a whole number, rounded up to a millionth. */
 export const rootUp = (n: bigint): Rational => rational(integerRoot(n * 10n ** 12n) + 1n, 10n ** 6n);
@@ -17,17 +17,17 @@ export const rootUp = (n: bigint): Rational => rational(integerRoot(n * 10n ** 1
  * Sensitivity of the weights to replacing one record (output.proof.md): 2 each / (records regularisation) for the exact minimiser,
  * plus 2 tolerance / regularisation for stopping early; then in steps of a public grid.
  */
-export interface OutputReach {
+export interface OutputSensitivity {
   readonly tolerance: number;
   /** In units of the weights. */
   readonly l2: Rational;
   /** A power of two. */
   readonly grid: number;
   /** In grid units, rounding included. */
-  readonly effect: Effect;
+  readonly sensitivity: Sensitivity;
 }
 
-export function outputReach({ map, loss, regularisation, records, each }: Setting): OutputReach {
+export function outputSensitivity({ map, loss, regularisation, records, each }: ClassifySetting): OutputSensitivity {
   // Small compared with one row's contribution, but safely above rounding errors. Public numbers only.
   const blind = gradientError({
     rows: each * records,
@@ -44,34 +44,37 @@ export function outputReach({ map, loss, regularisation, records, each }: Settin
 }
 
 /** Sensitivity on a grid that is fine compared with it, of weights that differ by at most `l2`; rounding included. */
-export function onGrid(l2: Rational, width: number): Pick<OutputReach, 'grid' | 'effect'> {
+export function onGrid(l2: Rational, width: number): Pick<OutputSensitivity, 'grid' | 'sensitivity'> {
   const root = rootUp(BigInt(width));
   const grid = 2 ** Math.floor(Math.log2(toNumber(l2) / (1000 * Math.sqrt(width))));
   const units = divide(l2, fromNumber(grid));
   const length = add(units, root);
   return {
     grid,
-    effect: { l1: ceiling(add(multiply(root, units), rational(width))), l2squared: ceiling(multiply(length, length)) },
+    sensitivity: { l1: ceiling(add(multiply(root, units), rational(width))), l2squared: ceiling(multiply(length, length)) },
   };
 }
 
 /** Output perturbation: the minimiser on a grid, plus whole-number noise. */
-export function outputTrainer(setting: Setting, allotment: Allotment): Trainer {
-  const { effect, grid, l2, tolerance } = outputReach(setting);
+export function outputTrainer(setting: ClassifySetting, budgetShare: BudgetShare): Trainer {
+  const { sensitivity, grid, l2, tolerance } = outputSensitivity(setting);
   const { map, loss, regularisation, records } = setting;
-  const weights = additive({ name: 'weights', cells: map.width, effects: ofRecord(effect), unit: grid }, allotment);
+  const weights = additiveMechanism(
+    { name: 'weights', cells: map.width, sensitivity: perRecordSensitivity(sensitivity), unit: grid },
+    budgetShare,
+  );
   return {
     method: 'output',
-    noise: weights.law.kind,
+    noise: weights.distribution.kind,
     certified: true,
-    why: `The best weights with ${lawWords(weights.law.kind)} noise; one record can move them by at most ${toNumber(l2).toPrecision(3)}.`,
+    why: `The best weights with ${distributionWords(weights.distribution.kind)} noise; one record can move them by at most ${toNumber(l2).toPrecision(3)}.`,
     mechanisms: [weights],
     blur: grid * Math.sqrt(weights.variance * map.width),
     // Noise, plus rounding to the grid and a solver that stops early.
-    half: grid * (halfWidth(inDoubles(weights.law), 0.05) + 0.5) + tolerance / regularisation,
+    half: grid * (noiseHalfWidth(inDoubles(weights.distribution), 0.05) + 0.5) + tolerance / regularisation,
     intervals: `95 % intervals of the noise around the weights that are best for these very rows under the penalty ${regularisation.toPrecision(2)}; what the penalty pulls towards 0 and the error of sampling are not in them.`,
-    ready: (paid) => {
-      const add = weights.ready(paid);
+    prepare: (payment) => {
+      const add = weights.prepare(payment);
       return (examples) => {
         const w = minimise({ examples, loss, records, radius: map.radius, regularisation }, tolerance);
         // Dividing by a power of two is exact, so each coordinate is off by at most half a grid unit.

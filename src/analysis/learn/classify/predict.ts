@@ -1,7 +1,7 @@
-import type { Term } from './features.js';
+import type { WeightTerm } from './features.js';
 
 /** One weight with its part of a column. `interval` is the weight's confidence interval. */
-export type ClassifierWeight = Term & { readonly weight: number; readonly interval?: readonly [number, number] };
+export type ClassifierWeight = WeightTerm & { readonly weight: number; readonly interval?: readonly [number, number] };
 
 /** A linear classifier in the columns' own units. Plain data. */
 export interface ClassifyResult {
@@ -29,8 +29,8 @@ export interface Prediction {
 type Row = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>;
 
 /** Applies a released classifier to a row given as column: value. A missing value contributes zero. */
-export function predict(result: Pick<ClassifyResult, 'model' | 'intercept' | 'weights'>, row: Row): Prediction {
-  const score = result.weights.reduce((s, w) => s + w.weight * enters(w, row[w.column]), result.intercept);
+export function predictRow(result: Pick<ClassifyResult, 'model' | 'intercept' | 'weights'>, row: Row): Prediction {
+  const score = result.weights.reduce((s, w) => s + w.weight * featureValue(w, row[w.column]), result.intercept);
   return {
     score,
     positive: score > 0,
@@ -38,7 +38,7 @@ export function predict(result: Pick<ClassifyResult, 'model' | 'intercept' | 'we
   };
 }
 
-function enters(term: Term, cell: Row[string]): number {
+function featureValue(term: WeightTerm, cell: Row[string]): number {
   if (cell === null || cell === undefined) return 0;
   const text = `${cell}`.trim();
   if (term.kind === 'level') return text === term.level ? 1 : 0;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readRequest } from '../request.js';
 
-export const request = z.strictObject({
+export const classifySchema = z.strictObject({
   label: z.string().min(1),
   positive: z.array(z.union([z.string(), z.number()]).transform(String)).min(1),
   features: z.array(z.string().min(1)).min(1).max(200),
@@ -17,7 +17,7 @@ export const request = z.strictObject({
   /** Accepts a mechanism whose proof assumes exact arithmetic. */
   asPublished: z.boolean().default(false),
 });
-export type ClassifyRequest = z.infer<typeof request>;
+export type ClassifyRequest = z.infer<typeof classifySchema>;
 
 export const parseClassify = (input: unknown): ClassifyRequest =>
-  readRequest(request, input, '{"label": "income", "positive": [">50K"], "features": ["age", "education"]}');
+  readRequest(classifySchema, input, '{"label": "income", "positive": [">50K"], "features": ["age", "education"]}');

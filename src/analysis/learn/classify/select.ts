@@ -1,20 +1,20 @@
 import { Fault } from '../../../base/errors.js';
 import { rational } from '../../../base/exact/rational.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import type { Policy } from '../../../policy/policy.js';
-import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
-import type { Paid } from '../../../privacy/mechanism/paid.js';
-import { type Selection, selection } from '../../../privacy/mechanism/select.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
+import type { Payment } from '../../../privacy/mechanism/paid.js';
+import { type ExponentialMechanism, exponentialMechanism } from '../../../privacy/mechanism/select.js';
 import { streamIndices } from '../../../query/count/stream.js';
-import { ofRecord } from '../effects.js';
+import { perRecordSensitivity } from '../effects.js';
 import { scoreGrid } from '../network/score-grid.js';
 import { oneRowEach } from '../public-size.js';
-import type { Feature, FeatureMap } from './features.js';
+import type { ColumnFeature, FeatureMap } from './features.js';
 
 /** A paid selection of features before training. */
 export interface FeatureChoice {
-  readonly mechanisms: readonly Selection[];
-  readonly choose: (engine: Pinned, paid: Paid) => Promise<readonly Feature[]>;
+  readonly mechanisms: readonly ExponentialMechanism[];
+  readonly choose: (engine: Snapshot, payment: Payment) => Promise<readonly ColumnFeature[]>;
 }
 
 export interface ChoiceTerms {
@@ -26,7 +26,7 @@ export interface ChoiceTerms {
  * Features of high relevance to the label and low redundancy, picked one at a time by the exponential mechanism: fewer, less
  * correlated columns have less sensitivity. Guarantee in select.proof.md.
  */
-export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: Allotment, terms: ChoiceTerms): FeatureChoice {
+export function featureChoice(policy: Policy, map: FeatureMap, budgetShare: BudgetShare, terms: ChoiceTerms): FeatureChoice {
   const { keep, records } = terms;
   if (keep > map.features.length)
     throw new Fault(
@@ -40,12 +40,12 @@ export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: All
       'Features can be selected only when a record is one row.',
       'Leave out "select", or declare maxRows: 1, without pairs.',
     );
-  const steps = choices(keep, records, allotment);
+  const steps = choiceMechanisms(keep, records, budgetShare);
   return {
     mechanisms: [...new Set(steps)],
-    choose: async (engine, paid) => {
+    choose: async (engine, payment) => {
       const tables = await pairCounts(engine, policy, map);
-      return pick(map.features.length, steps, paid, scoresOf(tables, records)).map((f) => map.features[f]!);
+      return pickFeatures(map.features.length, steps, payment, scoresOf(tables, records)).map((f) => map.features[f]!);
     },
   };
 }
@@ -54,33 +54,41 @@ export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: All
  * Sequential choices with equal parts of the budget. The first depends on the label only, so its sensitivity is smaller
  * (select.proof.md).
  */
-export function choices(keep: number, records: number, allotment: Allotment): Selection[] {
+export function choiceMechanisms(keep: number, records: number, budgetShare: BudgetShare): ExponentialMechanism[] {
   const { reach } = scoreGrid(records);
-  const made = (name: string, cells: number, moved: bigint): Selection => {
+  const made = (name: string, cells: number, moved: bigint): ExponentialMechanism => {
     const many = BigInt(cells);
-    const effects = ofRecord({ l1: many * moved, l2squared: many * moved * moved });
-    return selection({ name, cells, effects }, partOf(allotment, rational(cells, keep)));
+    const sensitivity = perRecordSensitivity({ l1: many * moved, l2squared: many * moved * moved });
+    return exponentialMechanism({ name, cells, sensitivity }, splitShare(budgetShare, rational(cells, keep)));
   };
   const first = made('choice of features', 1, reach);
   if (keep === 1) return [first];
-  return [first, ...new Array<Selection>(keep - 1).fill(made('choice of features after the first', keep - 1, 2n * reach + 1n))];
+  return [
+    first,
+    ...new Array<ExponentialMechanism>(keep - 1).fill(made('choice of features after the first', keep - 1, 2n * reach + 1n)),
+  ];
 }
 
 /** Distance of two columns from independence, in units of the public grid; column 0 is the label. */
-interface Scores {
+interface PairScores {
   readonly of: (i: number, j: number) => bigint;
   /** Upper bound of any score, whatever the rows. */
   readonly most: bigint;
 }
 
-export function scoresOf(tables: PairCounts, records: number): Scores {
+export function scoresOf(tables: PairCounts, records: number): PairScores {
   // The sensitivity holds for this public number of rows; another number means that the data is being written to.
   if (tables.rows !== records) throw new RangeError('the number of records has changed');
   const { unit, most } = scoreGrid(records);
   return { of: (i, j) => distance(tables, i, j, BigInt(records)) / unit, most };
 }
 
-export function pick(features: number, steps: readonly Selection[], paid: Paid, score: Scores): number[] {
+export function pickFeatures(
+  features: number,
+  steps: readonly ExponentialMechanism[],
+  payment: Payment,
+  score: PairScores,
+): number[] {
   const left = Array.from({ length: features }, (_, f) => f);
   const kept: number[] = [];
   for (const step of steps) {
@@ -88,7 +96,7 @@ export function pick(features: number, steps: readonly Selection[], paid: Paid, 
       const shared = kept.reduce((s, g) => s + score.of(f + 1, g + 1), 0n);
       return score.most - score.of(f + 1, 0) + (kept.length > 0 ? shared / BigInt(kept.length) : 0n);
     });
-    kept.push(...left.splice(step.choose(paid, penalties), 1));
+    kept.push(...left.splice(step.choose(payment, penalties), 1));
   }
   return kept.sort((a, b) => a - b);
 }
@@ -114,7 +122,7 @@ export function tallyPairs(levels: readonly number[]): PairCounts & { add(row: A
   return tally;
 }
 
-async function pairCounts(engine: Pinned, policy: Policy, map: FeatureMap): Promise<PairCounts> {
+async function pairCounts(engine: Snapshot, policy: Policy, map: FeatureMap): Promise<PairCounts> {
   const level = [
     (x: number) => (x < 0 ? 2 : map.label.positive.has(x) ? 1 : 0),
     ...map.features.map((f) => (x: number) => f.level(x)),
@@ -143,7 +151,7 @@ function distance({ levels, tables }: PairCounts, i: number, j: number, n: bigin
     down[k % width]! += BigInt(count);
   });
   return table.reduce<bigint>((sum, count, k) => {
-    const apart = n * BigInt(count) - across[Math.floor(k / width)]! * down[k % width]!;
-    return sum + (apart < 0n ? -apart : apart);
+    const deviation = n * BigInt(count) - across[Math.floor(k / width)]! * down[k % width]!;
+    return sum + (deviation < 0n ? -deviation : deviation);
   }, 0n);
 }

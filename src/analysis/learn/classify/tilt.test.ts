@@ -4,20 +4,20 @@ import { madeExamples, numberMap } from '../../../../test/made-examples.js';
 import { auditOutputs } from '../../../../test/statistical/statistical.js';
 import { add, compare, divide, rational, toNumber } from '../../../base/exact/rational.js';
 import { pure } from '../../../privacy/mechanism/allotment.js';
-import { costOf } from '../../../privacy/mechanism/cost.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
-import type { Tilted } from '../../../privacy/mechanism/tilted.js';
-import { addSlopes, fineness } from './descent.js';
+import { drawCost } from '../../../privacy/mechanism/cost.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
+import type { ObjectivePerturbation } from '../../../privacy/mechanism/tilted.js';
+import { fineness, gradientSum } from './descent.js';
 import type { Examples } from './examples.js';
 import { unit } from './features.js';
 import { gradient, gradientAtMost, margin } from './gradient.js';
-import { easedLogistic, huberHinge, type Loss, logistic } from './loss.js';
+import { huberHinge, type Loss, linearisedLogistic, logistic } from './loss.js';
 import { minimise } from './minimise.js';
-import { slackOf, tiltTrainer } from './tilt.js';
-import type { Setting } from './trainer.js';
+import { solverSlack, tiltTrainer } from './tilt.js';
+import type { ClassifySetting } from './trainer.js';
 
-const losses: readonly Loss[] = [logistic, easedLogistic(9 / 16), huberHinge(0.5)];
-const setting = (features: number, records: number, more: Partial<Setting> = {}): Setting => ({
+const losses: readonly Loss[] = [logistic, linearisedLogistic(9 / 16), huberHinge(0.5)];
+const setting = (features: number, records: number, more: Partial<ClassifySetting> = {}): ClassifySetting => ({
   map: numberMap(features),
   loss: logistic,
   regularisation: 0.05,
@@ -33,7 +33,7 @@ function determinant(examples: Examples, loss: Loss, radius: number, penalty: nu
   const d = examples.width;
   const h = Array.from({ length: d }, (_, j) => Array.from({ length: d }, (_, k) => (j === k ? penalty : 0)));
   for (let i = 0; i < examples.count; i++) {
-    const bend = loss.bend(margin(examples, radius, w, i));
+    const bend = loss.secondDerivative(margin(examples, radius, w, i));
     const x = Array.from({ length: d }, (_, j) => examples.value[i * d + j]! / radius);
     for (let j = 0; j < d; j++) for (let k = 0; k < d; k++) h[j]![k]! += bend * x[j]! * x[k]!;
   }
@@ -54,14 +54,14 @@ describe('the random linear term', () => {
         fc.constantFrom(...losses),
         (rows, other, list, loss) => {
           const s = setting(2, rows.length, { loss, regularisation: 4 });
-          const [weights] = tiltTrainer(s, pure(rational(1))).mechanisms as [Tilted];
+          const [weights] = tiltTrainer(s, pure(rational(1))).mechanisms as [ObjectivePerturbation];
           const w = Float64Array.from(list);
           const worlds = [rows, [other, ...rows.slice(1)]].map((r) => madeExamples(s.map, r));
-          const [here, there] = worlds.map((e) => addSlopes(e, loss, s.map.radius, w));
-          const apart = here!.reduce((sum, x, j) => sum + Math.abs(x - there![j]!) + 1, 0);
-          expect(apart).toBeLessThanOrEqual(2 * s.map.slots * (loss.steepest * fineness * unit + 1));
+          const [here, there] = worlds.map((e) => gradientSum(e, loss, s.map.radius, w));
+          const distance = here!.reduce((sum, x, j) => sum + Math.abs(x - there![j]!) + 1, 0);
+          expect(distance).toBeLessThanOrEqual(2 * s.map.slots * (loss.steepest * fineness * unit + 1));
           const [a, b] = worlds.map((e) => determinant(e, loss, s.map.radius, rows.length * 4, w));
-          expect(Math.abs(Math.log(a! / b!))).toBeLessThanOrEqual(toNumber(weights.law.bend));
+          expect(Math.abs(Math.log(a! / b!))).toBeLessThanOrEqual(toNumber(weights.distribution.bend));
         },
       ),
     );
@@ -71,30 +71,32 @@ describe('the random linear term', () => {
     for (const [each, loss] of [
       [1, logistic],
       [3, logistic],
-      [1, easedLogistic(9 / 16)],
+      [1, linearisedLogistic(9 / 16)],
     ] as const) {
       const s = setting(3, 1000, { each, loss });
-      const [{ law, cost }] = tiltTrainer(s, pure(rational(1))).mechanisms as [Tilted];
+      const [{ distribution, cost }] = tiltTrainer(s, pure(rational(1))).mechanisms as [ObjectivePerturbation];
       const l1 = rational(2 * each * s.map.slots * (loss.steepest * fineness * unit + 1));
-      const total = add(add(divide(l1, law.scale), law.bend), divide(law.slack, law.fuzz));
-      expect(costOf(law, 'pure', { l1: l1.num, l2squared: 0n })).toEqual(total);
+      const total = add(add(divide(l1, distribution.scale), distribution.bend), divide(distribution.slack, distribution.fuzz));
+      expect(drawCost(distribution, 'pure', { l1: l1.num, l2squared: 0n })).toEqual(total);
       expect(compare(total, rational(1))).toBeLessThanOrEqual(0);
       expect(toNumber(total)).toBeGreaterThan(0.9999);
       expect([...cost.perRecord.values()]).toEqual([rational(1)]);
-      expect(toNumber(law.bend)).toBeCloseTo((each * 0.25) / (1000 * 0.05), 9);
+      expect(toNumber(distribution.bend)).toBeCloseTo((each * 0.25) / (1000 * 0.05), 9);
     }
   });
 
   it('a penalty under which the curvature would cost more than half of the budget is raised', () => {
-    const [{ law }] = tiltTrainer(setting(2, 100, { regularisation: 1e-6 }), pure(rational(1, 10))).mechanisms as [Tilted];
-    expect(toNumber(law.bend)).toBeLessThan(0.05);
-    expect(toNumber(law.bend)).toBeGreaterThan(0.049);
+    const [{ distribution }] = tiltTrainer(setting(2, 100, { regularisation: 1e-6 }), pure(rational(1, 10))).mechanisms as [
+      ObjectivePerturbation,
+    ];
+    expect(toNumber(distribution.bend)).toBeLessThan(0.05);
+    expect(toNumber(distribution.bend)).toBeGreaterThan(0.049);
   });
 
   it('neighbouring data sets with the same minimiser differ in output by no more than the slack that is paid for', () => {
     // The real linear term may be anywhere within half a unit of the rounded one: both ends are tried, with an early-stopping solver.
     const s = setting(2, 50, { regularisation: 0.1 });
-    const { tolerance, grid, slack } = slackOf(s, 0.1, 1);
+    const { tolerance, grid, slack } = solverSlack(s, 0.1, 1);
     const rows = Array.from({ length: 50 }, (_, i) => ({
       x: [Math.cos(i), Math.sin(3 * i)],
       y: i % 3 ? (1 as const) : (-1 as const),
@@ -112,11 +114,11 @@ describe('the random linear term', () => {
         },
         tolerance,
       );
-    const told = (w: Float64Array) => [...w].map((x) => Math.round(x / grid));
-    const [a, b] = [told(at(-0.5, tolerance)), told(at(0.5, 1e-12))];
-    const apart = a.reduce((sum, x, j) => sum + Math.abs(x - b[j]!), 0);
-    expect(apart).toBeLessThanOrEqual(Number(slack));
-    expect(apart).toBeGreaterThan(Number(slack) / 1000);
+    const onGridPoints = (w: Float64Array) => [...w].map((x) => Math.round(x / grid));
+    const [a, b] = [onGridPoints(at(-0.5, tolerance)), onGridPoints(at(0.5, 1e-12))];
+    const distance = a.reduce((sum, x, j) => sum + Math.abs(x - b[j]!), 0);
+    expect(distance).toBeLessThanOrEqual(Number(slack));
+    expect(distance).toBeGreaterThan(Number(slack) / 1000);
   });
 
   it('the gradient error that is certified includes the linear term', () => {
@@ -140,11 +142,11 @@ describe('the random linear term', () => {
 
   it('the trainer stays below epsilon in an audit that detects much of it, and noise for three times the budget fails the audit', () => {
     const map = numberMap(1);
-    const s: Setting = { map, loss: huberHinge(0.5), regularisation: 20, records: 1, each: 1 };
+    const s: ClassifySetting = { map, loss: huberHinge(0.5), regularisation: 20, records: 1, each: 1 };
     const world = (y: 1 | -1) => madeExamples(map, [{ x: [1], y }]);
-    const run = (of: Setting, budget: number) => (y: 1 | -1) => {
+    const run = (of: ClassifySetting, budget: number) => (y: 1 | -1) => {
       const trainer = tiltTrainer(of, pure(rational(budget)));
-      return Array.from({ length: 12_000 }, () => [...trainer.ready(new Paid(trainer.mechanisms))(world(y))]);
+      return Array.from({ length: 12_000 }, () => [...trainer.prepare(new Payment(trainer.mechanisms))(world(y))]);
     };
     const features = [{ name: 'sum', of: (o: readonly number[]) => o.reduce((a, b) => a + b, 0) }];
     const found = (release: (y: 1 | -1) => number[][]) => auditOutputs(release(1), release(-1), { features }).epsilon;

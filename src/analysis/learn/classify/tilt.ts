@@ -1,33 +1,33 @@
 import { add, divide, fromNumber, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
-import { tilted } from '../../../privacy/mechanism/tilted.js';
-import { rowsReplaced } from '../effects.js';
-import { addSlopes, fineness } from './descent.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
+import { objectivePerturbation } from '../../../privacy/mechanism/tilted.js';
+import { sparseRowsSensitivity } from '../effects.js';
+import { fineness, gradientSum } from './descent.js';
 import { unit } from './features.js';
 import { gradientError } from './gradient.js';
 import { minimise } from './minimise.js';
 import { onGrid, rootUp } from './output.js';
-import type { Setting, Trainer } from './trainer.js';
+import type { ClassifySetting, Trainer } from './trainer.js';
 
 /**
  * The minimiser of the objective with a random linear term: noise once instead of in every step. Unlike the published form it pays
  * for rounding and for an early-stopping solver (tilt.proof.md).
  */
-export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
+export function tiltTrainer(setting: ClassifySetting, budgetShare: BudgetShare): Trainer {
   const { map, loss, records, each } = setting;
-  const regularisation = penaltyFor(setting, toNumber(allotment.amount));
+  const regularisation = penaltyFor(setting, toNumber(budgetShare.amount));
   const bend = curvatureCost(setting, regularisation);
-  const { tolerance, grid, slack } = slackOf(setting, regularisation, toNumber(allotment.amount));
-  const weights = tilted(
+  const { tolerance, grid, slack } = solverSlack(setting, regularisation, toNumber(budgetShare.amount));
+  const weights = objectivePerturbation(
     {
       name: 'weights',
       cells: map.width,
       // Every coordinate that changes may be rounded one unit further.
-      effects: rowsReplaced(each, map.slots, Math.ceil(loss.steepest * fineness * unit) + 1),
+      sensitivity: sparseRowsSensitivity(each, map.slots, Math.ceil(loss.steepest * fineness * unit) + 1),
       bend,
       slack,
     },
-    allotment,
+    budgetShare,
   );
   const perUnit = 1 / (fineness * map.radius);
   return {
@@ -38,19 +38,19 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
     mechanisms: [weights],
     intervals:
       'No intervals: the noise is a slope of the objective, and how far it moves each weight depends on how curved the objective is at the rows, which was not paid for. The method "output" has them.',
-    blur: (perUnit * toNumber(weights.law.scale) * Math.sqrt(2 * map.width)) / (records * regularisation),
-    ready: (paid) => {
-      const draw = weights.ready(paid);
+    blur: (perUnit * toNumber(weights.distribution.scale) * Math.sqrt(2 * map.width)) / (records * regularisation),
+    prepare: (payment) => {
+      const draw = weights.prepare(payment);
       return (examples) => {
-        const told = draw({
+        const gridWeights = draw({
           minimise: (linear) => {
             const objective = { examples, loss, records, radius: map.radius, regularisation };
             const w = minimise({ ...objective, linear: Float64Array.from(linear, (x) => Number(x) * perUnit) }, tolerance);
             return Array.from(w, (x) => BigInt(Math.round(x / grid)));
           },
-          pull: (w) =>
+          gradient: (w) =>
             Array.from(
-              addSlopes(
+              gradientSum(
                 examples,
                 loss,
                 map.radius,
@@ -59,18 +59,18 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
               BigInt,
             ),
         });
-        return Float64Array.from(told, (x) => Number(x) * grid);
+        return Float64Array.from(gridWeights, (x) => Number(x) * grid);
       };
     },
   };
 }
 
 /** Penalty under which the curvature costs at most half of the budget. */
-const penaltyFor = ({ loss, records, each, regularisation }: Setting, epsilon: number): number =>
+const penaltyFor = ({ loss, records, each, regularisation }: ClassifySetting, epsilon: number): number =>
   Math.max(regularisation, (2.001 * each * loss.curvature) / (records * epsilon));
 
 /** log(1 + q) <= q, for each row of a record. The factor covers that the curvature of the loss may slightly exceed its double. */
-function curvatureCost({ loss, records, each }: Setting, regularisation: number): Rational {
+function curvatureCost({ loss, records, each }: ClassifySetting, regularisation: number): Rational {
   const fastest = multiply(fromNumber(loss.curvature), rational(2 ** 40 + 1, 2 ** 40));
   return divide(multiply(rational(each), fastest), multiply(rational(records), fromNumber(regularisation)));
 }
@@ -79,7 +79,7 @@ function curvatureCost({ loss, records, each }: Setting, regularisation: number)
  * Tolerance of the solver, and the largest distance between outputs of neighbouring data sets with the same minimiser. Public numbers
  * only.
  */
-export function slackOf({ map, loss, records, each }: Setting, regularisation: number, epsilon: number) {
+export function solverSlack({ map, loss, records, each }: ClassifySetting, regularisation: number, epsilon: number) {
   // Longer than any linear term that will be drawn; the certificate fails for none up to eight times as long.
   const longest = (100 * Math.sqrt(map.width) * 8 * each * map.slots * unit) / (epsilon * map.radius * records);
   const blind = gradientError({
@@ -94,7 +94,7 @@ export function slackOf({ map, loss, records, each }: Setting, regularisation: n
   const tolerance = Math.max(1e-5 / records, 8 * blind);
   // The linear term is a real number, recorded to half a unit.
   const rounding = divide(rootUp(BigInt(map.width)), rational(2n * BigInt(fineness) * BigInt(map.radius) * BigInt(records)));
-  const apart = divide(multiply(rational(2), add(fromNumber(tolerance), rounding)), fromNumber(regularisation));
-  const { grid, effect } = onGrid(apart, map.width);
-  return { tolerance, grid, slack: effect.l1 };
+  const largestShift = divide(multiply(rational(2), add(fromNumber(tolerance), rounding)), fromNumber(regularisation));
+  const { grid, sensitivity } = onGrid(largestShift, map.width);
+  return { tolerance, grid, slack: sensitivity.l1 };
 }

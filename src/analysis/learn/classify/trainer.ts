@@ -1,11 +1,11 @@
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import type { Paid } from '../../../privacy/mechanism/paid.js';
+import type { Payment } from '../../../privacy/mechanism/paid.js';
 import type { Examples } from './examples.js';
 import type { FeatureMap } from './features.js';
 import type { Loss } from './loss.js';
 
 /** Public facts known before the data is read; every method derives its noise from these alone. */
-export interface Setting {
+export interface ClassifySetting {
   readonly map: FeatureMap;
   readonly loss: Loss;
   readonly regularisation: number;
@@ -29,5 +29,5 @@ export interface Trainer {
   /** Meaning of the intervals, as published. */
   readonly intervals: string;
   /** The returned function sees the data, and trains weights for rows of length at most one. */
-  readonly ready: (paid: Paid) => (examples: Examples) => Float64Array;
+  readonly prepare: (payment: Payment) => (examples: Examples) => Float64Array;
 }

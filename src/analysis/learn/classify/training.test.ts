@@ -1,26 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeExamples, numberMap } from '../../../../test/made-examples.js';
-import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { add, compare, divide, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
 import { pure, zcdp } from '../../../privacy/mechanism/allotment.js';
-import type { Law } from '../../../privacy/mechanism/law.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
-import { addSlopes, descentTrainer, fineness, stepsFor } from './descent.js';
+import type { NoiseDistribution } from '../../../privacy/mechanism/law.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
+import { descentTrainer, fineness, gradientSum, stepCount } from './descent.js';
 import type { Examples } from './examples.js';
 import { unit } from './features.js';
 import { gradient, gradientAtMost, length, margin } from './gradient.js';
-import { easedLogistic, huberHinge, type Loss, logistic } from './loss.js';
+import { huberHinge, type Loss, linearisedLogistic, logistic } from './loss.js';
 import { minimise } from './minimise.js';
 import { objectiveTrainer } from './objective.js';
-import { outputReach, outputTrainer } from './output.js';
-import type { Setting, Trainer } from './trainer.js';
+import { outputSensitivity, outputTrainer } from './output.js';
+import type { ClassifySetting, Trainer } from './trainer.js';
 
 const cell = fc.double({ min: -1, max: 1, noNaN: true });
 const row = (features: number) =>
   fc.record({ x: fc.array(cell, { minLength: features, maxLength: features }), y: fc.constantFrom(1 as const, -1 as const) });
-const losses: readonly Loss[] = [logistic, easedLogistic(9 / 16), huberHinge(0.5), huberHinge(0.1)];
-const setting = (features: number, records: number, more: Partial<Setting> = {}): Setting => ({
+const losses: readonly Loss[] = [logistic, linearisedLogistic(9 / 16), huberHinge(0.5), huberHinge(0.1)];
+const setting = (features: number, records: number, more: Partial<ClassifySetting> = {}): ClassifySetting => ({
   map: numberMap(features),
   loss: logistic,
   regularisation: 0.01,
@@ -29,10 +29,10 @@ const setting = (features: number, records: number, more: Partial<Setting> = {})
   ...more,
 });
 
-const train = (trainer: Trainer, examples: Examples) => trainer.ready(new Paid(trainer.mechanisms))(examples);
+const train = (trainer: Trainer, examples: Examples) => trainer.prepare(new Payment(trainer.mechanisms))(examples);
 /** Laplace scale or Gaussian variance. */
-const level = ({ law }: { readonly law: Law }): Rational =>
-  law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? law.variance : rational(0);
+const level = ({ distribution }: { readonly distribution: NoiseDistribution }): Rational =>
+  distribution.kind === 'laplace' ? distribution.scale : distribution.kind === 'gaussian' ? distribution.variance : rational(0);
 
 describe('the losses', () => {
   it('every loss has slopes between -1 and 0 that change no faster than its stated curvature', () => {
@@ -102,7 +102,7 @@ describe('the minimiser', () => {
         fc.constantFrom(0.003, 0.1, 2),
         (rows, other, loss, regularisation) => {
           const s = setting(2, rows.length, { loss, regularisation });
-          const { tolerance, l2 } = outputReach(s);
+          const { tolerance, l2 } = outputSensitivity(s);
           const solve = (list: typeof rows) =>
             minimise(
               { examples: madeExamples(s.map, list), loss, records: rows.length, radius: s.map.radius, regularisation },
@@ -118,7 +118,7 @@ describe('the minimiser', () => {
 
   it('the minimiser reaches that sensitivity when a single row changes its label under a strong penalty', () => {
     const s = setting(1, 1, { loss: huberHinge(0.5), regularisation: 10 });
-    const { tolerance, l2 } = outputReach(s);
+    const { tolerance, l2 } = outputSensitivity(s);
     const solve = (y: 1 | -1) =>
       minimise(
         { examples: madeExamples(s.map, [{ x: [1], y }]), loss: s.loss, records: 1, radius: s.map.radius, regularisation: 10 },
@@ -132,18 +132,18 @@ describe('the minimiser', () => {
 describe('output perturbation', () => {
   it('the noise is scaled to the sensitivity bound 2 each / (n regularisation), tolerance and grid included', () => {
     const s = setting(3, 1000, { each: 2 });
-    const reach = outputReach(s);
+    const reach = outputSensitivity(s);
     expect(toNumber(reach.l2)).toBeGreaterThan((2 * 2) / (1000 * 0.01));
     expect(toNumber(reach.l2)).toBeLessThan(1.002 * ((2 * 2) / (1000 * 0.01)));
     expect(Number.isInteger(Math.log2(reach.grid))).toBe(true);
-    const { l1, l2squared } = reach.effect;
+    const { l1, l2squared } = reach.sensitivity;
     expect(Math.sqrt(Number(l2squared)) * reach.grid).toBeGreaterThan(toNumber(reach.l2) + 2 * reach.grid - 1e-12);
     expect(Number(l1)).toBeGreaterThanOrEqual((2 * toNumber(reach.l2)) / reach.grid + 4);
   });
 
   it('the reserved cost is at least what the noise costs', () => {
     const s = setting(3, 1000);
-    const { l1, l2squared } = outputReach(s).effect;
+    const { l1, l2squared } = outputSensitivity(s).sensitivity;
     const [laplace] = outputTrainer(s, pure(rational(1, 2))).mechanisms;
     const epsilon = divide(rational(l1), level(laplace!));
     expect(compare(epsilon, rational(1, 2))).toBeLessThanOrEqual(0);
@@ -172,7 +172,7 @@ describe('noisy gradient descent', () => {
     fc.assert(
       fc.property(row(3), fc.array(weight, { minLength: 4, maxLength: 4 }), fc.constantFrom(...losses), (one, w, loss) => {
         const map = numberMap(3);
-        const g = addSlopes(madeExamples(map, [one]), loss, map.radius, Float64Array.from(w));
+        const g = gradientSum(madeExamples(map, [one]), loss, map.radius, Float64Array.from(w));
         expect(g.every(Number.isInteger)).toBe(true);
         expect(g.reduce((s, x) => s + Math.abs(x), 0)).toBeLessThanOrEqual(fineness * map.slots * unit);
         expect(g.reduce((s, x) => s + x * x, 0)).toBeLessThanOrEqual(fineness ** 2 * map.slots * unit ** 2);
@@ -200,33 +200,33 @@ describe('noisy gradient descent', () => {
     // At weights of zero the hinge loss has its steepest slope on either side.
     const s = setting(3, 500, { each: 3, loss: huberHinge(0.5), steps: 4 });
     const others = Array.from({ length: 20 }, (_, i) => ({ x: [1, -1, i / 20], y: i % 2 ? (1 as const) : (-1 as const) }));
-    const run = (trainer: Trainer, mine: typeof others): Transcript => {
-      const transcript = new Transcript(trainer.mechanisms);
-      trainer.ready(transcript)(madeExamples(s.map, [...mine, ...others]));
+    const run = (trainer: Trainer, mine: typeof others): RecordingPayment => {
+      const transcript = new RecordingPayment(trainer.mechanisms);
+      trainer.prepare(transcript)(madeExamples(s.map, [...mine, ...others]));
       return transcript;
     };
     const three = (x: number, y: 1 | -1) => Array.from({ length: 3 }, () => ({ x: [x, x, x], y }));
     for (const within of [pure(rational(1)), zcdp(rational(1, 50))]) {
       const trainer = descentTrainer(s, within);
-      const [still, relabelled] = usedOf(run(trainer, three(1, 1)), run(trainer, three(1, -1)));
+      const [still, relabelled] = usedParts(run(trainer, three(1, 1)), run(trainer, three(1, -1)));
       expect(still).toBe(0);
       expect(relabelled).toBeCloseTo(1, 5);
       // The intercept of a row is always one, so three of four entries can change sign.
-      const [turned, gradients] = usedOf(run(trainer, three(1, 1)), run(trainer, three(-1, 1)));
+      const [turned, gradients] = usedParts(run(trainer, three(1, 1)), run(trainer, three(-1, 1)));
       expect(turned).toBeCloseTo(3 / 4, 5);
       expect(gradients).toBeLessThanOrEqual(1);
-      const [gone, without] = usedOf(run(trainer, three(1, 1)), run(trainer, []));
+      const [gone, without] = usedParts(run(trainer, three(1, 1)), run(trainer, []));
       expect(Math.max(gone!, without!)).toBeLessThanOrEqual(1);
       const fewer = descentTrainer({ ...s, each: 2 }, within);
-      expect(usedOf(run(fewer, three(1, 1)), run(fewer, three(1, -1)))[1]).toBeGreaterThan(1.4);
+      expect(usedParts(run(fewer, three(1, 1)), run(fewer, three(1, -1)))[1]).toBeGreaterThan(1.4);
     }
   });
 
   it('the reserved cost of output perturbation covers three rows of a record that change their label', () => {
     const s = setting(1, 3, { each: 3, loss: huberHinge(0.5), regularisation: 100 });
-    const run = (trainer: Trainer, y: 1 | -1): Transcript => {
-      const transcript = new Transcript(trainer.mechanisms);
-      trainer.ready(transcript)(
+    const run = (trainer: Trainer, y: 1 | -1): RecordingPayment => {
+      const transcript = new RecordingPayment(trainer.mechanisms);
+      trainer.prepare(transcript)(
         madeExamples(
           s.map,
           Array.from({ length: 3 }, () => ({ x: [1], y })),
@@ -236,17 +236,17 @@ describe('noisy gradient descent', () => {
     };
     for (const within of [pure(rational(1)), zcdp(rational(1, 50))]) {
       const trainer = outputTrainer(s, within);
-      const [used] = usedOf(run(trainer, 1), run(trainer, -1));
+      const [used] = usedParts(run(trainer, 1), run(trainer, -1));
       expect(used).toBeLessThanOrEqual(1);
       expect(used).toBeGreaterThan(0.98);
     }
   });
 
   it('descent takes more steps when the noise allows them', () => {
-    expect(stepsFor('pure', 0.003)).toBe(12);
-    expect(stepsFor('pure', 1)).toBe(3);
-    expect(stepsFor('zcdp', 0.003)).toBe(30);
-    expect(stepsFor('zcdp', 1e-9)).toBe(100);
+    expect(stepCount('pure', 0.003)).toBe(12);
+    expect(stepCount('pure', 1)).toBe(3);
+    expect(stepCount('zcdp', 0.003)).toBe(30);
+    expect(stepCount('zcdp', 1e-9)).toBe(100);
   });
 
   it('descent converges when all features are copies of one another, though its step is too long for that', () => {

@@ -1,7 +1,7 @@
 import { length } from './gradient.js';
 
 /** Descent on noisy gradients. Everything here is post-processing of published numbers. */
-export interface Walk {
+export interface DescentTask {
   readonly steps: number;
   /** Noisy mean row in feature units; descent is centred on it, which decouples the intercept. */
   readonly mean: Float64Array;
@@ -16,11 +16,11 @@ export interface Walk {
 
 const momentum = 0.5;
 /** Centred rows rarely have more than a fifth of the maximal curvature. If they do, descent detects it and shortens its step. */
-const longestStride = 14;
+const maxStride = 14;
 /** Most by which noise moves the weights per step, roughly; useful weights have a length around ten. */
-const longestStray = 2.5;
+const maxNoiseStep = 2.5;
 
-export function descend({ steps, mean, smoothness, regularisation, spread, gradient }: Walk): Float64Array {
+export function noisyDescent({ steps, mean, smoothness, regularisation, spread, gradient }: DescentTask): Float64Array {
   const width = mean.length;
   // z = b + w.x = (b + w.mean) + w.(x - mean): descent in the centred form, result in the original one.
   const natural = (u: Float64Array): Float64Array => {
@@ -31,7 +31,7 @@ export function descend({ steps, mean, smoothness, regularisation, spread, gradi
   let u: Float64Array = new Float64Array(width);
   let velocity: Float64Array = new Float64Array(width);
   let before: Float64Array | undefined;
-  let stride = Math.min(longestStride, (longestStray * smoothness) / (spread * Math.sqrt(width)));
+  let stride = Math.min(maxStride, (maxNoiseStep * smoothness) / (spread * Math.sqrt(width)));
   const late = Math.max(1, Math.round(0.35 * steps));
   const average = new Float64Array(width);
   for (let t = 0; t < steps; t++) {

@@ -4,12 +4,12 @@ import { smallDatabase, type Tables } from '../../../../test/tables-of-persons.j
 import { rational } from '../../../base/exact/rational.js';
 import type { Cell } from '../../../data/engine/engine.js';
 import type { Policy } from '../../../policy/policy.js';
-import { additive } from '../../../privacy/mechanism/additive.js';
+import { additiveMechanism } from '../../../privacy/mechanism/additive.js';
 import { pure } from '../../../privacy/mechanism/allotment.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
-import { followed, keyEffects } from './learn-keys.js';
-import { countNext, nextOf } from './prefixes.js';
+import { growPrefixes, keySensitivity } from './learn-keys.js';
+import { continuationsOf, countContinuations } from './prefixes.js';
 
 let database: Awaited<ReturnType<typeof smallDatabase>>;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ const visits = (maxRows: number): Policy => ({
     ],
   ]),
 });
-const tablesOf = (data: readonly (readonly Cell[])[], beside?: readonly (readonly Cell[])[]): Tables =>
+const tablesOf = (data: readonly (readonly Cell[])[], sideRows?: readonly (readonly Cell[])[]): Tables =>
   new Map([
     [
       'data',
@@ -51,11 +51,11 @@ const tablesOf = (data: readonly (readonly Cell[])[], beside?: readonly (readonl
         rows: data,
       },
     ],
-    ...(beside
+    ...(sideRows
       ? [
           [
             'visits',
-            { columns: ['person', 'kind', 'city'].map((name) => ({ name, type: 'text' as const })), rows: beside },
+            { columns: ['person', 'kind', 'city'].map((name) => ({ name, type: 'text' as const })), rows: sideRows },
           ] as const,
         ]
       : []),
@@ -76,9 +76,9 @@ async function farthest(
   for (const prefixes of prefixSets) {
     const request = { column: 'city', longest, ...(table !== undefined && { table }) };
     const counts = await Promise.all(
-      worlds.map(async (world) => (await countNext(database.pinned(world), policy, request, prefixes)).open()),
+      worlds.map(async (world) => (await countContinuations(database.pinned(world), policy, request, prefixes)).open()),
     );
-    expect(counts[0]).toHaveLength(prefixes.flatMap(nextOf).length);
+    expect(counts[0]).toHaveLength(prefixes.flatMap(continuationsOf).length);
     for (const a of counts)
       for (const b of counts) {
         const moved = a.map((x, i) => x - b[i]!);
@@ -104,7 +104,7 @@ describe('the release of undeclared values', () => {
       undefined,
       texts.map((text) => tablesOf([...others, ['me', text]])),
     );
-    const { l1, l2squared } = keyEffects(policy, {}).get(everyRecord)!;
+    const { l1, l2squared } = keySensitivity(policy, {}).get(everyRecord)!;
     expect([found.l1, found.l2]).toEqual([l1, l2squared]);
   });
 
@@ -135,7 +135,7 @@ describe('the release of undeclared values', () => {
               ),
         );
         const found = await farthest(policy, table, worlds);
-        const { l1, l2squared } = keyEffects(policy, table === undefined ? {} : { table }).get(everyRecord)!;
+        const { l1, l2squared } = keySensitivity(policy, table === undefined ? {} : { table }).get(everyRecord)!;
         expect([table, found.l1, found.l2]).toEqual([table, l1, l2squared]);
       }
     },
@@ -144,8 +144,8 @@ describe('the release of undeclared values', () => {
 
   it('the search extends prefixes above the noise, and draws noise for every continuation', async () => {
     const request = { column: 'city', longest: 4, most: 3 };
-    const noise = additive(
-      { name: 'keys', cells: 3 * 257, effects: keyEffects(samplePolicy([]), {}), times: 4 },
+    const noise = additiveMechanism(
+      { name: 'keys', cells: 3 * 257, sensitivity: keySensitivity(samplePolicy([]), {}), times: 4 },
       pure(rational(8)),
     );
     const rows = new Map([
@@ -156,29 +156,29 @@ describe('the release of undeclared values', () => {
       ['oslo', 600],
       ['x', 1],
     ]);
-    const asked: number[] = [];
-    const paid = new Paid([noise]);
-    const keys = await followed(noise, request, paid, async (prefixes) => {
-      const ways = prefixes.flatMap((prefix) => nextOf(prefix).map((next) => prefix + next));
-      asked.push(ways.length);
+    const requested: number[] = [];
+    const payment = new Payment([noise]);
+    const keys = await growPrefixes(noise, request, payment, async (prefixes) => {
+      const branches = prefixes.flatMap((prefix) => continuationsOf(prefix).map((next) => prefix + next));
+      requested.push(branches.length);
       const known = prefixes[0]!.length;
-      return ways.map((way) => {
+      return branches.map((branch) => {
         let count = 0;
         for (const [text, n] of rows) {
           const own = hex(text);
-          if (own.length <= 8 && prefixes.includes(own.slice(0, known)) && own.slice(0, known + 2) === way) count += n;
+          if (own.length <= 8 && prefixes.includes(own.slice(0, known)) && own.slice(0, known + 2) === branch) count += n;
         }
         return BigInt(count);
       });
     });
     // Köln has five bytes; the three most frequent of the others are extended.
     expect(keys.map(({ key }) => key)).toEqual(['ulm', 'bonn', 'rom']);
-    expect(asked[0]).toBe(256);
-    expect(asked.slice(1)).toEqual([3 * 257, 3 * 257, 3 * 257]);
+    expect(requested[0]).toBe(256);
+    expect(requested.slice(1)).toEqual([3 * 257, 3 * 257, 3 * 257]);
   });
 
   it('undeclared values cannot be learned when answers are the secrets', () => {
     const policy = samplePolicy([], { secret: 'answer', maxRows: 1 });
-    expect(() => keyEffects(policy, {})).toThrow('Keys can be learned where a row, a step or a person is the secret');
+    expect(() => keySensitivity(policy, {})).toThrow('Keys can be learned where a row, a step or a person is the secret');
   });
 });

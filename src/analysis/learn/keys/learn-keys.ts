@@ -2,19 +2,19 @@ import { Fault } from '../../../base/errors.js';
 import { codeText } from '../../../policy/code.js';
 import type { Policy } from '../../../policy/policy.js';
 import { didYouMean } from '../../../policy/suggest.js';
-import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
-import type { Effects } from '../../../privacy/mechanism/effect.js';
+import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
+import type { RecordSensitivity } from '../../../privacy/mechanism/effect.js';
 import { inDoubles } from '../../../privacy/mechanism/law.js';
-import { halfWidth } from '../../../privacy/mechanism/law-width.js';
-import type { Paid } from '../../../privacy/mechanism/paid.js';
+import { noiseHalfWidth } from '../../../privacy/mechanism/law-width.js';
+import type { Payment } from '../../../privacy/mechanism/paid.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
-import { toldOf } from '../../../release/session/allowance.js';
+import { planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
-import type { AskOptions, Session } from '../../../release/session/session.js';
-import { rowsMoved } from '../effects.js';
-import { countNext, type KeyColumn, nextOf, theEnd } from './prefixes.js';
+import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
+import { tableSensitivity } from '../effects.js';
+import { continuationsOf, countContinuations, endMark, type KeyColumn } from './prefixes.js';
 
 export interface KeysRequest extends KeyColumn {
   /** Most keys that are found. */
@@ -39,16 +39,16 @@ export interface LearnedKeys {
 
 /** Probability, over the whole release, that a key is published which nobody has. */
 const falseKeys = 0.01;
-const missed = 0.05;
+const missProbability = 0.05;
 
 /** Threshold above which a noisy count is taken as nonzero; `cells`: number of counts of one step. */
-const threshold = ({ law }: Additive, { longest }: KeysRequest, cells: number): number =>
-  halfWidth(inDoubles(law), (2 * falseKeys) / (longest * cells));
+const threshold = ({ distribution }: AdditiveMechanism, { longest }: KeysRequest, cells: number): number =>
+  noiseHalfWidth(inDoubles(distribution), (2 * falseKeys) / (longest * cells));
 
 /** Replacing one record moves so many rows from one continuation to another, at every step (learn-keys.proof.md). */
-export function keyEffects({ protect, tables }: Policy, { table }: Pick<KeyColumn, 'table'>): Effects {
-  if (protect.secret === 'row' || protect.secret === 'step') return rowsMoved(1);
-  if (protect.secret === 'person') return rowsMoved(table === undefined ? protect.maxRows : tables!.get(table)!.maxRows);
+export function keySensitivity({ protect, tables }: Policy, { table }: Pick<KeyColumn, 'table'>): RecordSensitivity {
+  if (protect.secret === 'row' || protect.secret === 'step') return tableSensitivity(1);
+  if (protect.secret === 'person') return tableSensitivity(table === undefined ? protect.maxRows : tables!.get(table)!.maxRows);
   throw new Fault(
     'QUERY_UNSUPPORTED',
     `Keys can be learned where a row, a step or a person is the secret; this policy protects ${protect.secret === 'answer' ? 'answers, of which every declared column is one' : `an ${protect.secret}`}.`,
@@ -56,27 +56,31 @@ export function keyEffects({ protect, tables }: Policy, { table }: Pick<KeyColum
   );
 }
 
-const largestCells = (most: number): number => most * nextOf(' ').length;
+const largestCells = (most: number): number => most * continuationsOf(' ').length;
 
-const noiseFor = (label: string, { most, longest }: KeysRequest, effects: Effects, allotment: Allotment): Additive =>
-  additive({ name: label, cells: largestCells(most), effects, times: longest }, allotment);
+const noiseFor = (
+  label: string,
+  { most, longest }: KeysRequest,
+  sensitivity: RecordSensitivity,
+  budgetShare: BudgetShare,
+): AdditiveMechanism => additiveMechanism({ name: label, cells: largestCells(most), sensitivity, times: longest }, budgetShare);
 
-async function prepare(session: Session, request: KeysRequest, options: AskOptions) {
+async function prepareKeys(session: PrivacySession, request: KeysRequest, options: ReleaseOptions) {
   const { policy } = session;
   const { column, table, most, longest } = request;
   refuseDeclared(policy, request);
-  const effects = keyEffects(policy, request);
+  const sensitivity = keySensitivity(policy, request);
   refuseUnknown(column, await session.sourceColumns(table));
   const allowance = await session.allowance(options, undefined, { sums: true });
-  const allotment = allowance.rho ?? allowance.pure;
-  if (!allotment) throw nothingLeft();
+  const budgetShare = allowance.rho ?? allowance.pure;
+  if (!budgetShare) throw nothingLeft();
   const label = options.label ?? `which values ${table === undefined ? '' : `${table}.`}${column} has`;
-  const noise = noiseFor(label, request, effects, allotment);
-  const plan = session.frame({
+  const noise = noiseFor(label, request, sensitivity, budgetShare);
+  const plan = session.completePlan({
     label,
-    ...toldOf(allowance),
+    ...planFieldsOf(allowance),
     mechanisms: [noise],
-    mechanism: noise.law.kind,
+    mechanism: noise.distribution.kind,
     why: `Noisy counts of how texts go on, byte by byte, ${longest} times; at most ${most} are followed.`,
     counting: { where: 'database', database: { statements: longest, rows: largestCells(most) } },
     errors: [],
@@ -106,17 +110,17 @@ function refuseUnknown(name: string, known: readonly string[]): void {
   throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
 }
 
-export const planKeys = async (session: Session, request: KeysRequest, options: AskOptions): Promise<Plan> =>
-  (await prepare(session, request, options)).plan;
+export const planKeys = async (session: PrivacySession, request: KeysRequest, options: ReleaseOptions): Promise<Plan> =>
+  (await prepareKeys(session, request, options)).plan;
 
 /** Frequent values of a column whose values nobody has declared: paid for before any of them is read. */
-export async function learnKeys(
-  session: Session,
+export async function releaseKeys(
+  session: PrivacySession,
   request: KeysRequest,
-  options: AskOptions,
+  options: ReleaseOptions,
 ): Promise<{ readonly learned: LearnedKeys; readonly receipt: Receipt }> {
   const { policy } = session;
-  const { allowance, noise, plan } = await prepare(session, request, options);
+  const { allowance, noise, plan } = await prepareKeys(session, request, options);
   const { column, table, most, longest } = request;
   const { result, receipt } = await session.analyse<readonly FoundKey[]>({
     kind: 'learn keys',
@@ -124,35 +128,41 @@ export async function learnKeys(
     canonical: JSON.stringify([column, table ?? null, most, longest]),
     plan,
     mechanisms: [noise],
-    execute: (engine, paid) =>
-      followed(noise, request, paid, async (prefixes) => (await countNext(engine, policy, request, prefixes)).open()),
+    execute: (engine, payment) =>
+      growPrefixes(noise, request, payment, async (prefixes) =>
+        (await countContinuations(engine, policy, request, prefixes)).open(),
+      ),
   });
-  const seen = threshold(noise, request, largestCells(most)) + halfWidth(inDoubles(noise.law), (2 * missed) / longest);
-  const noiseScale = spreadOf(noise.law);
+  const seen =
+    threshold(noise, request, largestCells(most)) +
+    noiseHalfWidth(inDoubles(noise.distribution), (2 * missProbability) / longest);
+  const noiseScale = noiseWidth(noise.distribution);
   return { learned: { column, ...(table !== undefined && { table }), keys: result, least: seen, noiseScale }, receipt };
 }
 
-interface Begun {
+interface SeenPrefix {
   readonly bytes: string;
   readonly rows: number;
 }
 
 /** Extends the prefixes whose noisy counts pass the threshold, one byte at a time; what is counted next depends on noisy counts only. */
-export async function followed(
-  noise: Additive,
+export async function growPrefixes(
+  noise: AdditiveMechanism,
   request: KeysRequest,
-  paid: Paid,
+  payment: Payment,
   count: (prefixes: readonly string[]) => Promise<readonly bigint[]>,
 ): Promise<readonly FoundKey[]> {
   const { most, longest } = request;
-  const whole: Begun[] = [];
-  let open: readonly Begun[] = [{ bytes: '', rows: Number.POSITIVE_INFINITY }];
+  const whole: SeenPrefix[] = [];
+  let open: readonly SeenPrefix[] = [{ bytes: '', rows: Number.POSITIVE_INFINITY }];
   for (let step = 0; step < longest && open.length > 0; step++) {
-    const ways = open.flatMap(({ bytes }) => nextOf(bytes).map((next) => ({ bytes: bytes + next, ends: next === theEnd })));
-    const add = noise.ready(paid, ways.length);
+    const branches = open.flatMap(({ bytes }) =>
+      continuationsOf(bytes).map((next) => ({ bytes: bytes + next, ends: next === endMark })),
+    );
+    const add = noise.prepare(payment, branches.length);
     const noisy = add(await count(open.map(({ bytes }) => bytes))).map(Number);
-    const above = threshold(noise, request, ways.length);
-    const seen = ways.map((way, i) => ({ ...way, rows: noisy[i]! })).filter(({ rows }) => rows > above);
+    const above = threshold(noise, request, branches.length);
+    const seen = branches.map((branch, i) => ({ ...branch, rows: noisy[i]! })).filter(({ rows }) => rows > above);
     whole.push(...seen.filter(({ ends }) => ends));
     open = mostFrequent(
       seen.filter(({ ends }) => !ends),
@@ -162,11 +172,11 @@ export async function followed(
   // No counted text is longer: texts still open end here.
   return toKeys([...whole, ...open.filter(({ bytes }) => bytes.length === 2 * longest)], most);
 }
-const mostFrequent = (list: readonly Begun[], most: number): readonly Begun[] =>
+const mostFrequent = (list: readonly SeenPrefix[], most: number): readonly SeenPrefix[] =>
   [...list].sort((a, b) => b.rows - a.rows || (a.bytes < b.bytes ? -1 : 1)).slice(0, most);
 
 /** Texts that a policy can list, each once in the policy's spelling; bytes that are no valid text are noise. */
-function toKeys(found: readonly Begun[], most: number): readonly FoundKey[] {
+function toKeys(found: readonly SeenPrefix[], most: number): readonly FoundKey[] {
   const keys = new Map<string, number>();
   for (const { bytes, rows } of found) {
     const text = spelt(bytes);

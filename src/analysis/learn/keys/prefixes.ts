@@ -1,16 +1,16 @@
 import { Binder } from '../../../data/engine/dialect.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
-import { keptRows } from '../../../query/count/kept-rows.js';
+import { boundedRowsSql } from '../../../query/count/kept-rows.js';
 import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
-import { seenThrough } from '../../../query/view/view-pin.js';
+import { countedViewOf } from '../../../query/view/view-pin.js';
 
 /** Mark after the end of a text; it is no byte. */
-export const theEnd = '';
+export const endMark = '';
 const twoDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 /** Every possible continuation of a known prefix. */
-export const nextOf = (prefix: string): readonly string[] => (prefix === '' ? twoDigits : [...twoDigits, theEnd]);
+export const continuationsOf = (prefix: string): readonly string[] => (prefix === '' ? twoDigits : [...twoDigits, endMark]);
 
 /** Location of the texts: a column of the data, or of a side table. */
 export interface KeyColumn {
@@ -24,8 +24,8 @@ export interface KeyColumn {
  * Number of kept rows for each continuation of one of these prefixes, in the order of `continuationsOf`. Each row counts at most
  * once.
  */
-export async function countNext(
-  engine: Pinned,
+export async function countContinuations(
+  engine: Snapshot,
   policy: Policy,
   { column, table, longest }: KeyColumn,
   prefixes: readonly string[],
@@ -36,18 +36,18 @@ export async function countNext(
   const source = await data.columns();
   const own = sourceColumn(source, column);
   const text = dialect.trimmed(own.type === 'text' ? rawCell(own) : dialect.text(rawCell(own)));
-  const rows = keptRows(dialect, binder, declared, source, [[dialect.bytes(text), 'bytes']]);
+  const rows = boundedRowsSql(dialect, binder, declared, source, [[dialect.bytes(text), 'bytes']]);
   const known = prefixes[0]!.length;
   const list = prefixes.map((prefix) => binder.text(prefix)).join(', ');
   const sql = `SELECT substr(bytes, 1, ${known + 2}), count(*) FROM (${rows}) AS texts WHERE length(bytes) BETWEEN 2 AND ${2 * longest} AND substr(bytes, 1, ${known}) IN (${list}) GROUP BY substr(bytes, 1, ${known + 2})`;
   const found = new Map(
     (await data.rows({ sql, values: binder.values })).open().map(([begin, count]) => [String(begin), BigInt(count as bigint)]),
   );
-  return new Exact(prefixes.flatMap((prefix) => nextOf(prefix).map((next) => found.get(prefix + next) ?? 0n)));
+  return new Exact(prefixes.flatMap((prefix) => continuationsOf(prefix).map((next) => found.get(prefix + next) ?? 0n)));
 }
 
 /** Rows kept as if the text column were a link: it has no codes yet by which rows could be distinguished. */
-function rowsOf(engine: Pinned, policy: Policy, name: string, table: string | undefined) {
+function rowsOf(engine: Snapshot, policy: Policy, name: string, table: string | undefined) {
   const column: CategoryColumn = { type: 'category', name, values: [], labels: new Map(), missing: [] };
   const linked = <T extends { readonly links?: readonly string[] }>(of: T) => ({ ...of, links: [...(of.links ?? []), name] });
   if (table === undefined)
@@ -58,6 +58,6 @@ function rowsOf(engine: Pinned, policy: Policy, name: string, table: string | un
   const own = policy.tables!.get(table)!;
   const columns = new Map([...own.columns, [name, column]]);
   const all: Policy = { ...policy, tables: new Map([...policy.tables!, [table, { ...linked(own), columns }]]) };
-  const seen = seenThrough(all, { parts: [{ as: table, rows: { form: 'table', table }, on: [], optional: false }] });
+  const seen = countedViewOf(all, { parts: [{ as: table, rows: { form: 'table', table }, on: [], optional: false }] });
   return { data: seen.over(engine), declared: seen.policy };
 }

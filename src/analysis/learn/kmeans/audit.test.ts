@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../../test/sample-policy.js';
-import { auditOutputs, type Feature, type Finding } from '../../../../test/statistical/statistical.js';
-import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { type AuditFinding, auditOutputs, type OutputFeature } from '../../../../test/statistical/statistical.js';
+import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { add, compare, divide, multiply, type Rational, rational, sum, toNumber } from '../../../base/exact/rational.js';
-import { type Additive, spreadOf } from '../../../privacy/mechanism/additive.js';
-import { type Allotment, pure, zcdp } from '../../../privacy/mechanism/allotment.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
-import { packedCentres } from './centres.js';
+import { type AdditiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
+import { type BudgetShare, pure, zcdp } from '../../../privacy/mechanism/allotment.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
+import { packedCentroids } from './centres.js';
 import { chooseVariant, type KmeansRequest } from './kmeans.js';
 import { tallyClusters } from './lloyd.js';
-import { fine, tallyOffsets } from './offsets.js';
-import { boxOf, type Points } from './points.js';
-import type { Variant } from './variant.js';
+import { offsetUnit, tallyOffsets } from './offsets.js';
+import { type Points, pointBox } from './points.js';
+import type { KmeansVariant } from './variant.js';
 
 const last = 100;
 const names = (d: number) => Array.from({ length: d }, (_, c) => `x${c}`);
@@ -21,25 +21,29 @@ const points = (rows: readonly (readonly number[])[]): Points => ({
   count: rows.length,
   coordinates: Int32Array.from(rows.flat()),
 });
-const make = (d: number, rows: number, more: Partial<KmeansRequest> & { within?: Allotment; each?: number } = {}): Variant => {
+const make = (
+  d: number,
+  rows: number,
+  more: Partial<KmeansRequest> & { within?: BudgetShare; each?: number } = {},
+): KmeansVariant => {
   const { within = pure(rational(1)), each = 1, ...ask } = more;
   const allowance = within.noise === 'pure' ? { pure: within } : { rho: within };
-  return chooseVariant({ columns: names(d), clusters: 2, ...ask }, boxOf(policy, names(d)), allowance, rows, each);
+  return chooseVariant({ columns: names(d), clusters: 2, ...ask }, pointBox(policy, names(d)), allowance, rows, each);
 };
 const audit = (
   release: (p: Points) => number[],
   a: Points,
   b: Points,
   samples = 8_000,
-  features: readonly Feature[] = [],
-): Finding =>
+  features: readonly OutputFeature[] = [],
+): AuditFinding =>
   auditOutputs(
     Array.from({ length: samples }, () => release(a)),
     Array.from({ length: samples }, () => release(b)),
     { features },
   );
-const shown = (variant: Variant) => (p: Points) => {
-  const { centres, counts = [] } = variant.ready(new Paid(variant.mechanisms))(p);
+const shown = (variant: KmeansVariant) => (p: Points) => {
+  const { centres, counts = [] } = variant.prepare(new Payment(variant.mechanisms))(p);
   return [...centres.flat(), ...counts];
 };
 /** The worst neighbouring data sets: one point moves from one end of the box to the other, and so to the other cluster. */
@@ -63,7 +67,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
   it('halved boxes with clipped offsets stay below epsilon', () => {
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'halving' });
-    expect(variant.mechanisms.map(({ told }) => told.name)).toContain('offsets per cluster and round');
+    expect(variant.mechanisms.map(({ summary: given }) => given.name)).toContain('offsets per cluster and round');
     expect(audit(shown(variant), a, b, 4000).epsilon).toBeLessThanOrEqual(1);
   });
 
@@ -71,18 +75,18 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     // Noise for a radius of one tenth, offsets of a radius of two.
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'halving' });
-    const offsets = variant.mechanisms.find(({ told }) => told.name === 'offsets per cluster and round')!;
+    const offsets = variant.mechanisms.find(({ summary: given }) => given.name === 'offsets per cluster and round')!;
     const release = (radius: number) => (p: Points) => {
-      const add = offsets.ready(new Paid(variant.mechanisms));
+      const add = offsets.prepare(new Payment(variant.mechanisms));
       const { offsets: exact } = tallyOffsets(p, [last], [[0], [0.99]], [radius, radius], 'l1');
       return add(exact.map((x) => (x * BigInt(Math.round(radius * 10))) / 10n)).map(Number);
     };
     expect(audit(release(1), a, b).epsilon).toBeLessThanOrEqual(1);
     expect(audit(release(20), a, b).epsilon).toBeLessThanOrEqual(1);
     const unclipped = (p: Points) => {
-      const add = offsets.ready(new Paid(variant.mechanisms));
+      const add = offsets.prepare(new Payment(variant.mechanisms));
       const whole = [0n, 0n];
-      for (let i = 0; i < p.count; i++) whole[0]! += BigInt(Math.trunc(((p.coordinates[i]! / last) * fine) / 0.1));
+      for (let i = 0; i < p.count; i++) whole[0]! += BigInt(Math.trunc(((p.coordinates[i]! / last) * offsetUnit) / 0.1));
       return add(whole).map(Number);
     };
     expect(audit(unclipped, a, b).epsilon).toBeGreaterThan(1);
@@ -91,13 +95,13 @@ describe('the statistical audit of k-means at epsilon 1', () => {
   it('Lloyd iterations stay below epsilon, even for an attacker who computes the likelihood', () => {
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'lloyd', iterations: 1 });
-    const [count, total] = variant.mechanisms.map(({ law }) => spreadOf(law));
-    const tallies = [a, b].map((p) => tallyClusters(p, [last], packedCentres(2, 1)));
+    const [count, total] = variant.mechanisms.map(({ distribution }) => noiseWidth(distribution));
+    const tallies = [a, b].map((p) => tallyClusters(p, [last], packedCentroids(2, 1)));
     // Outputs are (centroid, centroid, count, count); a sum is centroid x count x last unless it was clipped.
-    const apart = (o: readonly number[], k: number, t: (typeof tallies)[number]) =>
+    const between = (o: readonly number[], k: number, t: (typeof tallies)[number]) =>
       Math.abs(o[2 + k]! - t.counts[k]!) / count! + Math.abs(o[k]! * o[2 + k]! * last - Number(t.sums[k]![0]!)) / total!;
     const likelihood = (o: readonly number[]) =>
-      [0, 1].reduce((s, k) => s + apart(o, k, tallies[1]!) - apart(o, k, tallies[0]!), 0);
+      [0, 1].reduce((s, k) => s + between(o, k, tallies[1]!) - between(o, k, tallies[0]!), 0);
     const found = audit(shown(variant), a, b, 12_000, [{ name: 'likelihood', of: likelihood }]);
     expect(found.epsilon).toBeLessThanOrEqual(1);
     expect(found.epsilon).toBeGreaterThan(0.2);
@@ -118,8 +122,8 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     const [empty, used] = [points([[-last], ...rest]), points([[last], ...rest])];
     const variant = make(1, 21, { variant: 'lloyd', iterations: 1 });
     const skipping = (p: Points): number[] => {
-      const start = packedCentres(2, 1);
-      const [count, total] = variant.mechanisms.map((m) => m.ready(new Paid(variant.mechanisms)));
+      const start = packedCentroids(2, 1);
+      const [count, total] = variant.mechanisms.map((m) => m.prepare(new Payment(variant.mechanisms)));
       const { counts, sums } = tallyClusters(p, [last], start);
       const many = count!(counts.map(BigInt));
       const totals = total!(sums.map((s) => s[0]!));
@@ -130,7 +134,8 @@ describe('the statistical audit of k-means at epsilon 1', () => {
   });
 });
 
-const scaleOf = ({ law }: Pick<Additive, 'law'>): Rational => (law.kind === 'laplace' ? law.scale : rational(0));
+const scaleOf = ({ distribution }: Pick<AdditiveMechanism, 'distribution'>): Rational =>
+  distribution.kind === 'laplace' ? distribution.scale : rational(0);
 /** Privacy cost of a plan's noise, computed from the noise alone: an exact audit, for cases where sampling is too weak. */
 function cost(scales: readonly Rational[], d: number, rounds: number): Rational {
   const [count, ...sums] = scales;
@@ -170,69 +175,69 @@ describe('the exact audit of the noise', () => {
 
 describe('records of three rows', () => {
   /** All three rows of one person move from one end of the box to the other; all others stay. */
-  const apart = (d: number, from: number, to: number): [Points, Points] =>
+  const between = (d: number, from: number, to: number): [Points, Points] =>
     [from, to].map((x) =>
       points([
         ...Array.from({ length: 3 }, () => new Array<number>(d).fill(x)),
         ...Array.from({ length: 40 }, (_, i) => new Array<number>(d).fill(i % 2 ? 60 : -60)),
       ]),
     ) as [Points, Points];
-  const run = (variant: Variant, p: Points, told?: 'exact' | Transcript): Transcript => {
-    const transcript = new Transcript(variant.mechanisms, told);
-    variant.ready(transcript)(p);
+  const run = (variant: KmeansVariant, p: Points, given?: 'exact' | RecordingPayment): RecordingPayment => {
+    const transcript = new RecordingPayment(variant.mechanisms, given);
+    variant.prepare(transcript)(p);
     return transcript;
   };
-  const used = (variant: Variant, [a, b]: [Points, Points]) => usedOf(run(variant, a), run(variant, b));
+  const used = (variant: KmeansVariant, [a, b]: [Points, Points]) => usedParts(run(variant, a), run(variant, b));
   const budgets = [pure(rational(1)), zcdp(rational(1, 10))];
 
   it('a record of three rows moves every level of the tree by exactly its stated sensitivity', () => {
     for (const within of budgets) {
       const variant = make(2, 5000, { variant: 'grid', each: 3, within });
       expect(variant.mechanisms.length).toBeGreaterThan(1);
-      for (const part of used(variant, apart(2, -last, last))) expect(part).toBeCloseTo(1, 5);
-      for (const part of used(variant, apart(2, -last, 0))) expect(part).toBeLessThanOrEqual(1);
+      for (const part of used(variant, between(2, -last, last))) expect(part).toBeCloseTo(1, 5);
+      for (const part of used(variant, between(2, -last, 0))) expect(part).toBeLessThanOrEqual(1);
     }
   });
 
   it('a record of three rows moves the counts and sums of every iteration by exactly their stated sensitivity', () => {
     for (const within of budgets) {
       const two = make(1, 5000, { variant: 'lloyd', iterations: 3, each: 3, within });
-      const [counts, ...sums] = used(two, apart(1, -last, last));
+      const [counts, ...sums] = used(two, between(1, -last, last));
       expect(counts).toBeCloseTo(1, 5);
       for (const part of sums) expect(part).toBeLessThanOrEqual(1);
       // In one cluster the rows both leave and join it: its sums have the largest sensitivity.
       const one = make(2, 5000, { variant: 'lloyd', iterations: 3, clusters: 1, each: 3, within });
-      const [still, ...farthest] = used(one, apart(2, -last, last));
+      const [still, ...farthest] = used(one, between(2, -last, last));
       expect(still).toBe(0);
       for (const part of farthest) expect(part).toBeCloseTo(1, 5);
     }
   });
 
   it('a record of three rows moves levels of boxes, offsets and distances by no more than their sensitivity, and reaches it', () => {
-    const along = (variant: Variant, [a, b]: [Points, Points]) => {
+    const along = (variant: KmeansVariant, [a, b]: [Points, Points]) => {
       const here = run(variant, a, 'exact');
-      return usedOf(here, run(variant, b, here));
+      return usedParts(here, run(variant, b, here));
     };
     for (const within of budgets) {
       const variant = make(2, 5000, { variant: 'halving', each: 3, within });
-      const [first, second, offsets, ...more] = along(variant, apart(2, -last, last));
+      const [first, second, offsets, ...more] = along(variant, between(2, -last, last));
       for (const part of [first, second, offsets, ...more]) expect(part).toBeLessThanOrEqual(1);
       expect(first).toBeCloseTo(1, 5);
       expect(offsets).toBeGreaterThan(0.1);
       // In one cluster the rows change sides, clipped to its radius.
       const one = make(2, 5000, { variant: 'halving', clusters: 1, each: 3, within });
-      const turned = along(one, apart(2, -last, last))[2]!;
+      const turned = along(one, between(2, -last, last))[2]!;
       expect(turned).toBeLessThanOrEqual(1);
       expect(turned).toBeGreaterThan(0.95);
       const fewer = make(2, 5000, { variant: 'halving', each: 2, within });
-      expect(along(fewer, apart(2, -last, last))[0]).toBeGreaterThan(1.4);
+      expect(along(fewer, between(2, -last, last))[0]).toBeGreaterThan(1.4);
     }
   });
 
   it('a record of three rows exceeds the sensitivity stated for records of two', () => {
     for (const within of budgets) {
       const tree = make(2, 5000, { variant: 'grid', each: 2, within });
-      for (const part of used(tree, apart(2, -last, last))) expect(part).toBeGreaterThan(1.4);
+      for (const part of used(tree, between(2, -last, last))) expect(part).toBeGreaterThan(1.4);
     }
   });
 });

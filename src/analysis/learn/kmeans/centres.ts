@@ -1,5 +1,5 @@
 /** Public initial centroids, independent of the data. In units of the half box: all coordinates lie in [-1, 1]. */
-export type Centres = readonly (readonly number[])[];
+export type Centroids = readonly (readonly number[])[];
 
 const primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71];
 /** The n-th number of the van der Corput sequence, which covers [0, 1) evenly. */
@@ -14,7 +14,7 @@ export function vanDerCorput(n: number, base: number): number {
 }
 
 /** Well separated points of the box [-1, 1]^d: farthest-first over a low-discrepancy sequence. `turn` varies the start. */
-export function packedCentres(clusters: number, dimensions: number, turn = 0): number[][] {
+export function packedCentroids(clusters: number, dimensions: number, turn = 0): number[][] {
   const pool = Array.from({ length: Math.max(64, 24 * clusters) }, (_, k) =>
     Array.from(
       { length: dimensions },

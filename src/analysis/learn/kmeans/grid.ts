@@ -1,18 +1,18 @@
 import { nearestCounts } from '../../../query/nearest-counts.js';
 import type { Points } from './points.js';
-import type { Cloud } from './weighted.js';
+import type { WeightedPoints } from './weighted.js';
 
 /**
  * Clusters from a tree of noisy counts: nested grids, reconciled across levels, then weighted k-means on the finest cells. The finest
  * cells alone are too noisy, coarse ones too blurred.
  */
-export interface Tree {
+export interface CountTree {
   readonly dimensions: number;
   /** Cells per dimension, coarsest level first; each number divides the next. */
   readonly sides: readonly number[];
 }
 
-const mostCells = 2 ** 16;
+const maxTreeCells = 2 ** 16;
 /**
  * Grid sides: the finest level has about one cell per person that noise lets through; n and the noise are public. Every second
  * halving is left out, since levels that differ little share the budget for little gain.
@@ -21,7 +21,7 @@ export function treeSides(rows: number, epsilon: number, dimensions: number): nu
   const halvings = Math.max(
     1,
     Math.min(
-      Math.floor(Math.log2(mostCells) / dimensions),
+      Math.floor(Math.log2(maxTreeCells) / dimensions),
       Math.round(Math.log2(Math.max(2, rows * epsilon)) / Math.max(2, dimensions)),
     ),
   );
@@ -31,7 +31,7 @@ export function treeSides(rows: number, epsilon: number, dimensions: number): nu
 }
 
 /** Exact counts of every level, coarsest first; cells are mixed-radix in the order of the dimensions. */
-export function countTree(points: Points, last: readonly number[], tree: Tree): number[][] {
+export function countTree(points: Points, last: readonly number[], tree: CountTree): number[][] {
   const { dimensions: d, sides } = tree;
   const side = sides.at(-1)!;
   const finest = new Array<number>(side ** d).fill(0);
@@ -44,11 +44,11 @@ export function countTree(points: Points, last: readonly number[], tree: Tree): 
     }
     finest[index]!++;
   }
-  return upwards(finest, tree);
+  return sumUpwards(finest, tree);
 }
 
 /** The sums of every level, coarsest first, from the finest cells. */
-export function upwards(finest: number[], { dimensions: d, sides }: Tree): number[][] {
+export function sumUpwards(finest: number[], { dimensions: d, sides }: CountTree): number[][] {
   const counts = [finest];
   for (let l = sides.length - 1; l > 0; l--) {
     const finer = counts[0]!;
@@ -77,10 +77,10 @@ function parentOf(index: number, side: number, coarser: number, d: number): numb
  * The finest cells after reconciling: best averages of a cell and its children upwards, non-negative parts of the parent downwards;
  * the total is `rows` if public.
  */
-export function reconcile(
+export function reconcileCounts(
   noisy: readonly (readonly number[])[],
   variances: readonly number[],
-  { dimensions: d, sides }: Tree,
+  { dimensions: d, sides }: CountTree,
   rows?: number,
 ): number[] {
   const best = noisy.map((level) => [...level]);
@@ -123,7 +123,7 @@ export function reconcile(
 }
 
 /** The finest cells as weighted points, each at its middle by default. */
-export function cellCloud(cells: readonly number[], { dimensions: d, sides }: Tree, place = middleOf): Cloud {
+export function cellCloud(cells: readonly number[], { dimensions: d, sides }: CountTree, place = middleOf): WeightedPoints {
   const side = sides.at(-1)!;
   const kept = cells.flatMap((n, i) => (n > 0 ? [i] : []));
   // If noise left no positive count, all cells are used.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { boxCloud, growBoxes, halvingOrder, type Level } from './halving.js';
+import { boxCloud, growBoxes, type HalvingLevel, halvingOrder } from './halving.js';
 import type { Points } from './points.js';
 
 const exactly = (exact: readonly bigint[]) => [...exact];
-const level = (grain: number, more: Partial<Level> = {}): Level => ({
+const level = (grain: number, more: Partial<HalvingLevel> = {}): HalvingLevel => ({
   cells: 1e6,
   grain,
   spread: 0,

@@ -1,9 +1,9 @@
 import { nearestCounts } from '../../../query/nearest-counts.js';
 import type { Points } from './points.js';
-import type { Cloud } from './weighted.js';
+import type { WeightedPoints } from './weighted.js';
 
 /** Public order of halving boxes: one coordinate after the other, each at its middle, none below one step of its grid. */
-export interface Order {
+export interface HalvingOrder {
   readonly last: readonly number[];
   /** Coordinate that the n-th halving cuts, and the number of earlier cuts of it. */
   readonly coordinate: readonly number[];
@@ -11,7 +11,7 @@ export interface Order {
 }
 
 const deepest = 20;
-export function halvingOrder(last: readonly number[]): Order {
+export function halvingOrder(last: readonly number[]): HalvingOrder {
   const cuts = Array.from({ length: deepest }, (_, depth) =>
     last.flatMap((l, c) => (l + 1 > 2 ** depth ? [[c, depth] as const] : [])),
   ).flat();
@@ -19,7 +19,7 @@ export function halvingOrder(last: readonly number[]): Order {
 }
 
 /** A box reached by some halvings, with its estimated number of rows. */
-export interface Box {
+export interface CountedBox {
   readonly halvings: number;
   /** For each coordinate: index of one of its 2^depth equal parts, and the depth. */
   readonly part: readonly number[];
@@ -28,7 +28,7 @@ export interface Box {
 }
 
 /** One level: noisy counts of at most `cells` boxes that share no row. */
-export interface Level {
+export interface HalvingLevel {
   readonly cells: number;
   /** A box is cut into as many parts as it has multiples of this many rows: smaller parts are mostly noise. */
   readonly grain: number;
@@ -40,12 +40,12 @@ export interface Level {
  * Adaptive boxes: every level splits the boxes that earlier noisy counts found heavy, and counts their parts with noise. Decisions
  * depend on noisy numbers only; a row is in one part at most.
  */
-export function growBoxes(points: Points, order: Order, levels: readonly Level[], rows: number): Box[] {
+export function growBoxes(points: Points, order: HalvingOrder, levels: readonly HalvingLevel[], rows: number): CountedBox[] {
   const d = order.last.length;
-  const whole: Box = { halvings: 0, part: new Array(d).fill(0), depth: new Array(d).fill(0), mass: rows };
-  let open: readonly Box[] = [whole];
+  const whole: CountedBox = { halvings: 0, part: new Array(d).fill(0), depth: new Array(d).fill(0), mass: rows };
+  let open: readonly CountedBox[] = [whole];
   let at = new Int32Array(points.count);
-  const settled: Box[] = [];
+  const settled: CountedBox[] = [];
   levels.forEach((level, l) => {
     const cuts = open.map(({ mass, halvings }) => cutsFor(mass, level.grain, order.coordinate.length - halvings));
     const first = new Int32Array(open.length);
@@ -58,12 +58,12 @@ export function growBoxes(points: Points, order: Order, levels: readonly Level[]
     if (cells > level.cells) throw new RangeError('more boxes than were foreseen');
     const { counts, part } = countParts(points, order, open, at, cuts, first, cells);
     const noisy = level.noise(cells)(counts).map(Number);
-    const kept: Box[] = [];
+    const kept: CountedBox[] = [];
     const place = new Int32Array(cells).fill(-1);
     open.forEach((box, b) => {
       if (cuts[b] === 0) return;
       const estimates = noisy.slice(first[b], first[b]! + 2 ** cuts[b]!);
-      const total = l === 0 ? wholeOf(estimates, rows, level.spread) : box.mass;
+      const total = l === 0 ? totalRows(estimates, rows, level.spread) : box.mass;
       nearestCounts(estimates, total).forEach((mass, index) => {
         if (mass <= 0) return;
         place[first[b]! + index] = kept.length;
@@ -80,7 +80,7 @@ const cutsFor = (mass: number, grain: number, left: number): number =>
   Math.max(0, Math.min(left, 20, Math.floor(Math.log2(mass / grain))));
 
 /** The public number of rows, unless the counts prove that some are left out. */
-function wholeOf(estimates: readonly number[], rows: number, spread: number): number {
+function totalRows(estimates: readonly number[], rows: number, spread: number): number {
   const found = estimates.reduce((a, b) => a + b, 0);
   return found < rows - 4 * spread * Math.sqrt(estimates.length) ? Math.max(1, found) : rows;
 }
@@ -88,8 +88,8 @@ function wholeOf(estimates: readonly number[], rows: number, spread: number): nu
 /** Exact counts of the parts of every open box, and the part of each row (-1: none). */
 function countParts(
   points: Points,
-  { last, coordinate, depth }: Order,
-  open: readonly Box[],
+  { last, coordinate, depth }: HalvingOrder,
+  open: readonly CountedBox[],
   at: Int32Array,
   cuts: readonly number[],
   first: Int32Array,
@@ -115,7 +115,7 @@ function countParts(
   return { counts: Array.from(counts, BigInt), part };
 }
 
-function partOf(box: Box, { coordinate }: Order, cuts: number, index: number, mass: number): Box {
+function partOf(box: CountedBox, { coordinate }: HalvingOrder, cuts: number, index: number, mass: number): CountedBox {
   const [part, depth] = [[...box.part], [...box.depth]];
   for (let j = 0; j < cuts; j++) {
     const c = coordinate[box.halvings + j]!;
@@ -126,7 +126,10 @@ function partOf(box: Box, { coordinate }: Order, cuts: number, index: number, ma
 }
 
 /** Boxes as weighted points in units of the half box, with their half widths. */
-export function boxCloud(boxes: readonly Box[], last: readonly number[]): Cloud & { readonly halves: Float64Array } {
+export function boxCloud(
+  boxes: readonly CountedBox[],
+  last: readonly number[],
+): WeightedPoints & { readonly halves: Float64Array } {
   const d = last.length;
   const points = new Float64Array(boxes.length * d);
   const halves = new Float64Array(boxes.length * d);

@@ -3,13 +3,13 @@ import { number, samplePolicy } from '../../../../test/sample-policy.js';
 import { openWorkshop, policyYaml } from '../../../../test/workshop.js';
 import { type Rational, rational } from '../../../base/exact/rational.js';
 import { pure } from '../../../privacy/mechanism/allotment.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
-import { packedCentres } from './centres.js';
-import { cellCloud, countTree, reconcile } from './grid.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
+import { packedCentroids } from './centres.js';
+import { cellCloud, countTree, reconcileCounts } from './grid.js';
 import { chooseVariant, planKmeans, releaseKmeans } from './kmeans.js';
 import { noisyLloyd } from './lloyd.js';
-import { boxOf } from './points.js';
-import { clusterCloud, nearest, weightedLloyd } from './weighted.js';
+import { pointBox } from './points.js';
+import { clusterWeighted, nearestCentroids, weightedLloyd } from './weighted.js';
 
 const blobs = [
   [20, 20],
@@ -120,7 +120,7 @@ describe('the release of cluster centroids', () => {
     const flat = openWorkshop(yaml().replace('y: { type: integer, bounds: [0, 100] }', 'y: { type: integer, bounds: [7, 7] }'));
     shops.push(flat);
     await expect(flat.session()).rejects.toMatchObject({ code: 'POLICY_INVALID' });
-    expect(() => boxOf(samplePolicy([number('y', '7', '7')]), ['y'])).toThrow('The box is empty');
+    expect(() => pointBox(samplePolicy([number('y', '7', '7')]), ['y'])).toThrow('The box is empty');
   });
 });
 
@@ -139,12 +139,12 @@ function made(d: number, rows: number) {
   });
   const points = { dimensions: d, count: rows, coordinates };
   const floats = Float64Array.from(coordinates, (v) => v / 1000);
-  const cost = (found: readonly (readonly number[])[]) => nearest(found, d, floats).gap.reduce((a, b) => a + b, 0);
+  const cost = (found: readonly (readonly number[])[]) => nearestCentroids(found, d, floats).gap.reduce((a, b) => a + b, 0);
   const names = Array.from({ length: d }, (_, c) => `x${c}`);
-  const box = boxOf(samplePolicy(names.map((name) => number(name, '0', '1000'))), names);
+  const box = pointBox(samplePolicy(names.map((name) => number(name, '0', '1000'))), names);
   const ratio = (epsilon: Rational) => {
     const variant = chooseVariant({ columns: names, clusters: 5 }, box, { pure: pure(epsilon) }, rows, 1);
-    return cost(variant.ready(new Paid(variant.mechanisms))(points).centres) / cost(centres);
+    return cost(variant.prepare(new Payment(variant.mechanisms))(points).centres) / cost(centres);
   };
   return { ratio };
 }
@@ -163,7 +163,7 @@ describe('the quality of centroids', () => {
 describe('the parts of k-means', () => {
   it('initial centroids are public, well separated and inside the box', () => {
     for (const d of [1, 2, 12, 40]) {
-      const centres = packedCentres(8, d);
+      const centres = packedCentroids(8, d);
       expect(centres.flat().every((v) => Math.abs(v) <= 0.9)).toBe(true);
       expect(new Set(centres.map((c) => c.join())).size).toBe(8);
     }
@@ -178,24 +178,24 @@ describe('the parts of k-means', () => {
     expect(levels.map((l) => l.length)).toEqual([4, 16, 64, 256]);
     for (const level of levels) expect(level.reduce((a, b) => a + b, 0)).toBe(500);
     // Exact counts are consistent, so reconciling changes nothing.
-    const cells = reconcile(levels, [1, 1, 1, 1], { dimensions: 2, sides: [2, 4, 8, 16] }, 500);
+    const cells = reconcileCounts(levels, [1, 1, 1, 1], { dimensions: 2, sides: [2, 4, 8, 16] }, 500);
     cells.forEach((c, i) => {
       expect(c).toBeCloseTo(levels[3]![i]!, 9);
     });
-    expect(reconcile(levels, [1, 1, 1, 1], { dimensions: 2, sides: [2, 4, 8, 16] }).reduce((a, b) => a + b, 0)).toBeCloseTo(
+    expect(reconcileCounts(levels, [1, 1, 1, 1], { dimensions: 2, sides: [2, 4, 8, 16] }).reduce((a, b) => a + b, 0)).toBeCloseTo(
       500,
       9,
     );
   });
 
   it('cells are clustered even when noise leaves every count at zero', () => {
-    expect(clusterCloud(cellCloud(new Array<number>(16).fill(0), { dimensions: 2, sides: [2, 4] }), 3)).toHaveLength(3);
+    expect(clusterWeighted(cellCloud(new Array<number>(16).fill(0), { dimensions: 2, sides: [2, 4] }), 3)).toHaveLength(3);
   });
 
   it('Lloyd iterations never worsen the clustering', () => {
     const points = Float64Array.from({ length: 120 }, (_, i) => (i % 2 ? Math.cos(i * i) : Math.sin(i)));
-    const cost = (centres: readonly (readonly number[])[]) => nearest(centres, 2, points).gap.reduce((a, b) => a + b, 0);
-    const start = packedCentres(4, 2);
+    const cost = (centres: readonly (readonly number[])[]) => nearestCentroids(centres, 2, points).gap.reduce((a, b) => a + b, 0);
+    const start = packedCentroids(4, 2);
     const cloud = { dimensions: 2, points, weights: new Float64Array(60).fill(1) };
     expect(cost(weightedLloyd(cloud, start, 40).centres)).toBeLessThan(cost(start));
   });

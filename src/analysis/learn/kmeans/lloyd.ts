@@ -1,9 +1,9 @@
-import { type Centres, packedCentres } from './centres.js';
+import { type Centroids, packedCentroids } from './centres.js';
 import type { Points } from './points.js';
 
 type AddNoise = (exact: readonly bigint[]) => bigint[];
 /** Noise of one iteration: of the clusters' counts, and of their sums for each dimension. */
-export interface RoundNoise {
+export interface IterationNoise {
   readonly counts: AddNoise;
   readonly sums: readonly AddNoise[];
 }
@@ -16,10 +16,10 @@ export function noisyLloyd(
   points: Points,
   last: readonly number[],
   clusters: number,
-  rounds: Iterable<RoundNoise>,
+  rounds: Iterable<IterationNoise>,
   least: number,
 ): { centres: number[][]; counts: number[] } {
-  let centres: Centres = packedCentres(clusters, points.dimensions);
+  let centres: Centroids = packedCentroids(clusters, points.dimensions);
   let counts: number[] = [];
   for (const noise of rounds) {
     const tally = tallyClusters(points, last, centres);
@@ -35,7 +35,11 @@ export function noisyLloyd(
 }
 
 /** Exact counts and integer coordinate sums of the points nearest to each centre. */
-export function tallyClusters(points: Points, last: readonly number[], centres: Centres): { counts: number[]; sums: bigint[][] } {
+export function tallyClusters(
+  points: Points,
+  last: readonly number[],
+  centres: Centroids,
+): { counts: number[]; sums: bigint[][] } {
   const { dimensions: d, count, coordinates } = points;
   const counts = new Array<number>(centres.length).fill(0);
   // |sum| <= 2^30 x rows < 2^53 up to 2^23 rows; beyond that sums are carried to BigInt.

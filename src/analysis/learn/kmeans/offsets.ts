@@ -1,12 +1,12 @@
-import type { Centres } from './centres.js';
+import type { Centroids } from './centres.js';
 import type { Points } from './points.js';
 
 /** Norm in which an offset is clipped: L1 for Laplace noise, L2 for Gaussian noise. */
-export type Norm = 'l1' | 'l2';
+export type OffsetNorm = 'l1' | 'l2';
 /** Units of one radius. */
-export const fine = 2 ** 16;
+export const offsetUnit = 2 ** 16;
 
-export const lengthOf: Readonly<Record<Norm, (v: ArrayLike<number>) => number>> = {
+export const normLength: Readonly<Record<OffsetNorm, (v: ArrayLike<number>) => number>> = {
   l1: (v) => {
     let s = 0;
     for (let c = 0; c < v.length; c++) s += Math.abs(v[c]!);
@@ -26,9 +26,9 @@ export const lengthOf: Readonly<Record<Norm, (v: ArrayLike<number>) => number>> 
 export function tallyOffsets(
   points: Points,
   last: readonly number[],
-  centres: Centres,
+  centres: Centroids,
   radii: readonly number[],
-  norm: Norm,
+  norm: OffsetNorm,
 ): { offsets: bigint[]; distances: bigint[] } {
   const { dimensions: d, count, coordinates } = points;
   const k = centres.length;
@@ -38,7 +38,7 @@ export function tallyOffsets(
   const distances = new Float64Array(k);
   const x = new Float64Array(d);
   const whole = new Float64Array(d);
-  const length = lengthOf[norm];
+  const length = normLength[norm];
   for (let i = 0; i < count; i++) {
     for (let c = 0; c < d; c++) x[c] = coordinates[i * d + c]! * scale[c]!;
     let best = 0;
@@ -53,12 +53,12 @@ export function tallyOffsets(
     }
     for (let c = 0; c < d; c++) x[c]! -= flat[best * d + c]!;
     const far = length(x);
-    const shrink = fine / Math.max(radii[best]!, far);
+    const shrink = offsetUnit / Math.max(radii[best]!, far);
     for (let c = 0; c < d; c++) whole[c] = Math.trunc(x[c]! * shrink);
     // Sums of whole numbers of at most 2^16 each: exact in doubles up to 2^37 rows.
-    if (length(whole) <= fine) for (let c = 0; c < d; c++) offsets[best * d + c]! += whole[c]!;
-    const distance = Math.trunc(fine * Math.min(1, far / radii[best]!));
-    if (distance >= 0 && distance <= fine) distances[best]! += distance;
+    if (length(whole) <= offsetUnit) for (let c = 0; c < d; c++) offsets[best * d + c]! += whole[c]!;
+    const distance = Math.trunc(offsetUnit * Math.min(1, far / radii[best]!));
+    if (distance >= 0 && distance <= offsetUnit) distances[best]! += distance;
   }
   return { offsets: Array.from(offsets, BigInt), distances: Array.from(distances, BigInt) };
 }

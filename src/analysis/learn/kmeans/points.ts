@@ -1,10 +1,10 @@
 import { Fault } from '../../../base/errors.js';
 import { add, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
-import { type Grid, gridOf } from '../../../policy/grid.js';
+import { gridOf, type NumberGrid } from '../../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../../policy/policy.js';
-import { sumEffects } from '../../../query/count/effects.js';
+import { sumSensitivity } from '../../../query/count/effects.js';
 import { streamIndices } from '../../../query/count/stream.js';
 
 /**
@@ -18,12 +18,12 @@ export interface Points {
   readonly coordinates: Int32Array;
 }
 
-export interface Box {
+export interface PointBox {
   readonly names: readonly string[];
-  readonly grids: readonly Grid[];
+  readonly grids: readonly NumberGrid[];
 }
 
-export function boxOf(policy: Policy, names: readonly string[]): Box {
+export function pointBox(policy: Policy, names: readonly string[]): PointBox {
   if (names.length === 0)
     throw new Fault('QUERY_INVALID', 'No columns were given.', 'List number columns, for example {"columns": ["x", "y"]}.');
   const grids = names.map((name) => {
@@ -53,11 +53,11 @@ export function boxOf(policy: Policy, names: readonly string[]): Box {
   });
   // Requests that a sum would be refused for are refused here, before anything is spent.
   for (const column of names)
-    sumEffects(policy, { filter: [], keys: [], value: { kind: 'number', column, power: 1, origin: 0n, shift: 0n } });
+    sumSensitivity(policy, { filter: [], keys: [], value: { kind: 'number', column, power: 1, origin: 0n, shift: 0n } });
   return { names, grids };
 }
 
-export async function readPoints(engine: Pinned, policy: Policy, box: Box): Promise<Exact<Points>> {
+export async function readPoints(engine: Snapshot, policy: Policy, box: PointBox): Promise<Exact<Points>> {
   const d = box.names.length;
   const blocks: Int32Array[] = [];
   let count = 0;
@@ -83,7 +83,7 @@ export async function readPoints(engine: Pinned, policy: Policy, box: Box): Prom
 }
 
 /** A centred coordinate back in the column's own unit: low + step (v + last) / 2. */
-export const fromCentred = (grid: Grid, value: number): number => {
+export const fromCentred = (grid: NumberGrid, value: number): number => {
   const half: Rational = multiply(grid.step, rational(1, 2));
   return toNumber(add(grid.low, multiply(grid.step, rational(grid.last, 2)))) + value * toNumber(half);
 };

@@ -1,10 +1,10 @@
-import type { Centres } from './centres.js';
-import { lengthOf, type Norm } from './offsets.js';
-import { type Cloud, clusterCloud, nearest } from './weighted.js';
+import type { Centroids } from './centres.js';
+import { normLength, type OffsetNorm } from './offsets.js';
+import { clusterWeighted, nearestCentroids, type WeightedPoints } from './weighted.js';
 
 /** Published centroids with their estimated numbers of rows, and the radius to which offsets are clipped. Postprocessing only. */
-export interface Refined {
-  readonly centres: Centres;
+export interface RefinedCentroids {
+  readonly centres: Centroids;
   readonly masses: readonly number[];
   readonly radii: readonly number[];
 }
@@ -13,10 +13,15 @@ export interface Refined {
  * Clusters computed from the boxes alone. A radius is `reach` times the mean distance to the centroid, boxes taken as uniformly
  * filled.
  */
-export function startOf(cloud: Cloud & { readonly halves: Float64Array }, clusters: number, norm: Norm, reach: number): Refined {
+export function initialCentroids(
+  cloud: WeightedPoints & { readonly halves: Float64Array },
+  clusters: number,
+  norm: OffsetNorm,
+  reach: number,
+): RefinedCentroids {
   const d = cloud.dimensions;
-  const centres = clusterCloud(cloud, clusters);
-  const { best } = nearest(centres, d, cloud.points);
+  const centres = clusterWeighted(cloud, clusters);
+  const { best } = nearestCentroids(centres, d, cloud.points);
   const masses = centres.map(() => 0);
   const far = centres.map(() => 0);
   const offset = new Float64Array(d);
@@ -29,7 +34,7 @@ export function startOf(cloud: Cloud & { readonly halves: Float64Array }, cluste
       offset[c] = norm === 'l2' ? Math.hypot(o, h / Math.sqrt(3)) : o >= h ? o : (o * o + h * h) / (2 * h);
     }
     masses[k]! += w;
-    far[k]! += w * lengthOf[norm](offset);
+    far[k]! += w * normLength[norm](offset);
   });
   const overall =
     far.reduce((a, b) => a + b, 0) /
@@ -47,8 +52,8 @@ export function startOf(cloud: Cloud & { readonly halves: Float64Array }, cluste
 const leastRadius = 1e-6;
 
 /** Rows of each centroid, estimated from the boxes. */
-function massesOf({ dimensions: d, points, weights }: Cloud, centres: Centres): number[] {
-  const { best } = nearest(centres, d, points);
+function clusterMasses({ dimensions: d, points, weights }: WeightedPoints, centres: Centroids): number[] {
+  const { best } = nearestCentroids(centres, d, points);
   const masses = centres.map(() => 0);
   weights.forEach((w, b) => {
     masses[best[b]!]! += w;
@@ -57,13 +62,13 @@ function massesOf({ dimensions: d, points, weights }: Cloud, centres: Centres): 
 }
 
 /** Moves every centroid by its rows' mean offset, shrunk by its noise (variance of one summed offset, in radii). */
-export function refine(
-  { centres, masses, radii }: Refined,
-  cloud: Cloud,
+export function moveCentroids(
+  { centres, masses, radii }: RefinedCentroids,
+  cloud: WeightedPoints,
   moved: readonly number[],
   variance: number,
   next: readonly number[] = radii,
-): Refined {
+): RefinedCentroids {
   const d = cloud.dimensions;
   const after = centres.map((centre, k) => {
     const per = radii[k]! / Math.max(1, masses[k]!);
@@ -72,11 +77,16 @@ export function refine(
     const trust = found > 0 ? Math.max(0, 1 - (d * variance * per * per) / found) : 0;
     return centre.map((x, c) => Math.min(1, Math.max(-1, x + trust * offset[c]!)));
   });
-  return { centres: after, masses: massesOf(cloud, after), radii: next };
+  return { centres: after, masses: clusterMasses(cloud, after), radii: next };
 }
 
 /** Radii from the rows' own distances (in radii, summed, with noise of this variance); never wider than before. */
-export function spreads({ masses, radii }: Refined, far: readonly number[], reach: number, variance: number): number[] {
+export function clusterRadii(
+  { masses, radii }: RefinedCentroids,
+  far: readonly number[],
+  reach: number,
+  variance: number,
+): number[] {
   return radii.map((radius, k) => {
     const mean = (far[k]! + Math.sqrt(variance)) / Math.max(1, masses[k]!);
     return Math.max(leastRadius, radius / 8, Math.min(radius, reach * mean * radius));

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../../test/sample-policy.js';
-import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { rational } from '../../../base/exact/rational.js';
 import { isPair } from '../../../policy/pairs/pairs.js';
-import { reachOf } from '../../../policy/pairs/reach.js';
-import { type Allotment, pure, zcdp } from '../../../privacy/mechanism/allotment.js';
-import type { Effect } from '../../../privacy/mechanism/effect.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
-import { along, everyRecord } from '../../../privacy/mechanism/record-class.js';
-import { upwards } from './grid.js';
+import { largestPairSpan } from '../../../policy/pairs/reach.js';
+import { type BudgetShare, pure, zcdp } from '../../../privacy/mechanism/allotment.js';
+import type { Sensitivity } from '../../../privacy/mechanism/effect.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
+import { everyRecord, pairsClass } from '../../../privacy/mechanism/record-class.js';
+import { sumUpwards } from './grid.js';
 import { chooseVariant } from './kmeans.js';
-import { boxOf, type Points } from './points.js';
-import { type Lattice, massOf, softCounts, softEffects } from './soft.js';
-import type { Near } from './variant.js';
-import { clusterCloud, nearest } from './weighted.js';
+import { type Points, pointBox } from './points.js';
+import { type Lattice, massOf, softCounts, softSensitivity } from './soft.js';
+import type { PairDistances } from './variant.js';
+import { clusterWeighted, nearestCentroids } from './weighted.js';
 
 const digest = 'abcd';
 const pointAt = (position: readonly number[], last: readonly number[]): Points => ({
@@ -25,12 +25,12 @@ const pointAt = (position: readonly number[], last: readonly number[]): Points =
 const none = (last: readonly number[]): Points => ({ dimensions: last.length, count: 0, coordinates: new Int32Array(0) });
 const placesIn = (last: readonly number[]): number[][] =>
   last.reduce<number[][]>((list, most) => list.flatMap((p) => Array.from({ length: most + 1 }, (_, x) => [...p, x])), [[]]);
-const apart = (a: readonly number[], b: readonly number[]): Effect => {
+const differenceOf = (a: readonly number[], b: readonly number[]): Sensitivity => {
   const moves = a.map((x, k) => BigInt(x - b[k]!));
   return { l1: moves.reduce((s, m) => s + (m < 0n ? -m : m), 0n), l2squared: moves.reduce((s, m) => s + m * m, 0n) };
 };
-const within = (a: Effect, b: Effect) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
-const larger = (a: Effect, b: Effect): Effect => ({
+const within = (a: Sensitivity, b: Sensitivity) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
+const larger = (a: Sensitivity, b: Sensitivity): Sensitivity => ({
   l1: a.l1 > b.l1 ? a.l1 : b.l1,
   l2squared: a.l2squared > b.l2squared ? a.l2squared : b.l2squared,
 });
@@ -38,7 +38,7 @@ const larger = (a: Effect, b: Effect): Effect => ({
 interface Case {
   readonly last: readonly number[];
   readonly lattice: Lattice;
-  readonly near: Near;
+  readonly near: PairDistances;
 }
 const anyCase: fc.Arbitrary<Case> = fc
   .record({
@@ -57,47 +57,50 @@ const anyCase: fc.Arbitrary<Case> = fc
     near: { digest, reach: last.map((most, c) => Math.min(most, far[c]!)), leads },
   }));
 /** The most distant places that form a pair, on the nodes and on sums of them. */
-function exact({ last, lattice, near }: Case): { readonly own: Effect; readonly full: Effect } {
+function exact({ last, lattice, near }: Case): { readonly own: Sensitivity; readonly full: Sensitivity } {
   const tree = { dimensions: last.length, sides: [2, lattice.side] };
-  const all = placesIn(last).map((place) => ({ place, levels: upwards(softCounts(pointAt(place, last), last, lattice), tree) }));
-  const away = upwards(softCounts(none(last), last, lattice), tree);
-  let [own, full] = [apart([], []), apart([], [])];
+  const all = placesIn(last).map((place) => ({
+    place,
+    levels: sumUpwards(softCounts(pointAt(place, last), last, lattice), tree),
+  }));
+  const away = sumUpwards(softCounts(none(last), last, lattice), tree);
+  let [own, full] = [differenceOf([], []), differenceOf([], [])];
   all.forEach(({ place, levels }, i) => {
     for (let j = 0; j < i; j++) {
       const isNear = place.every((x, c) => Math.abs(x - all[j]!.place[c]!) <= near.reach[c]!);
       levels.forEach((masses, l) => {
-        const moved = apart(masses, all[j]!.levels[l]!);
+        const moved = differenceOf(masses, all[j]!.levels[l]!);
         full = larger(full, moved);
         if (isNear) own = larger(own, moved);
       });
     }
     levels.forEach((masses, l) => {
-      const gone = apart(masses, away[l]!);
+      const gone = differenceOf(masses, away[l]!);
       full = larger(full, gone);
       if (near.leads) own = larger(own, gone);
     });
   });
   return { own, full };
 }
-type Stated = typeof softEffects;
+type Stated = typeof softSensitivity;
 const holds = (stated: Stated) =>
   fc.property(anyCase, (one) => {
-    const effects = stated(one.lattice, one.last, one.near);
+    const sensitivity = stated(one.lattice, one.last, one.near);
     const { own, full } = exact(one);
-    return within(own, effects.get(along(digest))!) && within(full, effects.get(everyRecord)!);
+    return within(own, sensitivity.get(pairsClass(digest))!) && within(full, sensitivity.get(everyRecord)!);
   });
 
 describe('rows spread over a lattice', () => {
   it('masses move by no more than their stated sensitivity, along pairs and for any change, on nodes and on sums of nodes', () => {
-    fc.assert(holds(softEffects), { numRuns: Number(process.env.FUGU_CASES ?? 60) });
+    fc.assert(holds(softSensitivity), { numRuns: Number(process.env.FUGU_CASES ?? 60) });
   });
 
   it('the check fails when a dimension, the rounding or left-out rows are forgotten', () => {
     const oneDimension: Stated = (lattice, last, near) =>
-      softEffects(lattice, last, { ...near, reach: near.reach.map((far, c) => (c === 0 ? far : 0)) });
+      softSensitivity(lattice, last, { ...near, reach: near.reach.map((far, c) => (c === 0 ? far : 0)) });
     const shorter: Stated = (lattice, last, near) =>
-      softEffects(lattice, last, { ...near, reach: near.reach.map((far) => Math.max(0, far - 1)) });
-    const staying: Stated = (lattice, last, near) => softEffects(lattice, last, { ...near, leads: false });
+      softSensitivity(lattice, last, { ...near, reach: near.reach.map((far) => Math.max(0, far - 1)) });
+    const staying: Stated = (lattice, last, near) => softSensitivity(lattice, last, { ...near, leads: false });
     for (const wrong of [oneDimension, shorter, staying]) expect(() => fc.assert(holds(wrong), { numRuns: 300 })).toThrow();
   });
 
@@ -105,7 +108,7 @@ describe('rows spread over a lattice', () => {
     const lattice = { dimensions: 1, side: 4, steps: 10 };
     const one = { last: [30], lattice, near: { digest, reach: [3], leads: false } };
     expect(exact(one).own).toEqual({ l1: 6n, l2squared: 18n });
-    expect(softEffects(lattice, [30], one.near).get(along(digest))).toEqual({ l1: 6n, l2squared: 18n });
+    expect(softSensitivity(lattice, [30], one.near).get(pairsClass(digest))).toEqual({ l1: 6n, l2squared: 18n });
     for (let p = 0; p <= 30; p++) {
       const masses = softCounts(pointAt([p], [30]), [30], lattice);
       expect(masses.reduce((a, b) => a + b, 0)).toBe(massOf(lattice));
@@ -116,9 +119,9 @@ describe('rows spread over a lattice', () => {
 
 describe('the soft variant', () => {
   const policy = samplePolicy([number('x', '0', '1000'), number('y', '0', '1000')]);
-  const box = boxOf(policy, ['x', 'y']);
-  const near: Near = { digest, reach: [4, 4], leads: false };
-  const make = (own: Near | undefined, allowance = { pure: pure(rational(1)) } as object, variant?: 'soft') =>
+  const box = pointBox(policy, ['x', 'y']);
+  const near: PairDistances = { digest, reach: [4, 4], leads: false };
+  const make = (own: PairDistances | undefined, allowance = { pure: pure(rational(1)) } as object, variant?: 'soft') =>
     chooseVariant({ columns: ['x', 'y'], clusters: 2, ...(variant && { variant }) }, box, allowance, 5000, 1, own);
 
   it('the soft variant is chosen when pairs are short, and only then', () => {
@@ -142,10 +145,10 @@ describe('the soft variant', () => {
     );
     const points: Points = { dimensions: 2, count: rows.length, coordinates: Int32Array.from(rows.flat(), (p) => 2 * p - 1000) };
     const scaled = Float64Array.from(points.coordinates, (v) => v / 1000);
-    const cost = (centres: readonly (readonly number[])[]) => nearest(centres, 2, scaled).gap.reduce((a, b) => a + b, 0);
+    const cost = (centres: readonly (readonly number[])[]) => nearestCentroids(centres, 2, scaled).gap.reduce((a, b) => a + b, 0);
     const cloud = { dimensions: 2, points: scaled, weights: new Float64Array(rows.length).fill(1) };
-    const best = cost(clusterCloud(cloud, 8));
-    const loss = (own: Near | undefined) => {
+    const best = cost(clusterWeighted(cloud, 8));
+    const loss = (own: PairDistances | undefined) => {
       const variant = chooseVariant(
         { columns: ['x', 'y'], clusters: 8 },
         box,
@@ -154,7 +157,7 @@ describe('the soft variant', () => {
         1,
         own,
       );
-      const costs = Array.from({ length: 4 }, () => cost(variant.ready(new Paid(variant.mechanisms))(points).centres));
+      const costs = Array.from({ length: 4 }, () => cost(variant.prepare(new Payment(variant.mechanisms))(points).centres));
       return costs.reduce((a, b) => a + b, 0) / costs.length - best;
     };
     const [plain, soft] = [loss(undefined), loss({ ...near, reach: [1, 1] })];
@@ -169,24 +172,24 @@ describe('the soft variant', () => {
       return { dimensions: 2, count: all.length, coordinates: Int32Array.from(all.flat(), (p) => 2 * p - 1000) };
     };
     const run = (variant: ReturnType<typeof make>, points: Points) => {
-      const transcript = new Transcript(variant.mechanisms);
-      variant.ready(transcript)(points);
+      const transcript = new RecordingPayment(variant.mechanisms);
+      variant.prepare(transcript)(points);
       return transcript;
     };
-    const allowances: { pure?: Allotment; rho?: Allotment }[] = [{ pure: pure(rational(1)) }, { rho: zcdp(rational(1, 10)) }];
+    const allowances: { pure?: BudgetShare; rho?: BudgetShare }[] = [{ pure: pure(rational(1)) }, { rho: zcdp(rational(1, 10)) }];
     for (const allowance of allowances) {
       const variant = make(near, allowance);
       for (const mechanism of variant.mechanisms) {
-        const [own, full] = [along(digest), everyRecord].map((record) => mechanism.cost.perRecord.get(record)!);
+        const [own, full] = [pairsClass(digest), everyRecord].map((record) => mechanism.cost.perRecord.get(record)!);
         expect(Number(full!.num) / Number(full!.den)).toBeGreaterThan(Number(own!.num) / Number(own!.den));
       }
       // At a node, where a step in both directions moves most mass.
       const [a, b] = [rows([0, 0]), rows([4, 4])];
-      const used = usedOf(run(variant, a), run(variant, b), along(digest));
+      const used = usedParts(run(variant, a), run(variant, b), pairsClass(digest));
       for (const part of used) expect(part).toBeLessThanOrEqual(1);
       // Mass spread over four nodes has smaller squares.
       expect(used.at(-1)).toBeGreaterThan(allowance.pure ? 0.8 : 0.1);
-      for (const part of usedOf(run(variant, rows([0, 0])), run(variant, rows([1000, 1000])), everyRecord))
+      for (const part of usedParts(run(variant, rows([0, 0])), run(variant, rows([1000, 1000])), everyRecord))
         expect(part).toBeLessThanOrEqual(1);
     }
   });
@@ -216,7 +219,7 @@ describe('the distance of pairs of a number', () => {
       fc.property(any, (pairs) => {
         let far = 0;
         for (let a = 0; a < size; a++) for (let b = 0; b < a; b++) if (isPair(pairs, a, b)) far = Math.max(far, a - b);
-        return reachOf(pairs, size - 1) === far;
+        return largestPairSpan(pairs, size - 1) === far;
       }),
     );
   });

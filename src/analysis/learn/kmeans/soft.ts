@@ -1,7 +1,7 @@
-import type { Effect, Effects } from '../../../privacy/mechanism/effect.js';
-import { along, everyRecord, paired, type RecordClass } from '../../../privacy/mechanism/record-class.js';
+import type { RecordSensitivity, Sensitivity } from '../../../privacy/mechanism/effect.js';
+import { everyRecord, paired, pairsClass, type RecordClass } from '../../../privacy/mechanism/record-class.js';
 import type { Points } from './points.js';
-import type { Near } from './variant.js';
+import type { PairDistances } from './variant.js';
 
 /**
  * Lattice of `side` nodes per dimension on which every row spreads a fixed mass by multilinear weights. A small step of a row moves
@@ -22,7 +22,7 @@ function wholeQuotient(product: number, by: number): number {
   return found * by > product ? found - 1 : found;
 }
 /** True if all products below are exact whole numbers in doubles. */
-export const fits = ({ side, steps }: Lattice, last: readonly number[], rows: number): boolean =>
+export const fitsDoubles = ({ side, steps }: Lattice, last: readonly number[], rows: number): boolean =>
   last.every((most) => most * (side - 1) * steps < 2 ** 53) && rows * steps ** last.length < 2 ** 53;
 
 /** The step of a position 0 .. last between the first node and the last; non-decreasing. */
@@ -30,7 +30,7 @@ const stepAt = ({ side, steps }: Lattice, last: number, position: number): numbe
   wholeQuotient(position * (side - 1) * steps, last);
 
 /** Most steps between two positions at distance `reach`. */
-function stepsApart({ side, steps }: Lattice, last: number, reach: number): number {
+function stepDistance({ side, steps }: Lattice, last: number, reach: number): number {
   const product = reach * (side - 1) * steps;
   const whole = wholeQuotient(product, last);
   return whole * last === product ? whole : whole + 1;
@@ -62,21 +62,25 @@ export function softCounts(points: Points, last: readonly number[], lattice: Lat
 }
 
 /** Sensitivity of the masses and of sums of nodes, to replacing a row by any other and along a pair. */
-export function softEffects(lattice: Lattice, last: readonly number[], { digest, reach, leads }: Near): Effects {
+export function softSensitivity(
+  lattice: Lattice,
+  last: readonly number[],
+  { digest, reach, leads }: PairDistances,
+): RecordSensitivity {
   const mass = massOf(lattice);
   const full = between(2 * mass);
-  const parts = reach.map((far, c) => Math.min(lattice.steps, stepsApart(lattice, last[c]!, far)));
+  const parts = reach.map((far, c) => Math.min(lattice.steps, stepDistance(lattice, last[c]!, far)));
   const moved = 2 * parts.reduce((sum, far) => sum + far * (mass / lattice.steps), 0);
   const own = between(Math.min(2 * mass, moved));
   const away = BigInt(mass);
-  const byPair: Effect = leads ? { l1: larger(own.l1, away), l2squared: larger(own.l2squared, away ** 2n) } : own;
-  return new Map<RecordClass, Effect>([
+  const byPair: Sensitivity = leads ? { l1: larger(own.l1, away), l2squared: larger(own.l2squared, away ** 2n) } : own;
+  return new Map<RecordClass, Sensitivity>([
     [everyRecord, full],
     [paired(digest), full],
-    [along(digest), byPair],
+    [pairsClass(digest), byPair],
   ]);
 }
 
 /** Mass is conserved: no number changes by more than half of the total change. */
-const between = (l1: number): Effect => ({ l1: BigInt(l1), l2squared: BigInt(l1) ** 2n / 2n });
+const between = (l1: number): Sensitivity => ({ l1: BigInt(l1), l2squared: BigInt(l1) ** 2n / 2n });
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -1,7 +1,7 @@
-import { type Centres, packedCentres, vanDerCorput } from './centres.js';
+import { type Centroids, packedCentroids, vanDerCorput } from './centres.js';
 
 /** Public points with weights, such as noisy boxes: k-means on them is postprocessing, so restarts are free. */
-export interface Cloud {
+export interface WeightedPoints {
   readonly dimensions: number;
   /** Point by point. */
   readonly points: Float64Array;
@@ -14,11 +14,11 @@ const compared = 3000;
 const finalists = 3;
 
 /** The best centroids of many starts, as a function of the points alone. */
-export function clusterCloud(cloud: Cloud, clusters: number): Centres {
+export function clusterWeighted(cloud: WeightedPoints, clusters: number): Centroids {
   const d = cloud.dimensions;
   const few = heaviest(cloud, compared);
   const found = Array.from({ length: starts }, (_, turn) =>
-    weightedLloyd(few, turn === 0 ? packedCentres(clusters, d) : seededCentres(few, clusters, turn), 15),
+    weightedLloyd(few, turn === 0 ? packedCentroids(clusters, d) : seededCentroids(few, clusters, turn), 15),
   ).sort((a, b) => a.cost - b.cost);
   return found
     .slice(0, finalists)
@@ -26,7 +26,7 @@ export function clusterCloud(cloud: Cloud, clusters: number): Centres {
     .reduce((a, b) => (b.cost < a.cost ? b : a)).centres;
 }
 
-function heaviest(cloud: Cloud, most: number): Cloud {
+function heaviest(cloud: WeightedPoints, most: number): WeightedPoints {
   const { dimensions: d, points, weights } = cloud;
   if (weights.length <= most) return cloud;
   const kept = Array.from(weights, (_, i) => i)
@@ -40,17 +40,17 @@ function heaviest(cloud: Cloud, most: number): Cloud {
 }
 
 /** For each point its nearest centroid, and the squared distance. */
-export function nearest(centres: Centres, d: number, points: Float64Array): { best: Int32Array; gap: Float64Array } {
+export function nearestCentroids(centres: Centroids, d: number, points: Float64Array): { best: Int32Array; gap: Float64Array } {
   const flat = Float64Array.from(centres.flat());
   const count = points.length / d;
   const [best, gap] = [new Int32Array(count), new Float64Array(count)];
   for (let i = 0; i < count; i++) {
     let least = Number.POSITIVE_INFINITY;
     for (let k = 0, from = 0; from < flat.length; k++, from += d) {
-      let apart = 0;
-      for (let c = 0; c < d && apart < least; c++) apart += (points[i * d + c]! - flat[from + c]!) ** 2;
-      if (apart < least) {
-        least = apart;
+      let squaredDistance = 0;
+      for (let c = 0; c < d && squaredDistance < least; c++) squaredDistance += (points[i * d + c]! - flat[from + c]!) ** 2;
+      if (squaredDistance < least) {
+        least = squaredDistance;
         best[i] = k;
       }
     }
@@ -60,12 +60,12 @@ export function nearest(centres: Centres, d: number, points: Float64Array): { be
 }
 
 /** Lloyd's algorithm; a centroid with no nearest points stays. */
-export function weightedLloyd(cloud: Cloud, start: Centres, rounds: number): { centres: Centres; cost: number } {
+export function weightedLloyd(cloud: WeightedPoints, start: Centroids, rounds: number): { centres: Centroids; cost: number } {
   const { dimensions: d, points, weights } = cloud;
   let centres = start;
   let cost = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round++) {
-    const { best, gap } = nearest(centres, d, points);
+    const { best, gap } = nearestCentroids(centres, d, points);
     const sums = centres.map(() => new Float64Array(d));
     const mass = new Float64Array(centres.length);
     let total = 0;
@@ -86,7 +86,7 @@ export function weightedLloyd(cloud: Cloud, start: Centres, rounds: number): { c
 }
 
 /** Seeds far from each other, heavy ones first, by a fixed sequence: a function of the points alone. */
-function seededCentres({ dimensions: d, points, weights }: Cloud, clusters: number, turn: number): number[][] {
+function seededCentroids({ dimensions: d, points, weights }: WeightedPoints, clusters: number, turn: number): number[][] {
   const draw = (k: number) => vanDerCorput(k + 1 + 31 * turn, 2 + (turn % 5));
   const gap = new Float64Array(weights.length).fill(1);
   const chosen: number[][] = [];
@@ -95,9 +95,9 @@ function seededCentres({ dimensions: d, points, weights }: Cloud, clusters: numb
     const centre = [...points.subarray(seed * d, (seed + 1) * d)];
     chosen.push(centre);
     for (let i = 0; i < weights.length; i++) {
-      let apart = 0;
-      for (let c = 0; c < d; c++) apart += (points[i * d + c]! - centre[c]!) ** 2;
-      gap[i] = k === 0 ? apart : Math.min(gap[i]!, apart);
+      let squaredDistance = 0;
+      for (let c = 0; c < d; c++) squaredDistance += (points[i * d + c]! - centre[c]!) ** 2;
+      gap[i] = k === 0 ? squaredDistance : Math.min(gap[i]!, squaredDistance);
     }
   }
   return chosen;

@@ -37,7 +37,7 @@ export function cellCounter(table: CodedTable, mostCells: number): CellCounter {
     const joint = cells[last]! * table.levels[c]!;
     if (counts.length < 2 * joint) counts = new Int32Array(joint * 4);
     count(numbering[last]!, codes[c]!, table.levels[c]!, n, joint, counts);
-    return drain(counts, joint, nLogN);
+    return drainCounts(counts, joint, nLogN);
   };
   return { likelihood };
 }
@@ -60,7 +60,7 @@ function count(base: Numbering, column: Codes, radix: number, n: number, cells: 
 }
 
 /** Sum of N log N over the counts, which are left at zero for the next set. */
-function drain(counts: Int32Array, cells: number, nLogN: Float64Array): number {
+function drainCounts(counts: Int32Array, cells: number, nLogN: Float64Array): number {
   let total = 0;
   for (let c = 0; c < cells; c++) {
     total += nLogN[counts[c]! + counts[c + cells]!]!;

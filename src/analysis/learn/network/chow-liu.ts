@@ -1,6 +1,6 @@
 import { levelCount, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
 
-export interface Forest {
+export interface DependencyForest {
   /** Parent of each column, or -1 at a root. */
   readonly parent: Int32Array;
   readonly edges: readonly { readonly parent: number; readonly child: number; readonly gain: number }[];
@@ -26,7 +26,7 @@ export function informationGain(pairs: PairTables, i: number, j: number): number
  * The maximum-likelihood forest of Chow and Liu 1968 by Prim's algorithm, keeping edges whose gain exceeds the BIC penalty log(n)/2
  * (r-1)(s-1). A forest is a picture of a survey, not a guarantee about it.
  */
-export function chowLiu(pairs: PairTables): Forest {
+export function chowLiu(pairs: PairTables): DependencyForest {
   const n = pairs.levels.length;
   let rows = 0;
   for (let a = 0; a < (pairs.levels[0] ?? 0); a++) rows += levelCount(pairs, 0, a);

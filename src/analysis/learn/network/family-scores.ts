@@ -44,14 +44,14 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
   computeMissing([0, ...table.levels.map((_, x) => 1 << x)], value, known, counter, k);
 
   /** Most log-likelihood that further parents can add for x. */
-  const room = (x: number, given: number): number => ceiling[x]! - (value[given | (1 << x)]! - value[given]!);
+  const mostGain = (x: number, given: number): number => ceiling[x]! - (value[given | (1 << x)]! - value[given]!);
   const survives = (x: number, set: number, cells: number, other: boolean): boolean => {
     for (let left = set; left !== 0; left &= left - 1) {
       const y = 31 - Math.clz32(left & -left);
       const smaller = set ^ (1 << y);
       const radix = table.levels[y]!;
       const cost = weight * (table.levels[x]! - 1) * (cells / radix) * (radix - 1);
-      if (cost >= (other ? room(y, smaller) : room(x, smaller))) return false;
+      if (cost >= (other ? mostGain(y, smaller) : mostGain(x, smaller))) return false;
     }
     return true;
   };
@@ -67,7 +67,7 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
   let level = all.slice();
   for (let size = 1; size <= Math.min(maxParents, k - 1) && level.length > 0; size++) {
     let grown = extend(level, all, place, candidates, table.levels, k);
-    grown = grown.filter((g) => keep(candidates, g.set, (x) => !cannotWin(x, g) && survives(x, g.set, g.cells, false)));
+    grown = grown.filter((g) => keepPassing(candidates, g.set, (x) => !cannotWin(x, g) && survives(x, g.set, g.cells, false)));
     computeMissing(
       grown.map((g) => g.set),
       value,
@@ -75,7 +75,7 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
       counter,
       k,
     );
-    grown = grown.filter(({ set, cells }) => keep(candidates, set, (x) => survives(x, set, cells, true)));
+    grown = grown.filter(({ set, cells }) => keepPassing(candidates, set, (x) => survives(x, set, cells, true)));
     computeMissing(
       grown.flatMap((g) => members(candidates[g.set]!).map((x) => g.set | (1 << x))),
       value,
@@ -148,7 +148,7 @@ function extend(
 }
 
 /** Drops the children that fail the test; true if one remains. */
-function keep(candidates: Int32Array, set: number, test: (x: number) => boolean): boolean {
+function keepPassing(candidates: Int32Array, set: number, test: (x: number) => boolean): boolean {
   let kept = 0;
   for (const x of members(candidates[set]!)) if (test(x)) kept |= 1 << x;
   candidates[set] = kept;

@@ -1,4 +1,9 @@
-import { makeNetwork, type Network, type NetworkOrigin, type Variable } from '../../../privacy/dependence/model/network.js';
+import {
+  makeNetwork,
+  type Network,
+  type NetworkOrigin,
+  type NetworkVariable,
+} from '../../../privacy/dependence/model/network.js';
 import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import type { CodedTable } from './coded.js';
 
@@ -12,11 +17,11 @@ export function fitNetwork(
   smoothing = 0,
 ): Network {
   const variables = table.names.map(
-    (column, x): Variable => ({
+    (column, x): NetworkVariable => ({
       name: column,
       values: values[x]!,
       parents: parents[x]!,
-      table: conditional(familyCounts(table, x, parents[x]!), table.levels[x]!, smoothing),
+      table: conditionalTable(familyCounts(table, x, parents[x]!), table.levels[x]!, smoothing),
     }),
   );
   return makeNetwork(name, variables, origin);
@@ -30,7 +35,7 @@ export function fitForest(
   parent: ArrayLike<number>,
   origin: NetworkOrigin,
 ): Network {
-  const variables = pairs.names.map((column, x): Variable => {
+  const variables = pairs.names.map((column, x): NetworkVariable => {
     const [p, width] = [parent[x]!, pairs.levels[x]!];
     const counts =
       p < 0
@@ -38,7 +43,7 @@ export function fitForest(
         : Float64Array.from({ length: pairs.levels[p]! * width }, (_, cell) =>
             pairCount(pairs, p, Math.floor(cell / width), x, cell % width),
           );
-    return { name: column, values: values[x]!, parents: p < 0 ? [] : [p], table: conditional(counts, width, 0) };
+    return { name: column, values: values[x]!, parents: p < 0 ? [] : [p], table: conditionalTable(counts, width, 0) };
   });
   return makeNetwork(name, variables, origin);
 }
@@ -56,7 +61,7 @@ function familyCounts(table: CodedTable, child: number, parents: readonly number
 }
 
 /** Rows of counts to rows of probabilities. Negative counts (noise) are clamped to zero. */
-export function conditional(counts: Float64Array, width: number, smoothing: number): Float64Array {
+export function conditionalTable(counts: Float64Array, width: number, smoothing: number): Float64Array {
   const table = new Float64Array(counts.length);
   for (let row = 0; row < counts.length; row += width) {
     let total = 0;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { publicData } from '../../../../experiments/data.js';
 import { readCoded } from '../../../../experiments/tabular/anes.js';
 import { readBif, writeBif } from '../../../privacy/dependence/model/bif.js';
-import { makeNetwork, type Network, topologicalOrder, type Variable } from '../../../privacy/dependence/model/network.js';
+import { makeNetwork, type Network, type NetworkVariable, topologicalOrder } from '../../../privacy/dependence/model/network.js';
 import { bestStructure } from './best-structure.js';
 import type { CodedTable } from './coded.js';
 import { bicScore } from './fit.js';
@@ -25,7 +25,7 @@ function madeNetwork(size: number, seed: number): Network {
   const pick = (n: number) => Math.floor(random() * n);
   const rank = Array.from({ length: size }, random);
   const values = Array.from({ length: size }, () => Array.from({ length: 2 + pick(3) }, (_, v) => `level ${v}`));
-  const variables = values.map((own, x): Variable => {
+  const variables = values.map((own, x): NetworkVariable => {
     const before = rank.flatMap((r, p) => (r < rank[x]! ? [p] : []));
     const parents = Array.from({ length: Math.min(pick(4), before.length) }, () => before.splice(pick(before.length), 1)[0]!);
     const rows = parents.reduce((n, p) => n * values[p]!.length, 1);

@@ -1,41 +1,41 @@
 import { basename } from 'node:path';
 import { toNumber } from '../../../base/exact/rational.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import type { Policy } from '../../../policy/policy.js';
 import type { Network, NetworkOrigin } from '../../../privacy/dependence/model/network.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
-import { type Allowance, toldOf } from '../../../release/session/allowance.js';
+import { type Allowance, planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
-import type { AskOptions, Session } from '../../../release/session/session.js';
-import { publicRecords, stillAsMany } from '../public-size.js';
+import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
+import { publicSize, refuseChangedSize } from '../public-size.js';
 import { chowLiu } from './chow-liu.js';
 import { splitColumns } from './coded.js';
 import { fitForest, fitNetwork } from './fit.js';
 import { learnChunks } from './learn-chunks.js';
-import { countPairs, howPairsCounted } from './pair-counts.js';
+import { countColumnPairs, pairExecution } from './pair-counts.js';
 import { learnTree, type PrivateTree, rowsIn, treeNetwork, treeNoise } from './private-tree.js';
-import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
+import { networkColumns, readSurvey, refuseRepeatedRows, type SurveyLevels, surveyLevels } from './read-survey.js';
 
 type Progress = (done: number, total: number) => void;
-type Unpaid = Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }>;
+type UnpaidOrigin = Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }>;
 
 export interface UnpaidLearning {
   /** Exact networks of at most this many columns each; a Chow-Liu forest over all columns when absent. */
   readonly chunk?: number;
   readonly maxParents?: number;
-  readonly origin: Unpaid;
+  readonly origin: UnpaidOrigin;
   readonly progress?: Progress;
 }
 
 /** Learns from the rows without paying: the result is marked as such and is for the steward only. */
-export async function learnUnpaid(engine: Pinned, policy: Policy, options: UnpaidLearning): Promise<Network> {
+export async function learnUnpaidNetwork(engine: Snapshot, policy: Policy, options: UnpaidLearning): Promise<Network> {
   const name = basename(policy.file).replace(/\.[^.]*$/, '');
   if (options.chunk === undefined) {
-    const names = surveyColumns(policy);
+    const names = networkColumns(policy);
     const shown = surveyLevels(policy, names);
-    const pairs = (await countPairs(engine, policy, names)).open()[0]!;
+    const pairs = (await countColumnPairs(engine, policy, names)).open()[0]!;
     return overLevels(fitForest(name, pairs, shown.values, chowLiu(pairs).parent, options.origin), shown);
   }
   const survey = await readSurvey(engine, policy);
@@ -69,65 +69,69 @@ interface LearnedTree {
 }
 
 /** Gaussian noise if the budget has a delta. */
-function treeAllotment({ rho, pure }: Allowance): Allotment {
-  const allotment = rho ?? pure;
-  if (allotment) return allotment;
+function treeBudgetShare({ rho, pure }: Allowance): BudgetShare {
+  const budgetShare = rho ?? pure;
+  if (budgetShare) return budgetShare;
   throw nothingLeft();
 }
 
-export const planPaid = async (session: Session, options: AskOptions = {}): Promise<Plan> =>
+export const planPaidNetwork = async (session: PrivacySession, options: ReleaseOptions = {}): Promise<Plan> =>
   (await prepareTree(session, options)).plan;
 
-async function prepareTree(session: Session, options: AskOptions) {
+async function prepareTree(session: PrivacySession, options: ReleaseOptions) {
   const { policy } = session;
   refuseRepeatedRows(policy);
-  const names = surveyColumns(policy);
+  const names = networkColumns(policy);
   const { values, ...shown } = surveyLevels(policy, names);
   const allowance = await session.allowance(options);
-  const allotment = treeAllotment(allowance);
-  const rows = await publicRecords(session);
+  const budgetShare = treeBudgetShare(allowance);
+  const rows = await publicSize(session);
   const noise = treeNoise(
     values.map((labels) => labels.length),
     rows,
-    allotment,
+    budgetShare,
   );
   const mechanisms = [noise.structure, noise.tables];
-  const plan = session.frame({
+  const plan = session.completePlan({
     label: options.label ?? `learn a tree over ${names.length} columns`,
-    ...toldOf(allowance),
+    ...planFieldsOf(allowance),
     mechanisms,
-    mechanism: `${noise.tables.law.kind}, tree`,
+    mechanism: `${noise.tables.distribution.kind}, tree`,
     why: 'Half of the budget chooses which columns are neighbours in the tree, half is for noisy tables of the neighbours.',
-    counting: howPairsCounted(session.dialect, policy, { names, known: [] }),
+    counting: pairExecution(session.dialect, policy, { names, known: [] }),
     errors: [],
     candidates: [],
   });
-  return { names, levels: { values, ...shown }, allowance, allotment, rows, noise, mechanisms, plan };
+  return { names, levels: { values, ...shown }, allowance, allotment: budgetShare, rows, noise, mechanisms, plan };
 }
 
 /** A tree learned within a share of the policy's budget, paid for before any row is read. */
-export async function learnPaid(session: Session, options: AskOptions = {}, progress?: Progress): Promise<PaidNetwork> {
+export async function learnPaidNetwork(
+  session: PrivacySession,
+  options: ReleaseOptions = {},
+  progress?: Progress,
+): Promise<PaidNetwork> {
   const { policy, account } = session;
-  const { names, levels, allowance, allotment, rows, noise, mechanisms, plan } = await prepareTree(session, options);
+  const { names, levels, allowance, allotment: budgetShare, rows, noise, mechanisms, plan } = await prepareTree(session, options);
   const { result, receipt } = await session.analyse<LearnedTree>({
     kind: 'learn columns',
     allowance,
     canonical: JSON.stringify(names),
     plan,
     mechanisms,
-    still: stillAsMany(rows),
-    execute: async (engine, paid) => {
-      const pairs = (await countPairs(engine, policy, names)).open()[0]!;
+    still: refuseChangedSize(rows),
+    execute: async (engine, payment) => {
+      const pairs = (await countColumnPairs(engine, policy, names)).open()[0]!;
       // The noise is planned for this public number of rows; another number means that the data is being written to.
       if (rowsIn(pairs) !== rows) throw new RangeError('the number of records has changed');
-      const tree = learnTree(pairs, noise, paid, progress);
+      const tree = learnTree(pairs, noise, payment, progress);
       return { parent: tree.parent, tables: tree.tables.map((t) => [...t]) };
     },
   });
   const tree: PrivateTree = { parent: result.parent, tables: result.tables.map((t) => Float64Array.from(t)) };
   const network = treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, levels.values, {
     epsilon: options.epsilon ?? `${plan.epsilon}`,
-    delta: allotment.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0',
+    delta: budgetShare.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0',
   });
   return { network: overLevels(network, levels), receipt };
 }

@@ -1,7 +1,7 @@
 import { Fault } from '../../../base/errors.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { codesOf } from '../../../policy/code.js';
-import { categoryNamed } from '../../../policy/domain.js';
+import { declaredCategory } from '../../../policy/domain.js';
 import type { Policy } from '../../../policy/policy.js';
 import {
   commonAnswers,
@@ -11,17 +11,17 @@ import {
 } from '../../../privacy/dependence/pairwise/leakage.js';
 import type { PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import type { AttackFigure, SpreadTables } from '../../../privacy/dependence/pairwise/spread-file.js';
-import { spreadOf } from '../../../privacy/mechanism/additive.js';
+import { noiseWidth } from '../../../privacy/mechanism/additive.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
-import { toldOf } from '../../../release/session/allowance.js';
+import { planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
-import { column } from '../../../release/session/relied.js';
-import type { AskOptions, Session } from '../../../release/session/session.js';
+import { columnFact } from '../../../release/session/relied.js';
+import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import type { CodedTable } from './coded.js';
-import { countPairs, howPairsCounted } from './pair-counts.js';
+import { countColumnPairs, pairExecution } from './pair-counts.js';
 import { type SpreadTerms, spreadNoise, spreadUnits, wholeSpread } from './private-spread.js';
-import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
+import { networkColumns, readSurvey, refuseRepeatedRows, type SurveyLevels, surveyLevels } from './read-survey.js';
 
 export interface SpreadLearning {
   readonly confidence: number;
@@ -36,15 +36,15 @@ export interface SpreadLearning {
  * Returns only the three numbers that the pairwise bound needs (and the result of an attack). Public columns are strata the attacker
  * knows.
  */
-export async function learnSpread(
-  engine: Pinned,
+export async function learnSpreadUnpaid(
+  engine: Snapshot,
   policy: Policy,
   options: SpreadLearning,
 ): Promise<SpreadTables & { readonly attack?: AttackFigure }> {
-  const { open, known } = askedColumns(policy);
+  const { open, known } = spreadColumns(policy);
   const shown = surveyLevels(policy, open, known);
-  const strata = (await countPairs(engine, policy, open, known)).open();
-  const secrets = commonAnswers(together(strata), (i) => {
+  const strata = (await countColumnPairs(engine, policy, open, known)).open();
+  const secrets = commonAnswers(mergeStrata(strata), (i) => {
     const column = policy.columns.get(open[i]!);
     return (column?.type === 'category' ? column.pool : undefined) ?? options.pool;
   });
@@ -66,7 +66,7 @@ export async function learnSpread(
 }
 
 /** Sum of all strata. */
-function together(strata: readonly PairTables[]): PairTables {
+function mergeStrata(strata: readonly PairTables[]): PairTables {
   const [first, ...others] = strata;
   if (others.length === 0) return first!;
   const counts = Float64Array.from(first!.counts);
@@ -85,8 +85,8 @@ const spreadTables = (spread: PairwiseSpread, { levels, resolution }: SurveyLeve
  * Questions, and the public columns of a person. Tables are counted within each public answer, because the attacker's distribution is
  * conditional on it. Numbers, weights and multi-select columns have too many answers.
  */
-function askedColumns(policy: Policy): { readonly open: readonly string[]; readonly known: readonly string[] } {
-  const open = surveyColumns(policy).filter((name) => policy.columns.get(name)?.public !== true);
+function spreadColumns(policy: Policy): { readonly open: readonly string[]; readonly known: readonly string[] } {
+  const open = networkColumns(policy).filter((name) => policy.columns.get(name)?.public !== true);
   const known = [...policy.columns.values()].filter((c) => c.public === true && c.name !== policy.protect.unit);
   const other = known.find((c) => c.type !== 'category');
   if (other)
@@ -104,30 +104,30 @@ export interface PaidSpread {
   readonly least: number;
 }
 
-export const planSpreadPaid = async (session: Session, asked: PaidSpread, options: AskOptions = {}): Promise<Plan> =>
-  (await prepareSpread(session, asked, options)).plan;
+export const planSpreadPaid = async (session: PrivacySession, request: PaidSpread, options: ReleaseOptions = {}): Promise<Plan> =>
+  (await prepareSpread(session, request, options)).plan;
 
-async function prepareSpread(session: Session, { confidence, least }: PaidSpread, options: AskOptions) {
+async function prepareSpread(session: PrivacySession, { confidence, least }: PaidSpread, options: ReleaseOptions) {
   const { policy } = session;
   refuseRepeatedRows(policy);
-  const { open, known } = askedColumns(policy);
+  const { open, known } = spreadColumns(policy);
   const survey = surveyLevels(policy, open, known);
   const levels = survey.values.map((labels) => labels.length);
   const terms: SpreadTerms = {
     least,
     failure: (4 / 5) * (1 - confidence),
-    strata: known.reduce((n, name) => n * (codesOf(categoryNamed(policy, name)).length + 1), 1),
+    strata: known.reduce((n, name) => n * (codesOf(declaredCategory(policy, name)).length + 1), 1),
   };
   const allowance = await session.allowance(options);
   if (!allowance.pure) throw allowance.whyNoPure ?? nothingLeft();
   const noise = spreadNoise(levels, terms, allowance.pure);
-  const plan = session.frame({
+  const plan = session.completePlan({
     label: options.label ?? `learn the spread of ${open.length} columns`,
-    ...toldOf(allowance),
+    ...planFieldsOf(allowance),
     mechanisms: [noise],
-    mechanism: noise.law.kind,
+    mechanism: noise.distribution.kind,
     why: 'One number with Laplace noise.',
-    counting: howPairsCounted(session.dialect, policy, { names: open, known }),
+    counting: pairExecution(session.dialect, policy, { names: open, known }),
     errors: [],
     candidates: [],
   });
@@ -136,24 +136,24 @@ async function prepareSpread(session: Session, { confidence, least }: PaidSpread
 
 /** One private number, the worst spread, paid for before any row is read; the rest of the file is postprocessing. */
 export async function learnSpreadPaid(
-  session: Session,
-  asked: PaidSpread,
-  options: AskOptions = {},
+  session: PrivacySession,
+  request: PaidSpread,
+  options: ReleaseOptions = {},
 ): Promise<SpreadTables & { readonly receipt: Receipt }> {
   const { policy } = session;
-  const { confidence, least } = asked;
-  const { open, known, survey, terms, allowance, noise, plan } = await prepareSpread(session, asked, options);
-  const off = surely(spreadOf(noise.law), (1 / 5) * (1 - confidence));
+  const { confidence, least } = request;
+  const { open, known, survey, terms, allowance, noise, plan } = await prepareSpread(session, request, options);
+  const off = noiseBoundAt(noiseWidth(noise.distribution), (1 / 5) * (1 - confidence));
   const { result, receipt } = await session.analyse<string>({
     kind: 'learn spread',
     allowance,
     canonical: JSON.stringify([open, known, confidence, least]),
     plan,
     mechanisms: [noise],
-    relied: known.map(column),
-    execute: async (engine, paid) => {
-      const add = noise.ready(paid);
-      const strata = (await countPairs(engine, policy, open, known)).open();
+    relied: known.map(columnFact),
+    execute: async (engine, payment) => {
+      const add = noise.prepare(payment);
+      const strata = (await countColumnPairs(engine, policy, open, known)).open();
       return `${add([wholeSpread(strata, terms)])[0]!}`;
     },
   });
@@ -164,8 +164,8 @@ export async function learnSpreadPaid(
 }
 
 /** Smallest whole c with P(noise <= -c - 1) = q^(c+1)/(1+q) <= alpha. */
-const surely = (scale: number, miss: number): number =>
-  Math.max(0, Math.ceil(scale * Math.log(1 / ((1 + Math.exp(-1 / scale)) * miss))) - 1);
+const noiseBoundAt = (scale: number, alpha: number): number =>
+  Math.max(0, Math.ceil(scale * Math.log(1 / ((1 + Math.exp(-1 / scale)) * alpha))) - 1);
 
 /** The table with each column's secrets as its levels. */
 function pooledTable(table: CodedTable, secrets: readonly (readonly (readonly number[])[])[]): CodedTable {

@@ -1,24 +1,24 @@
 import type { Dialect } from '../../../data/engine/dialect.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import { codesOf } from '../../../policy/code.js';
-import { categoryNamed, columnNamed } from '../../../policy/domain.js';
+import { declaredCategory, declaredColumn } from '../../../policy/domain.js';
 import type { Policy } from '../../../policy/policy.js';
 import { cellStarts, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
-import { turnViews, viewColumn } from '../../../query/count/column-view.js';
-import type { HowCounted } from '../../../query/count/count.js';
-import { countInScans, scansOf } from '../../../query/count/in-scans.js';
+import { columnView, loadChunk } from '../../../query/count/column-view.js';
+import type { ExecutionPlan } from '../../../query/count/count.js';
+import { countInScans, scanResultBound } from '../../../query/count/in-scans.js';
 import type { Axis } from '../../../query/count/measure.js';
 import { keyRows } from '../../../query/count/read-rows.js';
 import { compileStream } from '../../../query/count/stream.js';
-import type { Tables } from '../../../query/count/tables.js';
-import { keyOf } from '../../../query/keys.js';
+import type { MarginalSet } from '../../../query/count/tables.js';
+import { groupKeyOf } from '../../../query/keys.js';
 
 /** Scans of the data beyond which rows are read once and counted in memory. */
-const mostScans = 32;
+const maxScans = 32;
 
 /** Questions whose answers are counted in pairs, and public columns within whose answers, each separately, they are counted. */
-interface Asked {
+interface PairQuestions {
   readonly names: readonly string[];
   readonly known: readonly string[];
 }
@@ -27,42 +27,42 @@ interface Asked {
  * Every two-column table within each occurring combination of public answers, read through the policy as a histogram would be. Rows
  * are streamed, never held.
  */
-export async function countPairs(
-  engine: Pinned,
+export async function countColumnPairs(
+  engine: Snapshot,
   policy: Policy,
   names: readonly string[],
   known: readonly string[] = [],
 ): Promise<Exact<readonly PairTables[]>> {
   const tables = new Strata(policy, { names, known });
-  const { database } = howPairsCounted(engine.dialect, policy, { names, known });
+  const { database } = pairExecution(engine.dialect, policy, { names, known });
   await (database ? inDatabase(engine, policy, tables) : streamed(engine, policy, tables));
   return new Exact(tables.all());
 }
 
 /** Counted in the database, a few hundred tables per scan, if rows are remote and scans are few; else row by row in this process. */
-export function howPairsCounted(dialect: Dialect, policy: Policy, asked: Asked): HowCounted {
-  const scans = scansOf(new Strata(policy, asked).tables());
-  if (dialect.eachOf && scans.statements <= mostScans) return { where: 'database', database: scans };
-  return { where: 'here', streamed: { columns: [...asked.known, ...asked.names] } };
+export function pairExecution(dialect: Dialect, policy: Policy, questions: PairQuestions): ExecutionPlan {
+  const scans = scanResultBound(new Strata(policy, questions).tables());
+  if (dialect.eachOf && scans.statements <= maxScans) return { where: 'database', database: scans };
+  return { where: 'here', streamed: { columns: [...questions.known, ...questions.names] } };
 }
 
-async function inDatabase(engine: Pinned, policy: Policy, strata: Strata): Promise<void> {
-  const asked = strata.tables();
-  await countInScans(engine, policy, asked, (table, cell, count) => strata.add(table, cell, Number(count)));
+async function inDatabase(engine: Snapshot, policy: Policy, strata: Strata): Promise<void> {
+  const questions = strata.tables();
+  await countInScans(engine, policy, questions, (table, cell, count) => strata.add(table, cell, Number(count)));
 }
 
-async function streamed(engine: Pinned, policy: Policy, strata: Strata): Promise<void> {
+async function streamed(engine: Snapshot, policy: Policy, strata: Strata): Promise<void> {
   const { axes } = strata.tables();
   const names = axes.map(({ column }) => column);
   // The bound on rows per person compares the text of all columns, as it is shown.
   const asWritten = policy.protect.secret !== 'person';
   const { statement, columns, written } = compileStream(names, policy, await engine.columns(), engine.dialect, asWritten);
-  const views = new Map(names.map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
+  const views = new Map(names.map((name) => [name, columnView(declaredColumn(policy, name), written.get(name))]));
   const fillers = axes.map((axis) => keyRows(policy, views, axis));
   let places = axes.map(() => new Int32Array(0));
   for await (const part of engine.stream(statement)) {
     const chunk = part.open();
-    turnViews(views, columns, chunk);
+    loadChunk(views, columns, chunk);
     if ((places[0]?.length ?? 0) < chunk.rows) places = axes.map(() => new Int32Array(chunk.rows));
     for (const [k, fill] of fillers.entries()) fill(places[k]!, chunk.rows);
     strata.addRows(places, chunk.rows);
@@ -80,7 +80,7 @@ class Strata {
   readonly #pairs: readonly (readonly [i: number, j: number])[];
   readonly #counts = new Map<number, Uint32Array>();
 
-  constructor(policy: Policy, { names, known }: Asked) {
+  constructor(policy: Policy, { names, known }: PairQuestions) {
     this.#names = names;
     this.#known = known.length;
     this.#axes = [...known.map((name) => everyAnswer(policy, name)), ...names.map((name) => axisOf(policy, name))];
@@ -91,7 +91,7 @@ class Strata {
   }
 
   /** One table per two questions; a question with itself gives its own counts. */
-  tables(): Tables {
+  tables(): MarginalSet {
     const own = Array.from({ length: this.#known }, (_, k) => k);
     const at = (i: number) => this.#known + i;
     return { axes: this.#axes, tables: this.#pairs.map(([i, j]) => (i === j ? [...own, at(i)] : [...own, at(i), at(j)])) };
@@ -130,15 +130,15 @@ class Strata {
   /** Rows by stratum; all rows if there is one. */
   #apart(places: readonly Int32Array[], rows: number): ReadonlyMap<number, readonly number[] | undefined> {
     if (this.#known === 0) return new Map([[0, undefined]]);
-    const apart = new Map<number, number[]>();
+    const byStratum = new Map<number, number[]>();
     for (let r = 0; r < rows; r++) {
       let stratum = 0;
       for (let k = 0; k < this.#known; k++) stratum = stratum * this.#axes[k]!.size + places[k]![r]!;
-      const own = apart.get(stratum);
+      const own = byStratum.get(stratum);
       if (own) own.push(r);
-      else apart.set(stratum, [r]);
+      else byStratum.set(stratum, [r]);
     }
-    return apart;
+    return byStratum;
   }
 
   all(): readonly PairTables[] {
@@ -161,13 +161,13 @@ class Strata {
 }
 
 function axisOf(policy: Policy, name: string): Axis {
-  const { key } = keyOf(policy, name);
+  const { key } = groupKeyOf(policy, name);
   if (key.kind === 'options' || key.kind === 'joint') throw new RangeError('a multi-select column has no single answer');
   return key;
 }
 
 /** Every answer in its own group, however answers are pooled when published. */
 function everyAnswer(policy: Policy, name: string): Axis {
-  const groups = codesOf(categoryNamed(policy, name)).map((code) => [code]);
+  const groups = codesOf(declaredCategory(policy, name)).map((code) => [code]);
   return { kind: 'code', column: name, groups, missing: 'cell', size: groups.length + 1 };
 }

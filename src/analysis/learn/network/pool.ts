@@ -61,13 +61,13 @@ export function learnInPool(
     let running = threads;
     const crew = resident(threads);
     for (const worker of crew) worker.ref();
-    const settle = (how: () => void): void => {
+    const settle = (action: () => void): void => {
       for (const worker of crew) {
         worker.off('message', receive);
         worker.off('error', crash);
         worker.unref();
       }
-      how();
+      action();
     };
     const crash = (): void =>
       settle(() =>

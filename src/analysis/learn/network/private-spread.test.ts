@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anesFolder, pooled, readAnes } from '../../../../experiments/tabular/anes.js';
-import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { rational } from '../../../base/exact/rational.js';
 import { largestPairwiseBase } from '../../../privacy/dependence/pairwise/leakage.js';
 import { pure } from '../../../privacy/mechanism/allotment.js';
@@ -84,13 +84,13 @@ describe('the spread as one number', () => {
         columns: two.map((_, c) => Uint16Array.from(list, (row) => row[c]!)),
       };
     };
-    const run = (own: Row): Transcript => {
-      const transcript = new Transcript([noise]);
-      noise.ready(transcript)([wholeSpread([pairTables(rows(own))], terms)]);
+    const run = (own: Row): RecordingPayment => {
+      const transcript = new RecordingPayment([noise]);
+      noise.prepare(transcript)([wholeSpread([pairTables(rows(own))], terms)]);
       return transcript;
     };
     const all = [0, 1].flatMap((a) => [0, 1].map((b): Row => [a, b]));
-    const used = all.flatMap((a) => all.map((b) => usedOf(run(a), run(b))[0]!));
+    const used = all.flatMap((a) => all.map((b) => usedParts(run(a), run(b))[0]!));
     expect(Math.max(...used)).toBeLessThanOrEqual(1);
     expect(Math.max(...used)).toBeGreaterThan(0.9);
     expect(wholeSpread([], terms)).toBe(0n);

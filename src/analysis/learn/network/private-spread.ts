@@ -1,7 +1,7 @@
-import { cellCount, levelCount, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
-import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
-import { ofRecord } from '../effects.js';
+import { levelCount, type PairTables, pairTableCells } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
+import { perRecordSensitivity } from '../effects.js';
 
 /** Parameters fixed before any row is read. */
 export interface SpreadTerms {
@@ -54,17 +54,22 @@ export const wholeSpread = (strata: readonly PairTables[], terms: SpreadTerms): 
   BigInt(Math.floor((strata.length > 0 ? worstSpread(strata, terms) : 0) * spreadUnits));
 
 /** One row is one record. Rounding down and double arithmetic may add two units to the sensitivity. */
-export function spreadNoise(levels: readonly number[], terms: SpreadTerms, allotment: Allotment): Additive {
+export function spreadNoise(levels: readonly number[], terms: SpreadTerms, budgetShare: BudgetShare): AdditiveMechanism {
   const reach = BigInt(Math.ceil(spreadUnits * spreadSensitivity(levels, terms) * (1 + 1e-9)) + 2);
-  return additive(
-    { name: 'spread', cells: 1, effects: ofRecord({ l1: reach, l2squared: reach * reach }), unit: 1 / spreadUnits },
-    allotment,
+  return additiveMechanism(
+    {
+      name: 'spread',
+      cells: 1,
+      sensitivity: perRecordSensitivity({ l1: reach, l2squared: reach * reach }),
+      unit: 1 / spreadUnits,
+    },
+    budgetShare,
   );
 }
 
 /** Mean over the other columns of the total variation distance between the answers of the two groups of rows. */
 function meanDistance(tables: PairTables, i: number, a: number, b: number, na: number, nb: number): number {
-  const cells = cellCount(tables);
+  const cells = pairTableCells(tables);
   const [first, second] = [(tables.start[i]! + a) * cells, (tables.start[i]! + b) * cells];
   let sum = 0;
   const add = (from: number, to: number): void => {

@@ -1,21 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { generatedSurvey } from '../../../../bench/learn.js';
-import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { compare, divide, multiply, rational, toNumber } from '../../../base/exact/rational.js';
-import { type Allotment, pure as pureOf, zcdp } from '../../../privacy/mechanism/allotment.js';
+import { type BudgetShare, pure as pureOf, zcdp } from '../../../privacy/mechanism/allotment.js';
 import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
 import { learnTree, treeNetwork, treeNoise } from './private-tree.js';
 import { scoreGrid } from './score-grid.js';
 
 /** Picks the best candidate without noise; keeps the inputs. */
-function withoutNoise(table: CodedTable, allotment: Allotment, told: 'exact' | 'nothing' = 'exact') {
-  const noise = treeNoise(table.levels, table.rows, allotment);
-  const transcript = new Transcript([noise.structure, noise.tables], told);
+function withoutNoise(table: CodedTable, budgetShare: BudgetShare, mode: 'exact' | 'nothing' = 'exact') {
+  const noise = treeNoise(table.levels, table.rows, budgetShare);
+  const transcript = new RecordingPayment([noise.structure, noise.tables], mode);
   const tree = learnTree(pairTables(table), noise, transcript);
-  const sharpness = noise.structure.law.kind === 'selection' ? noise.structure.law.sharpness : rational(0);
-  const { law } = noise.tables;
-  const scale = law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? law.variance : rational(0);
+  const sharpness = noise.structure.distribution.kind === 'selection' ? noise.structure.distribution.sharpness : rational(0);
+  const { distribution } = noise.tables;
+  const scale =
+    distribution.kind === 'laplace' ? distribution.scale : distribution.kind === 'gaussian' ? distribution.variance : rational(0);
   return { tree, transcript, sharpness, scale, steps: transcript.seen.filter((s) => s.mechanism === noise.structure) };
 }
 const pure = pureOf(rational(1));
@@ -122,13 +123,13 @@ describe('the private tree', () => {
     });
     for (const within of [pure, zcdp(rational(1, 100))]) {
       const noise = treeNoise(small.levels, small.rows, within);
-      const run = (t: CodedTable): Transcript => {
-        const transcript = new Transcript([noise.structure, noise.tables]);
+      const run = (t: CodedTable): RecordingPayment => {
+        const transcript = new RecordingPayment([noise.structure, noise.tables]);
         learnTree(pairTables(t), noise, transcript);
         return transcript;
       };
       const all = Array.from({ length: 16 }, (_, to) => run(replaced(to)));
-      const used = all.flatMap((a) => all.map((b) => usedOf(a, b)));
+      const used = all.flatMap((a) => all.map((b) => usedParts(a, b)));
       for (const [structure, tables] of used) expect(Math.max(structure!, tables!)).toBeLessThanOrEqual(1);
       expect(Math.max(...used.map(([, tables]) => tables!))).toBeCloseTo(1, 5);
     }

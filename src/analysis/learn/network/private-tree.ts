@@ -1,33 +1,40 @@
 import { rational } from '../../../base/exact/rational.js';
-import { makeNetwork, type Network, type Variable } from '../../../privacy/dependence/model/network.js';
+import { makeNetwork, type Network, type NetworkVariable } from '../../../privacy/dependence/model/network.js';
 import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
-import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
-import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
-import type { Paid } from '../../../privacy/mechanism/paid.js';
-import { type Selection, selection } from '../../../privacy/mechanism/select.js';
-import { ofRecord, rowsMoved } from '../effects.js';
-import { conditional } from './fit.js';
+import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
+import type { Payment } from '../../../privacy/mechanism/paid.js';
+import { type ExponentialMechanism, exponentialMechanism } from '../../../privacy/mechanism/select.js';
+import { perRecordSensitivity, tableSensitivity } from '../effects.js';
+import { conditionalTable } from './fit.js';
 import { scoreGrid } from './score-grid.js';
 
 /** The two randomised steps, each once per edge. */
 export interface TreeNoise {
-  readonly structure: Selection;
-  readonly tables: Additive;
+  readonly structure: ExponentialMechanism;
+  readonly tables: AdditiveMechanism;
 }
 
 /** Half the budget for structure, half for tables, both split evenly over the edges; one row is one record (private-tree.proof.md). */
-export function treeNoise(levels: readonly number[], rows: number, allotment: Allotment): TreeNoise {
+export function treeNoise(levels: readonly number[], rows: number, budgetShare: BudgetShare): TreeNoise {
   const edges = Math.max(1, levels.length - 1);
   const { reach } = scoreGrid(rows);
   const many = BigInt(edges);
   const [widest = 1, next = 1] = [...levels].sort((a, b) => b - a);
-  const half = partOf(allotment, rational(1, 2));
+  const half = splitShare(budgetShare, rational(1, 2));
   return {
-    structure: selection(
-      { name: 'edges of the tree', cells: edges, effects: ofRecord({ l1: many * reach, l2squared: many * reach * reach }) },
+    structure: exponentialMechanism(
+      {
+        name: 'edges of the tree',
+        cells: edges,
+        sensitivity: perRecordSensitivity({ l1: many * reach, l2squared: many * reach * reach }),
+      },
       half,
     ),
-    tables: additive({ name: 'table of each edge', cells: widest * next, times: edges, effects: rowsMoved(1) }, half),
+    tables: additiveMechanism(
+      { name: 'table of each edge', cells: widest * next, times: edges, sensitivity: tableSensitivity(1) },
+      half,
+    ),
   };
 }
 
@@ -45,7 +52,7 @@ export interface PrivateTree {
 export function learnTree(
   pairs: PairTables,
   { structure, tables }: TreeNoise,
-  paid: Paid,
+  payment: Payment,
   progress?: (done: number, total: number) => void,
 ): PrivateTree {
   const d = pairs.levels.length;
@@ -56,7 +63,7 @@ export function learnTree(
   while (outside.size > 0) {
     const candidates = [...outside].flatMap((child) => inside.map((p) => [child, p] as const));
     const values = candidates.map(([child, p]) => penalty(child, p));
-    const [child, p] = candidates[structure.choose(paid, values)]!;
+    const [child, p] = candidates[structure.choose(payment, values)]!;
     parent[child] = p;
     inside.push(child);
     outside.delete(child);
@@ -64,8 +71,8 @@ export function learnTree(
   }
   const noisy = parent.map((p, child) => {
     if (p < 0) return new Float64Array(0);
-    const add = tables.ready(paid, pairs.levels[p]! * pairs.levels[child]!);
-    return Float64Array.from(add(pairCounts(pairs, p, child)), Number);
+    const add = tables.prepare(payment, pairs.levels[p]! * pairs.levels[child]!);
+    return Float64Array.from(add(pairCells(pairs, p, child)), Number);
   });
   return { parent, tables: noisy };
 }
@@ -84,10 +91,10 @@ function penalties(pairs: PairTables): (i: number, j: number) => bigint {
       sum = 0n;
       for (let a = pairs.start[i]!; a < pairs.start[i + 1]!; a++)
         for (let b = pairs.start[j]!; b < pairs.start[j + 1]!; b++) {
-          const apart =
+          const deviation =
             n * BigInt(pairs.counts[a * cells + b]!) -
             BigInt(pairs.counts[a * cells + a]!) * BigInt(pairs.counts[b * cells + b]!);
-          sum += apart < 0n ? -apart : apart;
+          sum += deviation < 0n ? -deviation : deviation;
         }
       sum = most - sum / unit;
       known.set(key, sum);
@@ -101,7 +108,7 @@ export const rowsIn = (pairs: PairTables): number =>
   Array.from({ length: pairs.levels[0] ?? 0 }, (_, a) => levelCount(pairs, 0, a)).reduce((n, own) => n + own, 0);
 
 /** Counts in C order. */
-function pairCounts(pairs: PairTables, i: number, j: number): bigint[] {
+function pairCells(pairs: PairTables, i: number, j: number): bigint[] {
   const [rows, width] = [pairs.levels[i]!, pairs.levels[j]!];
   return Array.from({ length: rows * width }, (_, cell) =>
     BigInt(pairCount(pairs, i, Math.floor(cell / width), j, cell % width)),
@@ -114,18 +121,18 @@ export function treeNetwork(
   tree: PrivateTree,
   names: readonly string[],
   values: readonly (readonly string[])[],
-  paid: { readonly epsilon: string; readonly delta: string },
+  payment: { readonly epsilon: string; readonly delta: string },
 ): Network {
-  const variables = names.map((column, x): Variable => {
+  const variables = names.map((column, x): NetworkVariable => {
     const width = values[x]!.length;
     const p = tree.parent[x]!;
-    if (p >= 0) return { name: column, values: values[x]!, parents: [p], table: conditional(tree.tables[x]!, width, 0) };
+    if (p >= 0) return { name: column, values: values[x]!, parents: [p], table: conditionalTable(tree.tables[x]!, width, 0) };
     const child = tree.parent.indexOf(x);
     const own = new Float64Array(width);
     (tree.tables[child] ?? []).forEach((count, cell) => {
       own[Math.floor(cell / values[child]!.length)]! += Math.max(0, count);
     });
-    return { name: column, values: values[x]!, parents: [], table: conditional(own, width, 0) };
+    return { name: column, values: values[x]!, parents: [], table: conditionalTable(own, width, 0) };
   });
-  return makeNetwork(name, variables, { learned: 'paid', ...paid });
+  return makeNetwork(name, variables, { learned: 'paid', ...payment });
 }

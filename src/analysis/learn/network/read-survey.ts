@@ -1,22 +1,22 @@
 import { Fault } from '../../../base/errors.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
-import { categoryNamed, columnNamed, isWeight } from '../../../policy/domain.js';
+import { declaredCategory, declaredColumn, isWeight } from '../../../policy/domain.js';
 import type { Policy } from '../../../policy/policy.js';
 import { resolutionOf } from '../../../privacy/dependence/model/resolution.js';
-import { columnLevels, everyValue, type ToldLevels } from '../../../privacy/dependence/model/told-levels.js';
+import { columnLevels, singleValueLevels, type ValueLevels } from '../../../privacy/dependence/model/told-levels.js';
 import { bindBatch } from '../../../query/bind.js';
-import { viewColumn } from '../../../query/count/column-view.js';
+import { columnView } from '../../../query/count/column-view.js';
 import { columnsRead } from '../../../query/count/measure.js';
 import { keyRows } from '../../../query/count/read-rows.js';
 import { compileStream } from '../../../query/count/stream.js';
 import { levelsOfKey } from '../../../query/key-levels.js';
-import { keyOf } from '../../../query/keys.js';
-import { oneRowEach, refuseToHold } from '../public-size.js';
+import { groupKeyOf } from '../../../query/keys.js';
+import { oneRowEach, refuseTooManyRows } from '../public-size.js';
 import type { CodedTable } from './coded.js';
 
 /** Columns a network can include: declared, with one answer per row. */
-export function surveyColumns(policy: Policy): readonly string[] {
+export function networkColumns(policy: Policy): readonly string[] {
   const names = [...policy.columns.values()]
     .filter((c) => !isWeight(c) && c.type !== 'multi' && c.name !== policy.protect.unit)
     .map((c) => c.name);
@@ -44,18 +44,20 @@ export interface SurveyLevels {
   readonly names: readonly string[];
   /** The shown levels of each column, "(missing)" last. */
   readonly values: readonly (readonly string[])[];
-  readonly levels: readonly ToldLevels[];
+  readonly levels: readonly ValueLevels[];
   /** Digest of these levels and of the values declared for the columns, including public columns that form strata. */
   readonly resolution: string;
 }
 
 export function surveyLevels(policy: Policy, names: readonly string[], known: readonly string[] = []): SurveyLevels {
-  const keys = names.map((name) => keyOf(policy, name));
+  const keys = names.map((name) => groupKeyOf(policy, name));
   const levels = keys.map(({ key }) => levelsOfKey(policy, key));
   const refuse = (message: string, hint: string): Fault => new Fault('INTERNAL', message, hint);
   const all = [
-    ...names.map((name, c) => columnLevels(columnNamed(policy, name), levels[c]!, refuse)),
-    ...known.map((name) => categoryNamed(policy, name)).map((column) => columnLevels(column, everyValue(column), refuse)),
+    ...names.map((name, c) => columnLevels(declaredColumn(policy, name), levels[c]!, refuse)),
+    ...known
+      .map((name) => declaredCategory(policy, name))
+      .map((column) => columnLevels(column, singleValueLevels(column), refuse)),
   ];
   return { names, values: keys.map(({ labels }) => labels), levels, resolution: resolutionOf(all, refuse).digest };
 }
@@ -68,7 +70,7 @@ export interface SurveyRows extends SurveyLevels {
 const bytesPerRow = (columns: number): number => 4 * columns;
 
 /** Passes the rows to a judge and returns its result: unpaid, for the steward only, never to be published. */
-export async function judgeRows<T>(engine: Pinned, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
+export async function judgeRows<T>(engine: Snapshot, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
   return judge((await readSurvey(engine, policy)).table.open());
 }
 
@@ -77,15 +79,15 @@ export async function judgeRows<T>(engine: Pinned, policy: Policy, judge: (table
  * histogram of the column would be.
  */
 export async function readSurvey(
-  engine: Pinned,
+  engine: Snapshot,
   policy: Policy,
-  names: readonly string[] = surveyColumns(policy),
+  names: readonly string[] = networkColumns(policy),
 ): Promise<SurveyRows> {
-  refuseToHold((await engine.size()).open(), bytesPerRow(names.length), engine.room);
-  const keys = names.map((name) => keyOf(policy, name));
+  refuseTooManyRows((await engine.size()).open(), bytesPerRow(names.length), engine.room);
+  const keys = names.map((name) => groupKeyOf(policy, name));
   const { measures } = bindBatch({ queries: names.map((column) => ({ kind: 'histogram', column })) }, policy);
   const { statement, columns } = compileStream(columnsRead(measures), policy, await engine.columns(), engine.dialect);
-  const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
+  const views = new Map(columns.map((name) => [name, columnView(policy.columns.get(name)!)]));
   const fillers = keys.map(({ key }) => {
     if (key.kind === 'options') throw new RangeError('a multi-select column has no single answer');
     return keyRows(policy, views, key);
@@ -95,7 +97,7 @@ export async function readSurvey(
   for await (const part of engine.stream(statement)) {
     const chunk = part.open();
     columns.forEach((name, c) => {
-      views.get(name)!.turn(chunk.columns[c]!, chunk.rows);
+      views.get(name)!.load(chunk.columns[c]!, chunk.rows);
     });
     const place = new Int32Array(chunk.rows);
     fillers.forEach((fill, c) => {

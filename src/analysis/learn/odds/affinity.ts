@@ -1,7 +1,7 @@
-import type { Tie } from './tie.js';
+import type { TieRow } from './tie.js';
 
 /** A person's public attributes as a sparse vector: features in increasing order with their weights. */
-export interface Profile {
+export interface AttributeProfile {
   readonly id: string;
   readonly features: readonly number[];
   readonly weights: readonly number[];
@@ -10,9 +10,9 @@ export interface Profile {
  * Divisor of a dot product: the lengths (cosine), or the sums of absolute weights as printed by Liu et al. 2016. l1 finds no more
  * ties than cosine.
  */
-export type Norm = 'cosine' | 'l1';
+export type SimilarityNorm = 'cosine' | 'l1';
 
-const sizes: Record<Norm, (weights: readonly number[]) => number> = {
+const sizes: Record<SimilarityNorm, (weights: readonly number[]) => number> = {
   cosine: (weights) => Math.sqrt(weights.reduce((s, w) => s + w * w, 0)),
   l1: (weights) => weights.reduce((s, w) => s + Math.abs(w), 0),
 };
@@ -21,17 +21,17 @@ const sizes: Record<Norm, (weights: readonly number[]) => number> = {
  * Similarity ties above a positive threshold, through an inverted index from features to people, so that people without common
  * features are never compared.
  */
-export function affinityTies(profiles: readonly Profile[], threshold: number, norm: Norm): Tie[] {
-  const size = Float64Array.from(profiles, (p) => sizes[norm](p.weights));
-  const index = indexOf(profiles);
-  const dots = new Float64Array(profiles.length);
-  const met = new Uint32Array(profiles.length);
-  const lastMet = new Int32Array(profiles.length).fill(-1);
-  const ties: Tie[] = [];
-  profiles.forEach((profile, i) => {
+export function affinityTies(people: readonly AttributeProfile[], threshold: number, norm: SimilarityNorm): TieRow[] {
+  const size = Float64Array.from(people, (p) => sizes[norm](p.weights));
+  const index = indexOf(people);
+  const dots = new Float64Array(people.length);
+  const met = new Uint32Array(people.length);
+  const lastMet = new Int32Array(people.length).fill(-1);
+  const ties: TieRow[] = [];
+  people.forEach((person, i) => {
     let known = 0;
-    profile.features.forEach((feature, f) => {
-      const weight = profile.weights[f]!;
+    person.features.forEach((feature, f) => {
+      const weight = person.weights[f]!;
       const end = index.filled[feature]!;
       for (let x = index.start[feature]!; x < end; x++) {
         const j = index.person[x]!;
@@ -49,17 +49,17 @@ export function affinityTies(profiles: readonly Profile[], threshold: number, no
     for (let k = 0; k < known; k++) {
       const j = met[k]!;
       const similarity = dots[j]! / (size[i]! * size[j]!);
-      if (similarity > threshold) ties.push({ a: profiles[j]!.id, b: profile.id, similarity: Number(similarity.toPrecision(6)) });
+      if (similarity > threshold) ties.push({ a: people[j]!.id, b: person.id, similarity: Number(similarity.toPrecision(6)) });
     }
   });
   return ties;
 }
 
 /** Index arrays sized for all people with a feature, filled as people are visited. */
-function indexOf(profiles: readonly Profile[]) {
-  const features = profiles.reduce((m, p) => p.features.reduce((most, f) => Math.max(most, f + 1), m), 0);
+function indexOf(people: readonly AttributeProfile[]) {
+  const features = people.reduce((m, p) => p.features.reduce((most, f) => Math.max(most, f + 1), m), 0);
   const start = new Uint32Array(features + 1);
-  for (const p of profiles) for (const f of p.features) start[f + 1]!++;
+  for (const p of people) for (const f of p.features) start[f + 1]!++;
   for (let f = 0; f < features; f++) start[f + 1]! += start[f]!;
   return { start, filled: start.slice(), person: new Uint32Array(start[features]!), weight: new Float64Array(start[features]!) };
 }
@@ -68,7 +68,11 @@ function indexOf(profiles: readonly Profile[]) {
  * Attribute columns as features: one per value for text; one per number column, plain or, when `centred`, standardised, so that large
  * raw sizes do not make all people similar.
  */
-export function profilesOf(ids: readonly string[], columns: readonly (readonly string[])[], centred: boolean): Profile[] {
+export function attributeProfiles(
+  ids: readonly string[],
+  columns: readonly (readonly string[])[],
+  centred: boolean,
+): AttributeProfile[] {
   const features = ids.map(() => [] as number[]);
   const weights = ids.map(() => [] as number[]);
   let next = 0;

@@ -6,7 +6,7 @@ export type NamedPair = readonly [string, string];
  * Tied pairs with at most `most` per person, chosen by ties and names only, like data/ties/used-records.ts. Pairs of people with few
  * ties come first, which keeps more of them; equal ones in keyed-hash order.
  */
-export function choosePairs(pairs: readonly NamedPair[], most: number, key: string): NamedPair[] {
+export function boundPairs(pairs: readonly NamedPair[], most: number, key: string): NamedPair[] {
   const degree = new Map<string, number>();
   for (const pair of pairs) for (const name of pair) degree.set(name, (degree.get(name) ?? 0) + 1);
   const order = pairs.map((pair) => ({

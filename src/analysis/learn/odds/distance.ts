@@ -1,24 +1,24 @@
 import { addUp, divUp, expUp, logDown, logUp, mulUp, subUp } from '../../../base/exact/outward.js';
 import { nextUp } from '../../../base/exact/rational.js';
-import type { FriendLaw } from './friend-law.js';
-import { type Tie, upward } from './tie.js';
+import type { FriendshipModel } from './friend-law.js';
+import { type TieRow, upward } from './tie.js';
 
 /** Public disc in which a person is known to be: within `radius` of a point. The exact place is secret. */
-export interface Place {
+export interface PublicPlace {
   readonly id: string;
   readonly x: number;
   readonly y: number;
   readonly radius: number;
 }
 
-export interface Metric {
+export interface DistanceMetric {
   /** Distance of two points in the unit of the model, with relative error at most 1e-12. */
-  readonly distance: (a: Place, b: Place) => number;
+  readonly distance: (a: PublicPlace, b: PublicPlace) => number;
   /** Flat geometry, in which the quadratic bound holds too. */
   readonly flat: boolean;
   /** Spatial index: cell of a point for cells of this size (in the unit of the model), and cells that may hold points within `reach`. */
-  readonly cell: (p: Place, size: number) => readonly [number, number];
-  readonly neighbours: (p: Place, size: number) => Iterable<readonly [number, number]>;
+  readonly cell: (p: PublicPlace, size: number) => readonly [number, number];
+  readonly neighbours: (p: PublicPlace, size: number) => Iterable<readonly [number, number]>;
 }
 
 /** Error bound of a computed distance: a relative part, and an absolute amount in the unit of the model. */
@@ -27,27 +27,27 @@ const [part, amount] = [1e-12, 1e-9];
  * Log odds ratio of the factor f(u,v) = (|u-v| + b)^-c over two discs: the smaller of the range bound and, on flat ground, the
  * curvature bound (distance.proof.md).
  */
-export function distanceLogOdds(distance: number, ri: number, rj: number, { b, c }: FriendLaw, flat: boolean): number {
-  const apart = addUp(ri, rj);
-  const far = addUp(distance * (1 + part) + amount, apart);
-  const near = Math.max(0, distance * (1 - part) - amount - nextUp(apart));
+export function distanceLogOdds(distance: number, ri: number, rj: number, { b, c }: FriendshipModel, flat: boolean): number {
+  const radii = addUp(ri, rj);
+  const far = addUp(distance * (1 + part) + amount, radii);
+  const near = Math.max(0, distance * (1 - part) - amount - nextUp(radii));
   const range = mulUp(2 * c, subUp(logUp(addUp(far, b)), logDown(near + b)));
   if (!flat || near === 0) return range;
   const curved = divUp(mulUp(mulUp(4 * c, ri), rj), near * (near + b) * (1 - part));
   return Math.min(range, nextUp(curved));
 }
 
-export interface DistanceOptions {
-  readonly law: FriendLaw;
-  readonly metric: Metric;
+export interface DistanceTieRule {
+  readonly model: FriendshipModel;
+  readonly metric: DistanceMetric;
   /** Least odds ratio of a tie; weaker pairs are left out and so declared independent. */
   readonly least: number;
 }
 
 /** Ties between all people near enough. A spatial index avoids a scan of all pairs. */
-export function distanceTies(places: readonly Place[], options: DistanceOptions): Tie[] {
+export function distanceTies(places: readonly PublicPlace[], options: DistanceTieRule): TieRow[] {
   const { metric } = options;
-  const size = reachOf(places, options);
+  const size = maxTieDistance(places, options);
   const cells = new Map<string, number[]>();
   places.forEach((p, i) => {
     const key = metric.cell(p, size).join();
@@ -55,11 +55,11 @@ export function distanceTies(places: readonly Place[], options: DistanceOptions)
     if (list) list.push(i);
     else cells.set(key, [i]);
   });
-  const ties: Tie[] = [];
+  const ties: TieRow[] = [];
   places.forEach((p, i) => {
     for (const cell of metric.neighbours(p, size))
       for (const j of cells.get(cell.join()) ?? []) {
-        const tie = j > i ? tieOf(p, places[j]!, options) : undefined;
+        const tie = j > i ? tieByDistance(p, places[j]!, options) : undefined;
         if (tie) ties.push(tie);
       }
   });
@@ -67,15 +67,15 @@ export function distanceTies(places: readonly Place[], options: DistanceOptions)
 }
 
 /** Undefined if the tie is weaker than `least`. */
-export function tieOf(a: Place, b: Place, { law, metric, least }: DistanceOptions): Tie | undefined {
-  const logOdds = distanceLogOdds(metric.distance(a, b), a.radius, b.radius, law, metric.flat);
+export function tieByDistance(a: PublicPlace, b: PublicPlace, { model, metric, least }: DistanceTieRule): TieRow | undefined {
+  const logOdds = distanceLogOdds(metric.distance(a, b), a.radius, b.radius, model, metric.flat);
   return logOdds < Math.log(least) ? undefined : { a: a.id, b: b.id, oddsRatio: upward(expUp(logOdds), 5) };
 }
 
 /** Distance beyond which no two places have a tie; the bound falls with distance, so bisection finds it. */
-function reachOf(places: readonly Place[], { law, metric, least }: DistanceOptions): number {
+function maxTieDistance(places: readonly PublicPlace[], { model, metric, least }: DistanceTieRule): number {
   const widest = places.reduce((m, p) => Math.max(m, p.radius), 0);
-  const counts = (d: number) => distanceLogOdds(d, widest, widest, law, metric.flat) >= Math.log(least);
+  const counts = (d: number) => distanceLogOdds(d, widest, widest, model, metric.flat) >= Math.log(least);
   let high = Math.max(1e-6, widest);
   while (counts(high) && high < 1e9) high *= 2;
   let low = 0;
@@ -88,7 +88,7 @@ function reachOf(places: readonly Place[], { law, metric, least }: DistanceOptio
 }
 
 /** Plane coordinates; `unit` is one of them in the unit of the model. */
-export const planeMetric = (unit: number): Metric => ({
+export const planeMetric = (unit: number): DistanceMetric => ({
   flat: true,
   distance: (a, b) => unit * Math.hypot(a.x - b.x, a.y - b.y),
   cell: (p, size) => [Math.floor((unit * p.x) / size), Math.floor((unit * p.y) / size)],
@@ -102,7 +102,7 @@ const earthMiles = 3958.8;
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
 /** Latitude (x) and longitude (y) in degrees; great circles in miles. */
-export const sphereMetric: Metric = {
+export const sphereMetric: DistanceMetric = {
   flat: false,
   distance: (a, b) => {
     const [p, q] = [radians(a.x), radians(b.x)];

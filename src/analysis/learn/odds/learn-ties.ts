@@ -1,29 +1,29 @@
 import { Fault } from '../../../base/errors.js';
 import { Binder } from '../../../data/engine/dialect.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import { readStructure, relationView } from '../../../data/engine/structure.js';
-import { kindOf } from '../../../data/ties/kinds.js';
+import { tieKindOf } from '../../../data/ties/kinds.js';
 import { codesOf, trimCode } from '../../../policy/code.js';
 import type { CategoryColumn, Policy, Relation } from '../../../policy/policy.js';
-import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
 import { inDoubles } from '../../../privacy/mechanism/law.js';
-import { halfWidth } from '../../../privacy/mechanism/law-width.js';
-import { viewColumn } from '../../../query/count/column-view.js';
-import { keptRows } from '../../../query/count/kept-rows.js';
+import { noiseHalfWidth } from '../../../privacy/mechanism/law-width.js';
+import { columnView } from '../../../query/count/column-view.js';
+import { boundedRowsSql } from '../../../query/count/kept-rows.js';
 import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
-import { toldOf } from '../../../release/session/allowance.js';
+import { planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
-import { relation as relied } from '../../../release/session/relied.js';
-import type { AskOptions, Session } from '../../../release/session/session.js';
-import { rowsMoved } from '../effects.js';
-import { tiesHeld } from '../public-size.js';
-import { choosePairs, type NamedPair } from './choose-pairs.js';
+import { relationFact as relied } from '../../../release/session/relied.js';
+import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
+import { tableSensitivity } from '../effects.js';
+import { tiesInMemory } from '../public-size.js';
+import { boundPairs, type NamedPair } from './choose-pairs.js';
 import { type OddsEvidence, oddsEvidence } from './odds-evidence.js';
-import { cellCount, countPairs, poolRare } from './pair-table.js';
+import { countTiedPairs, pairCellCount, poolRare } from './pair-table.js';
 
 export interface TiesRequest {
   readonly relation: string;
@@ -44,10 +44,10 @@ export interface LearnedTies {
   readonly receipt: Receipt;
 }
 
-export const planTies = async (session: Session, request: TiesRequest, options: AskOptions = {}): Promise<Plan> =>
+export const planTies = async (session: PrivacySession, request: TiesRequest, options: ReleaseOptions = {}): Promise<Plan> =>
   (await prepareTies(session, request, options)).plan;
 
-async function prepareTies(session: Session, request: TiesRequest, options: AskOptions) {
+async function prepareTies(session: PrivacySession, request: TiesRequest, options: ReleaseOptions) {
   const { policy } = session;
   const relation = publicRelation(policy, request.relation);
   const column = categoryOf(policy, request.column);
@@ -58,12 +58,12 @@ async function prepareTies(session: Session, request: TiesRequest, options: AskO
   const k = column.values.length;
   const label = options.label ?? `odds ratio of ${request.relation} in ${request.column}`;
   const noise = pairNoise(label, k, directed, request.pairsEach, allowance.pure);
-  const counting = await tiesHeld(session, relation.name, [policy.protect.unit!, column.name], bytesPerTie);
-  const plan = session.frame({
+  const counting = await tiesInMemory(session, relation.name, [policy.protect.unit!, column.name], bytesPerTie);
+  const plan = session.completePlan({
     label,
-    ...toldOf(allowance),
+    ...planFieldsOf(allowance),
     mechanisms: [noise],
-    mechanism: noise.law.kind,
+    mechanism: noise.distribution.kind,
     why: `One noisy table of the values of tied pairs, every record in at most ${request.pairsEach}.`,
     counting,
     errors: [],
@@ -75,7 +75,7 @@ async function prepareTies(session: Session, request: TiesRequest, options: AskO
 /**
  * Odds ratio of a relation's ties from the protected data, paid for: a noisy table of the values of tied pairs (learn-ties.proof.md).
  */
-export async function learnTies(session: Session, request: TiesRequest, options: AskOptions): Promise<LearnedTies> {
+export async function learnTies(session: PrivacySession, request: TiesRequest, options: ReleaseOptions): Promise<LearnedTies> {
   const { policy } = session;
   const { relation, column, allowance, directed, noise, plan } = await prepareTies(session, request, options);
   const k = column.values.length;
@@ -86,11 +86,11 @@ export async function learnTies(session: Session, request: TiesRequest, options:
     plan,
     mechanisms: [noise],
     ...(!relation.private && { relied: [relied(relation.name)] }),
-    execute: async (engine, paid) => {
-      const add = noise.ready(paid);
-      const pairs = choosePairs(await readPairs(engine, relation), request.pairsEach, policy.population);
+    execute: async (engine, payment) => {
+      const add = noise.prepare(payment);
+      const pairs = boundPairs(await readPairs(engine, relation), request.pairsEach, policy.population);
       const values = (await readValues(engine, policy, relation, column)).open();
-      const exact = countPairs(
+      const exact = countTiedPairs(
         pairs.map(([a, b]) => [values.get(a), values.get(b)] as const),
         k,
         directed,
@@ -101,21 +101,27 @@ export async function learnTies(session: Session, request: TiesRequest, options:
   // Noisy counts only from here on: half of alpha is for noise, half for chance.
   const wrong = (1 - request.confidence) / 2;
   const { table, unjudged, merged } = poolRare({ values: column.values, directed, counts: result }, request.pool);
-  const slack = merged * halfWidth(inDoubles(noise.law), wrong / result.length);
-  const scale = spreadOf(noise.law);
+  const slack = merged * noiseHalfWidth(inDoubles(noise.distribution), wrong / result.length);
+  const scale = noiseWidth(noise.distribution);
   const evidence = oddsEvidence(table, request.confidence, { slack, variance: 2 * merged * scale ** 2, part: 0.5 });
   return { evidence, unjudged, scale, receipt };
 }
 
 /** A record is in at most `pairsEach` pairs, and every pair in one cell. */
-export const pairNoise = (name: string, values: number, directed: boolean, pairsEach: number, allotment: Allotment): Additive =>
-  additive({ name, cells: cellCount(values, directed), effects: rowsMoved(pairsEach) }, allotment);
+export const pairNoise = (
+  name: string,
+  values: number,
+  directed: boolean,
+  pairsEach: number,
+  budgetShare: BudgetShare,
+): AdditiveMechanism =>
+  additiveMechanism({ name, cells: pairCellCount(values, directed), sensitivity: tableSensitivity(pairsEach) }, budgetShare);
 
 /** A tie with the names of its ends, its sort key and its public attributes. */
 const bytesPerTie = 800;
 
 /** Each tie once: a symmetric relation lists both directions. */
-async function readPairs(engine: Pinned, { name, symmetric }: Relation): Promise<NamedPair[]> {
+async function readPairs(engine: Snapshot, { name, symmetric }: Relation): Promise<NamedPair[]> {
   const pairs: NamedPair[] = [];
   const sql = `SELECT c0, c1 FROM ${relationView(name)}`;
   for await (const [a, b] of readStructure(engine, { sql, values: [] })) {
@@ -127,7 +133,7 @@ async function readPairs(engine: Pinned, { name, symmetric }: Relation): Promise
 
 /** Value of every tied record, as an index in the declared list; other records are ignored. A name that several rows share has none. */
 async function readValues(
-  engine: Pinned,
+  engine: Snapshot,
   policy: Policy,
   relation: Relation,
   column: CategoryColumn,
@@ -136,19 +142,19 @@ async function readValues(
   const { dialect } = engine;
   const binder = new Binder(dialect);
   const unit = sourceColumn(source, policy.protect.unit!);
-  const kept = keptRows(dialect, binder, policy, source, [
+  const kept = boundedRowsSql(dialect, binder, policy, source, [
     [dialect.name(rawCell(unit), unit.type), 'who'],
     [rawCell(sourceColumn(source, column.name)), 'what'],
   ]);
   const ends = ['c0', 'c1'].map((end) => `SELECT ${end} FROM ${relationView(relation.name)}`);
   const sql = `SELECT who, what FROM (${kept}) AS named WHERE who IN (${ends.join(' UNION ')})`;
-  const view = viewColumn(column);
+  const view = columnView(column);
   const place = codesOf(column).map((code) => column.values.findIndex((value) => trimCode(value) === code));
   const found = new Map<string, number>();
   const seen = new Set<string>();
   for await (const chunk of engine.stream({ sql, values: binder.values })) {
     const { rows, columns } = chunk.open();
-    view.turn(columns[1]!, rows);
+    view.load(columns[1]!, rows);
     const indices = view.indices();
     for (let r = 0; r < rows; r++) {
       const who = columns[0]![r];
@@ -167,7 +173,7 @@ function publicRelation(policy: Policy, name: string): Relation {
     throw new Fault('RELATION_UNKNOWN', `The policy declares no relation "${name}".`, 'Declare it under relations:.');
   if (relation.columns.length !== 2)
     throw new Fault('POLICY_INVALID', 'Ties need a relation between two records.', 'Its columns: list has two names.');
-  const declared = policy.dependence.some((d) => kindOf(d).relation?.(d).name === name);
+  const declared = policy.dependence.some((d) => tieKindOf(d).relation?.(d).name === name);
   if (!declared && relation.private)
     throw new Fault(
       'POLICY_INVALID',

@@ -10,14 +10,14 @@ export interface OddsEvidence extends OddsInterval {
   readonly assumptionFree: Pick<OddsInterval, 'oddsRatio' | 'low' | 'high'>;
 }
 
-export interface Noise {
+export interface CountNoise {
   /** Most by which noise moved a count, at the confidence level. */
   readonly slack: number;
   readonly variance: number;
   /** Part of alpha spent on the noise bound. */
   readonly part: number;
 }
-const none: Noise = { slack: 0, variance: 0, part: 0 };
+const noCountNoise: CountNoise = { slack: 0, variance: 0, part: 0 };
 
 /** Least reduction of the upper end for which the assumption is made. */
 const worthwhile = 1.25;
@@ -26,7 +26,7 @@ const worthwhile = 1.25;
  * The upper end is the smaller of two limits, each with its own part of alpha. The model's is computed at a fifth of its part:
  * simulation on tables from no prior of ours shows that coverage then holds (shared-strength.test.ts).
  */
-export function oddsEvidence(table: PairTable, confidence: number, noise: Noise = none): OddsEvidence {
+export function oddsEvidence(table: PairTable, confidence: number, noise: CountNoise = noCountNoise): OddsEvidence {
   const wrong = 1 - confidence;
   const free = { ...oddsInterval(table, 1 - wrong * (1 - noise.part), noise.slack), confidence };
   const { oddsRatio, low, high } = free;

@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
 import { normalQuantile } from '../../../privacy/mechanism/law-width.js';
-import { cellOf, type PairTable } from './pair-table.js';
+import { type PairTable, pairCell } from './pair-table.js';
 import { upward } from './tie.js';
 
 export interface OddsInterval {
@@ -65,7 +65,7 @@ function* minorsOf({ values, directed }: PairTable): Iterable<Minor> {
           if (a === b) continue;
           const cells = new Map<number, { power: number; logShare: number }>();
           const put = (x: number, y: number, power: number) => {
-            const cell = cellOf(x, y, k, directed);
+            const cell = pairCell(x, y, k, directed);
             const known = cells.get(cell)?.power ?? 0;
             cells.set(cell, { power: known + power, logShare: directed || x === y ? 0 : -Math.LN2 });
           };

@@ -6,40 +6,40 @@ export interface PairTable {
   readonly counts: readonly number[];
 }
 
-export const cellCount = (values: number, directed: boolean): number =>
+export const pairCellCount = (values: number, directed: boolean): number =>
   directed ? values * values : (values * (values + 1)) / 2;
 
 /** Cell of two values. If undirected, (a, b) and (b, a) are one cell. */
-export function cellOf(a: number, b: number, values: number, directed: boolean): number {
+export function pairCell(a: number, b: number, values: number, directed: boolean): number {
   if (directed) return a * values + b;
   const [low, high] = a < b ? [a, b] : [b, a];
   return low * values - (low * (low - 1)) / 2 + (high - low);
 }
 
-export function countPairs(
+export function countTiedPairs(
   pairs: Iterable<readonly [number | undefined, number | undefined]>,
   values: number,
   directed: boolean,
 ): number[] {
-  const counts = new Array<number>(cellCount(values, directed)).fill(0);
-  for (const [a, b] of pairs) if (a !== undefined && b !== undefined) counts[cellOf(a, b, values, directed)]!++;
+  const counts = new Array<number>(pairCellCount(values, directed)).fill(0);
+  for (const [a, b] of pairs) if (a !== undefined && b !== undefined) counts[pairCell(a, b, values, directed)]!++;
   return counts;
 }
 
 /** Number of occurrences of each value at either end. */
-function ends({ values, directed, counts }: PairTable): number[] {
+function endCounts({ values, directed, counts }: PairTable): number[] {
   const k = values.length;
   const total = new Array<number>(k).fill(0);
   for (let a = 0; a < k; a++)
     for (let b = directed ? 0 : a; b < k; b++) {
-      const n = Math.max(0, counts[cellOf(a, b, k, directed)]!);
+      const n = Math.max(0, counts[pairCell(a, b, k, directed)]!);
       total[a]! += n;
       total[b]! += n;
     }
   return total;
 }
 
-export interface Pooled {
+export interface PooledTable {
   readonly table: PairTable;
   /** Values too rare even when pooled: pairs with them are left out. */
   readonly unjudged: readonly string[];
@@ -48,26 +48,27 @@ export interface Pooled {
 }
 
 /** Values rarer than `share` are pooled, or left out if the pool is still rarer, so that no odds ratio depends on a handful of pairs. */
-export function poolRare(table: PairTable, share: number): Pooled {
+export function poolRare(table: PairTable, share: number): PooledTable {
   const { values, directed, counts } = table;
   const k = values.length;
-  const seen = ends(table);
+  const seen = endCounts(table);
   const all = seen.reduce((a, b) => a + b, 0);
   const rare = seen.flatMap((n, a) => (n < share * all ? [a] : []));
-  const together = rare.length > 1 && rare.reduce((sum, a) => sum + seen[a]!, 0) >= share * all;
+  const poolRest = rare.length > 1 && rare.reduce((sum, a) => sum + seen[a]!, 0) >= share * all;
   const kept = values.flatMap((_, a) => (rare.includes(a) ? [] : [a]));
   const rareNames = rare.map((a) => values[a]!);
-  const names = [...kept.map((a) => values[a]!), ...(together ? [rareNames.join(' or ')] : [])];
-  const place = values.map((_, a) => (rare.includes(a) ? (together ? kept.length : undefined) : kept.indexOf(a)));
-  const pooled = new Array<number>(cellCount(names.length, directed)).fill(0);
+  const names = [...kept.map((a) => values[a]!), ...(poolRest ? [rareNames.join(' or ')] : [])];
+  const place = values.map((_, a) => (rare.includes(a) ? (poolRest ? kept.length : undefined) : kept.indexOf(a)));
+  const pooled = new Array<number>(pairCellCount(names.length, directed)).fill(0);
   for (let a = 0; a < k; a++)
     for (let b = directed ? 0 : a; b < k; b++) {
       const [x, y] = [place[a], place[b]];
-      if (x !== undefined && y !== undefined) pooled[cellOf(x, y, names.length, directed)]! += counts[cellOf(a, b, k, directed)]!;
+      if (x !== undefined && y !== undefined)
+        pooled[pairCell(x, y, names.length, directed)]! += counts[pairCell(a, b, k, directed)]!;
     }
   return {
     table: { values: names, directed, counts: pooled },
-    unjudged: together ? [] : rareNames,
-    merged: together ? cellCount(rare.length, directed) : 1,
+    unjudged: poolRest ? [] : rareNames,
+    merged: poolRest ? pairCellCount(rare.length, directed) : 1,
   };
 }

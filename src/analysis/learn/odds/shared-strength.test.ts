@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type OddsEvidence, oddsEvidence } from './odds-evidence.js';
 import { toDeclare } from './odds-interval.js';
-import { countPairs, type PairTable, poolRare } from './pair-table.js';
+import { countTiedPairs, type PairTable, poolRare } from './pair-table.js';
 
 /** Seeded generator, so that a failure can be repeated. */
 function chance(seed: number): () => number {
@@ -11,8 +11,8 @@ function chance(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
-type Law = readonly (readonly number[])[];
-const law = (ends: readonly number[], tie: (a: number, b: number) => number): Law =>
+type PairDistribution = readonly (readonly number[])[];
+const pairDistribution = (ends: readonly number[], tie: (a: number, b: number) => number): PairDistribution =>
   ends.map((x, a) => ends.map((y, b) => x * y * Math.exp(tie(a, b))));
 const agree =
   (...pull: number[]) =>
@@ -24,21 +24,21 @@ const graded = (slope: number, middle: number) => (a: number, b: number) => slop
  * Distributions from no prior of ours: two to six values, even and uneven, common and own agreement, scales, independence, a block,
  * and a repulsion.
  */
-const laws: Record<string, Law> = {
-  'two values, odds ratio 9': law([1, 1], agree(1.1, 1.1)),
-  'two uneven values, odds ratio 81': law([4, 1], agree(2.2, 2.2)),
-  'three strangers': law([1, 1, 1], () => 0),
-  'three uneven values, odds ratio 9': law([5, 3, 1], agree(1.1, 1.1, 1.1)),
-  'three on a scale': law([3, 2, 1], graded(0.8, 1)),
-  'four with pulls of their own': law([4, 3, 2, 1], agree(0.3, 1, 1.5, 2)),
-  'four that agree, odds ratio 81': law([4, 3, 2, 1], agree(2.2, 2.2, 2.2, 2.2)),
-  'four of which two repel': law([2, 2, 1, 1], (a, b) => (a === b ? 1 : a + b === 1 ? -1 : 0)),
-  'five on a scale': law([1, 1, 1, 1, 1], graded(0.3, 2)),
-  'six uneven with pulls of their own': law([6, 5, 4, 3, 2, 2], agree(0, 0.5, 1, 1.5, 2, 0.5)),
-  'six in two blocks': law([2, 2, 2, 1, 1, 1], (a, b) => (a < 3 === b < 3 ? 1 : 0)),
+const distributions: Record<string, PairDistribution> = {
+  'two values, odds ratio 9': pairDistribution([1, 1], agree(1.1, 1.1)),
+  'two uneven values, odds ratio 81': pairDistribution([4, 1], agree(2.2, 2.2)),
+  'three strangers': pairDistribution([1, 1, 1], () => 0),
+  'three uneven values, odds ratio 9': pairDistribution([5, 3, 1], agree(1.1, 1.1, 1.1)),
+  'three on a scale': pairDistribution([3, 2, 1], graded(0.8, 1)),
+  'four with pulls of their own': pairDistribution([4, 3, 2, 1], agree(0.3, 1, 1.5, 2)),
+  'four that agree, odds ratio 81': pairDistribution([4, 3, 2, 1], agree(2.2, 2.2, 2.2, 2.2)),
+  'four of which two repel': pairDistribution([2, 2, 1, 1], (a, b) => (a === b ? 1 : a + b === 1 ? -1 : 0)),
+  'five on a scale': pairDistribution([1, 1, 1, 1, 1], graded(0.3, 2)),
+  'six uneven with pulls of their own': pairDistribution([6, 5, 4, 3, 2, 2], agree(0, 0.5, 1, 1.5, 2, 0.5)),
+  'six in two blocks': pairDistribution([2, 2, 2, 1, 1, 1], (a, b) => (a < 3 === b < 3 ? 1 : 0)),
 };
 
-function largest(p: Law): number {
+function largest(p: PairDistribution): number {
   const places = p.map((_, a) => a);
   return Math.max(
     ...places.flatMap((a) =>
@@ -47,7 +47,7 @@ function largest(p: Law): number {
   );
 }
 
-function drawn(p: Law, pairs: number, random: () => number, noise: number): PairTable {
+function drawn(p: PairDistribution, pairs: number, random: () => number, noise: number): PairTable {
   const k = p.length;
   const flat = p.flat();
   const sums = flat.map((_, c) => flat.slice(0, c + 1).reduce((s, x) => s + x, 0));
@@ -56,7 +56,7 @@ function drawn(p: Law, pairs: number, random: () => number, noise: number): Pair
     const cell = sums.findIndex((sum) => at < sum);
     return [Math.floor(cell / k), cell % k];
   };
-  const exact = countPairs(Array.from({ length: pairs }, pick), k, false);
+  const exact = countTiedPairs(Array.from({ length: pairs }, pick), k, false);
   const laplace = () => {
     const u = random() - 0.5;
     return Math.round(-noise * Math.sign(u) * Math.log(1 - 2 * Math.abs(u)));
@@ -73,7 +73,7 @@ interface Tried {
   readonly tables: readonly PairTable[];
 }
 const trials = (noise: number, sizes: readonly number[]): Tried[] =>
-  Object.entries(laws).flatMap(([name, p], m) =>
+  Object.entries(distributions).flatMap(([name, p], m) =>
     sizes.map((pairs) => {
       const random = chance(1000 * m + pairs);
       for (let k = 0; k < 10; k++) random();
@@ -122,7 +122,7 @@ describe('the odds ratio from few pairs', () => {
   });
 
   it('the declared odds ratio from 388 pairs with rare values is in the hundreds, not in the hundred thousands', () => {
-    const table = drawn(law([8, 6, 4, 3, 2, 2], agree(1.5, 1.5, 1.5, 1.5, 1.5, 1.5)), 388, chance(4), 0);
+    const table = drawn(pairDistribution([8, 6, 4, 3, 2, 2], agree(1.5, 1.5, 1.5, 1.5, 1.5, 1.5)), 388, chance(4), 0);
     const found = oddsEvidence(table, 0.95);
     expect(found.restsOn).toBe('shared');
     expect(found.assumptionFree.high).toBeGreaterThan(50_000);

@@ -1,4 +1,4 @@
-import { cellOf, type PairTable } from './pair-table.js';
+import { type PairTable, pairCell } from './pair-table.js';
 
 /**
  * Hierarchical model for few pairs (shared-strength.proof.md): a log-linear distribution of end effects, agreement, a latent scale
@@ -11,7 +11,7 @@ export interface SharedStrength {
 }
 
 /** Prior standard deviations. */
-const before = { end: 5, agree: 2, grade: 2, width: 1 };
+const priorDeviations = { end: 5, agree: 2, grade: 2, width: 1 };
 const [warmUp, kept, leaps] = [600, 2400, 10];
 /** Most values for which the model is fitted: each would have too few pairs. */
 export const mostValues = 25;
@@ -47,7 +47,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
     b: directed ? k + b : b,
     x: a,
     y: b,
-    cell: cellOf(a, b, k, directed),
+    cell: pairCell(a, b, k, directed),
     twice: directed || a === b ? 1 : 2,
   }));
   // Typed arrays, because the density is evaluated some thirty thousand times.
@@ -73,9 +73,9 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
   stride[agree] = stride[grade] = Math.sqrt(Math.min(4, (4 * k) / total));
   // Prior of each parameter; the width has its own distribution. Exceptions are in units of their width.
   const means = new Float64Array(start.length).fill(centre, 0, ends);
-  const deviations = new Float64Array(start.length).fill(1).fill(before.end, 0, ends);
-  deviations[agree] = before.agree;
-  deviations[grade] = before.grade;
+  const deviations = new Float64Array(start.length).fill(1).fill(priorDeviations.end, 0, ends);
+  deviations[agree] = priorDeviations.agree;
+  deviations[grade] = priorDeviations.grade;
   deviations[width] = 0;
   const tie = (at: Float64Array, { x, y, a, b, cell }: (typeof cells)[number]) =>
     (x === y ? at[agree]! : 0) +
@@ -95,8 +95,8 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
       }
       const w = Math.exp(at[width]!);
       // Half-normal prior of the width, on the log scale.
-      log += at[width]! - (w / before.width) ** 2 / 2;
-      slopes[width]! += 1 - (w / before.width) ** 2;
+      log += at[width]! - (w / priorDeviations.width) ** 2 / 2;
+      slopes[width]! += 1 - (w / priorDeviations.width) ** 2;
       for (let c = 0; c < count; c++) {
         const a = ends1[c]!;
         const b = ends2[c]!;

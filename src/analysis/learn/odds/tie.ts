@@ -1,5 +1,5 @@
 /** One row of an edge table. */
-export interface Tie {
+export interface TieRow {
   readonly a: string;
   readonly b: string;
   readonly oddsRatio?: number;
@@ -10,7 +10,7 @@ const shown = (x: number): string => (x === Number.POSITIVE_INFINITY ? 'inf' : `
 const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** CSV with a column for every attribute of the ties; input of `relations:` and `oddsColumn:`. */
-export function tieTable(ties: readonly Tie[]): string {
+export function tieTable(ties: readonly TieRow[]): string {
   const figures = (['oddsRatio', 'similarity'] as const).filter((name) => ties.some((t) => t[name] !== undefined));
   const lines = ties.map((t) => [quoted(t.a), quoted(t.b), ...figures.map((name) => shown(t[name] ?? 1))].join(','));
   return `${['a', 'b', ...figures].join(',')}\n${lines.map((line) => `${line}\n`).join('')}`;

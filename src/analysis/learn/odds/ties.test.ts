@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { rational } from '../../../base/exact/rational.js';
 import { friendOddsRatio } from '../../../evaluate/papers/dependent-tuples/friend-model.js';
 import { pure, zcdp } from '../../../privacy/mechanism/allotment.js';
-import { affinityTies, profilesOf } from './affinity.js';
-import { choosePairs, type NamedPair } from './choose-pairs.js';
-import { distanceLogOdds, distanceTies, type Place, planeMetric, sphereMetric, tieOf } from './distance.js';
+import { affinityTies, attributeProfiles } from './affinity.js';
+import { boundPairs, type NamedPair } from './choose-pairs.js';
+import { distanceLogOdds, distanceTies, type PublicPlace, planeMetric, sphereMetric, tieByDistance } from './distance.js';
 import { backstrom } from './friend-law.js';
 import { pairNoise } from './learn-ties.js';
 import { oddsInterval, toDeclare } from './odds-interval.js';
-import { cellCount, cellOf, countPairs, poolRare } from './pair-table.js';
+import { countTiedPairs, pairCell, pairCellCount, poolRare } from './pair-table.js';
 import { tieTable, upward } from './tie.js';
 
 /** Seeded generator, so that a failure can be repeated. */
@@ -21,8 +21,8 @@ function chance(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
-const draw = (law: readonly number[], random: () => number): number => {
-  const sums = law.map((_, k) => law.slice(0, k + 1).reduce((a, b) => a + b));
+const draw = (probabilities: readonly number[], random: () => number): number => {
+  const sums = probabilities.map((_, k) => probabilities.slice(0, k + 1).reduce((a, b) => a + b));
   const at = random() * sums.at(-1)!;
   return sums.findIndex((sum) => at < sum);
 };
@@ -34,10 +34,10 @@ describe('the table of tied pairs', () => {
         const cells = new Set<number>();
         for (let a = 0; a < k; a++)
           for (let b = 0; b < k; b++) {
-            cells.add(cellOf(a, b, k, directed));
-            if (!directed) expect(cellOf(a, b, k, false)).toBe(cellOf(b, a, k, false));
+            cells.add(pairCell(a, b, k, directed));
+            if (!directed) expect(pairCell(a, b, k, false)).toBe(pairCell(b, a, k, false));
           }
-        expect([...cells].sort((x, y) => x - y)).toEqual(Array.from({ length: cellCount(k, directed) }, (_, c) => c));
+        expect([...cells].sort((x, y) => x - y)).toEqual(Array.from({ length: pairCellCount(k, directed) }, (_, c) => c));
       }
   });
 
@@ -63,9 +63,9 @@ describe('the table of tied pairs', () => {
         fc.integer({ min: 1, max: 3 }),
         (xs, ties, who, now, most) => {
           const named = ties.filter(([a, b]) => a !== b).map(([a, b]): NamedPair => [`${a}`, `${b}`]);
-          const pairs = choosePairs(named, most, 'town');
+          const pairs = boundPairs(named, most, 'town');
           const count = (list: readonly (number | undefined)[]) =>
-            countPairs(
+            countTiedPairs(
               pairs.map(([a, b]) => [list[Number(a)], list[Number(b)]] as const),
               3,
               false,
@@ -83,10 +83,10 @@ describe('the noise of a table of tied pairs', () => {
   it('the noise covers all pairs of a record: one with three friends of one value that changes', () => {
     for (const within of [pure(rational(1)), zcdp(rational(1, 10))]) {
       const noise = pairNoise('friends', 2, false, 3, within);
-      const run = (own: number | undefined): Transcript => {
-        const transcript = new Transcript([noise]);
-        noise.ready(transcript)(
-          countPairs(
+      const run = (own: number | undefined): RecordingPayment => {
+        const transcript = new RecordingPayment([noise]);
+        noise.prepare(transcript)(
+          countTiedPairs(
             [1, 2, 3].map(() => [own, 0] as const),
             2,
             false,
@@ -94,8 +94,8 @@ describe('the noise of a table of tied pairs', () => {
         );
         return transcript;
       };
-      expect(usedOf(run(0), run(1))[0]).toBeCloseTo(1, 5);
-      expect(usedOf(run(0), run(undefined))[0]).toBeLessThanOrEqual(1);
+      expect(usedParts(run(0), run(1))[0]).toBeCloseTo(1, 5);
+      expect(usedParts(run(0), run(undefined))[0]).toBeLessThanOrEqual(1);
     }
   });
 });
@@ -107,11 +107,11 @@ describe('the counted pairs', () => {
         const pairs = [...new Set(list.filter(([a, b]) => a < b).map(([a, b]) => `${a},${b}`))].map(
           (t) => t.split(',') as unknown as NamedPair,
         );
-        const chosen = choosePairs(pairs, most, 'town');
+        const chosen = boundPairs(pairs, most, 'town');
         const often = new Map<string, number>();
         for (const name of chosen.flat()) often.set(name, (often.get(name) ?? 0) + 1);
         expect(Math.max(0, ...often.values())).toBeLessThanOrEqual(most);
-        expect(choosePairs([...pairs].reverse(), most, 'town')).toEqual(chosen);
+        expect(boundPairs([...pairs].reverse(), most, 'town')).toEqual(chosen);
       }),
     );
   });
@@ -140,10 +140,10 @@ describe('the odds ratio from pairs', () => {
         [1, 1, 3],
       ];
       const margin = [0.5, 0.3, 0.2];
-      const law = f.flatMap((row, a) => row.map((w, b) => w * margin[a]! * margin[b]!));
-      const counts = countPairs(
+      const probabilities = f.flatMap((row, a) => row.map((w, b) => w * margin[a]! * margin[b]!));
+      const counts = countTiedPairs(
         Array.from({ length: 3000 }, () => {
-          const cell = draw(law, random);
+          const cell = draw(probabilities, random);
           return [Math.floor(cell / 3), cell % 3] as const;
         }),
         3,
@@ -180,7 +180,7 @@ describe('the odds ratio from pairs', () => {
 });
 
 describe('ties by distance', () => {
-  const place = (id: string, x: number, y: number, radius: number): Place => ({ id, x, y, radius });
+  const place = (id: string, x: number, y: number, radius: number): PublicPlace => ({ id, x, y, radius });
 
   it('the odds ratio bounds every ratio of the model over both discs', () => {
     const coordinate = fc.double({ min: -10, max: 10, noNaN: true });
@@ -224,10 +224,10 @@ describe('ties by distance', () => {
       [plane, planeMetric(1 / 1.609344)],
       [globe, sphereMetric],
     ] as const) {
-      const options = { law: backstrom, metric, least: 1.3 };
+      const options = { model: backstrom, metric, least: 1.3 };
       const found = distanceTies(places, options).map(({ a, b }) => `${a},${b}`);
       const all = places
-        .flatMap((p, i) => places.slice(i + 1).flatMap((q) => tieOf(p, q, options) ?? []))
+        .flatMap((p, i) => places.slice(i + 1).flatMap((q) => tieByDistance(p, q, options) ?? []))
         .map(({ a, b }) => `${a},${b}`);
       expect([...found].sort()).toEqual([...all].sort());
       expect(all.length).toBeGreaterThan(20);
@@ -249,11 +249,11 @@ describe('ties by similarity', () => {
         fc.double({ min: 0.05, max: 0.95, noNaN: true }),
         (c1, c2, n1, centred, threshold) => {
           const ids = c1.map((_, i) => `p${i}`);
-          const profiles = profilesOf(ids, [c1, c2, n1], centred);
+          const people = attributeProfiles(ids, [c1, c2, n1], centred);
           for (const norm of ['cosine', 'l1'] as const) {
             const size = (w: readonly number[]) => (norm === 'l1' ? w.reduce((s, x) => s + Math.abs(x), 0) : Math.hypot(...w));
-            const all = profiles.flatMap((p, i) =>
-              profiles.slice(i + 1).flatMap((q) => {
+            const all = people.flatMap((p, i) =>
+              people.slice(i + 1).flatMap((q) => {
                 const dot = p.features.reduce((s, f, k) => {
                   const at = q.features.indexOf(f);
                   return at < 0 ? s : s + p.weights[k]! * q.weights[at]!;
@@ -262,11 +262,11 @@ describe('ties by similarity', () => {
                 return Math.abs(similarity - threshold) < 1e-9 ? [] : [[p.id, q.id, similarity > threshold] as const];
               }),
             );
-            const found = new Set(affinityTies(profiles, threshold, norm).map(({ a, b }) => `${a},${b}`));
+            const found = new Set(affinityTies(people, threshold, norm).map(({ a, b }) => `${a},${b}`));
             for (const [a, b, alike] of all) expect(found.has(`${a},${b}`)).toBe(alike);
           }
-          const l1 = affinityTies(profiles, threshold, 'l1').map(({ a, b }) => `${a},${b}`);
-          const cosine = new Set(affinityTies(profiles, threshold, 'cosine').map(({ a, b }) => `${a},${b}`));
+          const l1 = affinityTies(people, threshold, 'l1').map(({ a, b }) => `${a},${b}`);
+          const cosine = new Set(affinityTies(people, threshold, 'cosine').map(({ a, b }) => `${a},${b}`));
           for (const pair of l1) expect(cosine.has(pair)).toBe(true);
         },
       ),

@@ -1,29 +1,29 @@
 import { Fault } from '../../../base/errors.js';
 import { toNumber } from '../../../base/exact/rational.js';
 import { Binder } from '../../../data/engine/dialect.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
-import { sequence } from '../../../data/ties/sequence.js';
+import { sequenceTie } from '../../../data/ties/sequence.js';
 import type { LearnedFrom, TransitionFile } from '../../../data/ties/transitions.js';
 import { codesOf, trimCode } from '../../../policy/code.js';
-import { categoryNamed, columnNamed } from '../../../policy/domain.js';
+import { declaredCategory, declaredColumn } from '../../../policy/domain.js';
 import { gridOf } from '../../../policy/grid.js';
 import type { CategoryColumn, NumberColumn, Policy } from '../../../policy/policy.js';
 import { didYouMean } from '../../../policy/suggest.js';
-import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
-import type { Effects } from '../../../privacy/mechanism/effect.js';
+import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
+import type { RecordSensitivity } from '../../../privacy/mechanism/effect.js';
 import type { Axis } from '../../../query/count/measure.js';
 import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { placesOfRows } from '../../../query/count/rows-to-groups.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
-import { toldOf } from '../../../release/session/allowance.js';
+import { planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
-import type { AskOptions, Session } from '../../../release/session/session.js';
-import { rowsMoved, rowsWithin } from '../effects.js';
-import { followedBy } from './followed-by.js';
-import { sharesOf } from './shares.js';
+import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
+import { boundedRowsSensitivity, tableSensitivity } from '../effects.js';
+import { transitionCountSql } from './followed-by.js';
+import { transitionShares } from './shares.js';
 
 /** Owner column, order column, and the state that changes. */
 export interface TransitionsRequest {
@@ -45,9 +45,9 @@ export interface PaidTransitions {
 }
 
 /** Request completed from the policy's declared sequence. */
-export function readTransitionsRequest(policy: Policy, asked: Partial<TransitionsRequest>): TransitionsRequest {
-  const declared = policy.dependence.find(({ kind }) => kind === sequence.kind) as Partial<TransitionsRequest> | undefined;
-  const { by = declared?.by ?? policy.protect.unit, order = declared?.order, state = declared?.state } = asked;
+export function readTransitionsRequest(policy: Policy, given: Partial<TransitionsRequest>): TransitionsRequest {
+  const declared = policy.dependence.find(({ kind }) => kind === sequenceTie.kind) as Partial<TransitionsRequest> | undefined;
+  const { by = declared?.by ?? policy.protect.unit, order = declared?.order, state = declared?.state } = given;
   if (by === undefined || order === undefined || state === undefined)
     throw new Fault(
       'QUERY_INVALID',
@@ -57,32 +57,35 @@ export function readTransitionsRequest(policy: Policy, asked: Partial<Transition
   return { by, order, state };
 }
 
-export const planTransitions = async (session: Session, request: TransitionsRequest, options: AskOptions): Promise<Plan> =>
-  (await prepare(session, request, options)).plan;
+export const planTransitions = async (
+  session: PrivacySession,
+  request: TransitionsRequest,
+  options: ReleaseOptions,
+): Promise<Plan> => (await prepareTransitions(session, request, options)).plan;
 
-async function prepare(session: Session, request: TransitionsRequest, options: AskOptions) {
+async function prepareTransitions(session: PrivacySession, request: TransitionsRequest, options: ReleaseOptions) {
   const { policy } = session;
   const { states } = columnsOf(policy, request);
   refuseUnknown(request.by, await session.sourceColumns());
-  const effects = pairEffects(policy, request);
+  const sensitivity = stepPairSensitivity(policy, request);
   // Counts over whole persons and their own steps are sums; otherwise the contribution of one row depends on adjacent rows.
   const own = policy.protect.secret === 'person' && request.by === policy.protect.unit;
   const allowance = await session.allowance(options, undefined, own ? { sums: true } : {});
-  const allotment = allowance.rho ?? allowance.pure;
-  if (!allotment) throw nothingLeft();
+  const budgetShare = allowance.rho ?? allowance.pure;
+  if (!budgetShare) throw nothingLeft();
   const label = options.label ?? `how ${request.state} follows ${request.state}`;
-  const noise = stepNoise(label, states.values.length, effects, allotment);
-  const plan = session.frame({
+  const noise = stepNoise(label, states.values.length, sensitivity, budgetShare);
+  const plan = session.completePlan({
     label,
-    ...toldOf(allowance),
+    ...planFieldsOf(allowance),
     mechanisms: [noise],
-    mechanism: noise.law.kind,
+    mechanism: noise.distribution.kind,
     why: 'One noisy table of which state follows which.',
     counting: { where: 'database', database: { statements: 1, rows: states.values.length ** 2 } },
     errors: [],
     candidates: [],
   });
-  return { states, allowance, allotment, noise, plan };
+  return { states, allowance, allotment: budgetShare, noise, plan };
 }
 
 /** Owners of steps need not be declared: a missing column is found before anything is reserved. */
@@ -91,54 +94,54 @@ function refuseUnknown(name: string, known: readonly string[]): void {
   throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
 }
 
-const stepNoise = (name: string, states: number, effects: Effects, allotment: Allotment): Additive =>
-  additive({ name, cells: states * states, effects }, allotment);
+const stepNoise = (name: string, states: number, sensitivity: RecordSensitivity, budgetShare: BudgetShare): AdditiveMechanism =>
+  additiveMechanism({ name, cells: states * states, sensitivity }, budgetShare);
 
 /** Transitions from the protected rows, paid for before any of them is read (learn-transitions.proof.md). */
-export async function learnTransitions(
-  session: Session,
+export async function learnTransitionsPaid(
+  session: PrivacySession,
   request: TransitionsRequest,
-  options: AskOptions,
+  options: ReleaseOptions,
 ): Promise<PaidTransitions> {
   const { policy, account } = session;
-  const { states, allowance, allotment, noise, plan } = await prepare(session, request, options);
+  const { states, allowance, allotment: budgetShare, noise, plan } = await prepareTransitions(session, request, options);
   const { result, receipt } = await session.analyse<readonly number[]>({
     kind: 'learn transitions',
     allowance,
     canonical: JSON.stringify([request.by, request.order, request.state]),
     plan,
     mechanisms: [noise],
-    execute: async (engine, paid) => {
-      const add = noise.ready(paid);
-      return add((await countSteps(engine, policy, request)).open().map(BigInt)).map(Number);
+    execute: async (engine, payment) => {
+      const add = noise.prepare(payment);
+      return add((await countTransitions(engine, policy, request)).open().map(BigInt)).map(Number);
     },
   });
-  const delta = allotment.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0';
+  const delta = budgetShare.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0';
   const origin: LearnedFrom = { learned: 'paid', epsilon: options.epsilon ?? `${plan.epsilon}`, delta };
-  return { learned: learnedOf(result, states, origin), scale: spreadOf(noise.law), receipt };
+  return { learned: learnedOf(result, states, origin), scale: noiseWidth(noise.distribution), receipt };
 }
 
 /** Learns from the rows without paying: the result is marked as such and is for the steward only. */
 export async function learnTransitionsUnpaid(
-  engine: Pinned,
+  engine: Snapshot,
   policy: Policy,
   request: TransitionsRequest,
   origin: LearnedFrom,
 ): Promise<LearnedTransitions> {
   const { states } = columnsOf(policy, request);
-  return learnedOf((await countSteps(engine, policy, request)).open(), states, origin);
+  return learnedOf((await countTransitions(engine, policy, request)).open(), states, origin);
 }
 
 const learnedOf = (counts: readonly number[], states: CategoryColumn, origin: LearnedFrom): LearnedTransitions => ({
   states: states.values,
-  transition: sharesOf(counts, states.values.length),
+  transition: transitionShares(counts, states.values.length),
   origin,
   pairs: counts.reduce((a, b) => a + Math.max(0, b), 0),
 });
 
 function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { states: CategoryColumn; when: NumberColumn } {
-  const states = categoryNamed(policy, state);
-  const when = columnNamed(policy, order);
+  const states = declaredCategory(policy, state);
+  const when = declaredColumn(policy, order);
   if (states.values.length < 2)
     throw new Fault('QUERY_UNSUPPORTED', `Column "${state}" has one value, which never changes.`, 'Declare at least two values.');
   if (when.type !== 'integer')
@@ -154,26 +157,30 @@ function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { stat
 const twoPairs = { l1: 2, l2: 2 };
 
 /** Sensitivity of the table to replacing a record. */
-export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Effects {
-  if (protect.secret === 'row' || protect.secret === 'step') return rowsWithin(1, twoPairs);
+export function stepPairSensitivity({ protect }: Policy, { by }: TransitionsRequest): RecordSensitivity {
+  if (protect.secret === 'row' || protect.secret === 'step') return boundedRowsSensitivity(1, twoPairs);
   if (protect.secret !== 'person')
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'Steps can be learned where a row, a step or a person is the secret.',
       'Protect one of these.',
     );
-  if (by !== protect.unit) return rowsWithin(protect.maxRows, twoPairs);
+  if (by !== protect.unit) return boundedRowsSensitivity(protect.maxRows, twoPairs);
   if (protect.maxRows < 2)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'With one row of each person no step follows another.',
       'Declare maxRows: the most steps that a person may have.',
     );
-  return rowsMoved(protect.maxRows - 1);
+  return tableSensitivity(protect.maxRows - 1);
 }
 
 /** Count of each transition, one row per former state: aggregated in the database, which returns nothing else. */
-export async function countSteps(engine: Pinned, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
+export async function countTransitions(
+  engine: Snapshot,
+  policy: Policy,
+  request: TransitionsRequest,
+): Promise<Exact<readonly number[]>> {
   const { states, when } = columnsOf(policy, request);
   const columns = await engine.columns();
   const { dialect } = engine;
@@ -183,7 +190,7 @@ export async function countSteps(engine: Pinned, policy: Policy, request: Transi
   const rows = placesOfRows({ dialect, policy, columns }, binder, [momentsOf(when), statesOf(states)], [who]);
   const size = states.values.length;
   const counts = new Array<number>(size * size).fill(0);
-  for (const [before, now, count] of (await engine.rows({ sql: followedBy(rows), values: binder.values })).open())
+  for (const [before, now, count] of (await engine.rows({ sql: transitionCountSql(rows), values: binder.values })).open())
     counts[Number(before) * size + Number(now)] = Number(count);
   return new Exact(counts);
 }

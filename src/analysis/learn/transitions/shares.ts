@@ -1,5 +1,5 @@
 /** Transition shares with half a case added per transition (Krichevsky-Trofimov): unseen ones stay possible. */
-export function sharesOf(counts: readonly number[], states: number): number[][] {
+export function transitionShares(counts: readonly number[], states: number): number[][] {
   return Array.from({ length: states }, (_, from) => {
     const cells = counts.slice(from * states, (from + 1) * states).map((n) => Math.max(0, n) + 0.5);
     const sum = cells.reduce((a, b) => a + b, 0);

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { openWorkshop, policyYaml } from '../../../../test/workshop.js';
 import { type Rational, rational } from '../../../base/exact/rational.js';
 import { pure, zcdp } from '../../../privacy/mechanism/allotment.js';
-import type { Effect } from '../../../privacy/mechanism/effect.js';
+import type { Sensitivity } from '../../../privacy/mechanism/effect.js';
 import { isotonic } from '../../../privacy/mechanism/ordered/isotonic.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
-import { everyRecord, tuplesOf } from '../../../privacy/mechanism/record-class.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
+import { everyRecord, tuplesIn } from '../../../privacy/mechanism/record-class.js';
 import {
   accuracy,
   type DegreeForm,
@@ -15,8 +15,8 @@ import {
   fromCumulative,
   inForm,
   noisyDegrees,
-  personEffect,
-  tieEffect,
+  personDegreeSensitivity,
+  tieDegreeSensitivity,
 } from './distribution.js';
 import { degreeCounts, projectedDegrees } from './projection.js';
 import { planDegrees } from './release.js';
@@ -38,7 +38,7 @@ class Farthest {
     if (l2squared! > this.l2squared) this.l2squared = l2squared!;
   }
 }
-const effectOf = ({ l1, l2squared }: Effect): Effect => ({ l1, l2squared });
+const effectOf = ({ l1, l2squared }: Sensitivity): Sensitivity => ({ l1, l2squared });
 const mine = Array.from({ length: n }, (_, v) => slots.reduce((m, [i, j], s) => (i === v || j === v ? m | (1 << s) : m), 0));
 
 describe('the degree distribution', () => {
@@ -68,7 +68,7 @@ describe('the degree distribution', () => {
       const vectors = counts.map((c) => inForm(c, form));
       const farthest = new Farthest();
       for (let g = 0; g < graphs; g++) for (let s = 0; s < slots.length; s++) farthest.see(vectors[g]!, vectors[g ^ (1 << s)]!);
-      expect(effectOf(farthest)).toEqual(tieEffect(true)[form]);
+      expect(effectOf(farthest)).toEqual(tieDegreeSensitivity(true)[form]);
     }
   });
 
@@ -80,7 +80,7 @@ describe('the degree distribution', () => {
       for (const degrees of all)
         for (let v = 0; v < 4; v++)
           if (degrees[v]! < 3) farthest.see(vector(degrees), vector(degrees.map((d, w) => (w === v ? d + 1 : d))));
-      expect(effectOf(farthest)).toEqual(tieEffect(false)[form]);
+      expect(effectOf(farthest)).toEqual(tieDegreeSensitivity(false)[form]);
     }
   });
 
@@ -100,11 +100,11 @@ describe('the degree distribution', () => {
               farthest.see(vectors[g]!, vectors[(g & ~mask) | sub]!);
               if (sub === 0) break;
             }
-        const effect = personEffect(theta)[form];
-        expect(farthest.l1).toBeLessThanOrEqual(effect.l1);
-        expect(farthest.l2squared).toBeLessThanOrEqual(effect.l2squared);
+        const sensitivity = personDegreeSensitivity(theta)[form];
+        expect(farthest.l1).toBeLessThanOrEqual(sensitivity.l1);
+        expect(farthest.l2squared).toBeLessThanOrEqual(sensitivity.l2squared);
         // A histogram needs two people per moved tie: five are too few for three ties.
-        if (form !== 'histogram' || theta < 3) expect(farthest.l1).toBe(effect.l1);
+        if (form !== 'histogram' || theta < 3) expect(farthest.l1).toBe(sensitivity.l1);
       }
     },
   );
@@ -114,15 +114,15 @@ describe('the degree distribution', () => {
     for (const form of forms)
       for (const within of [pure(rational(1)), zcdp(rational(1, 10))]) {
         const about = { name: 'degrees', form, last: 3, people: 9 };
-        const tie = degreeNoise({ ...about, effect: tieEffect(true), record: tuplesOf('friend') }, within);
-        const person = degreeNoise({ ...about, effect: personEffect(3), record: everyRecord }, within);
+        const tie = degreeNoise({ ...about, sensitivity: tieDegreeSensitivity(true), record: tuplesIn('friend') }, within);
+        const person = degreeNoise({ ...about, sensitivity: personDegreeSensitivity(3), record: everyRecord }, within);
         const used = (noise: typeof tie, arms: readonly [number, number]) =>
-          usedOf(
+          usedParts(
             ...(arms.map((k) => {
-              const transcript = new Transcript([noise]);
+              const transcript = new RecordingPayment([noise]);
               noisyDegrees(noise, form, transcript)(star(k));
               return transcript;
-            }) as [Transcript, Transcript]),
+            }) as [RecordingPayment, RecordingPayment]),
           )[0]!;
         // Two people without ties become friends; a person drops three friends who have no others.
         expect(used(tie, [0, 1])).toBeCloseTo(1, 5);
@@ -137,13 +137,13 @@ describe('the degree distribution', () => {
   it.each([
     ['{ secret: edge }', 2],
     ['{ secret: person, unit: id, maxRows: 1 }', 14],
-  ])('the plan uses the noise of its secret: %s', async (protect, effect) => {
+  ])('the plan uses the noise of its secret: %s', async (protect, sensitivity) => {
     const extra = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
     const shop = openWorkshop(policyYaml({ protect, extra }), 60);
     shop.write('friends.csv', 'a,b\np0,p1\np1,p2\n');
     const session = await shop.session();
     const { measures } = await planDegrees(session, { epsilon: '0.5', degree: 7 });
-    expect(measures).toMatchObject([{ cells: 7, noise: { kind: 'laplace', scale: `${2 * effect}` } }]);
+    expect(measures).toMatchObject([{ cells: 7, noise: { kind: 'laplace', scale: `${2 * sensitivity}` } }]);
     await session.close();
     shop.remove();
   });
@@ -153,10 +153,10 @@ describe('the degree distribution', () => {
     const people = counts.reduce((a, b) => a + b, 0);
     const released = (form: DegreeForm, epsilon: Rational) => {
       const noise = degreeNoise(
-        { name: 'degrees', form, last: 199, people, effect: tieEffect(true), record: tuplesOf('friend') },
+        { name: 'degrees', form, last: 199, people, sensitivity: tieDegreeSensitivity(true), record: tuplesIn('friend') },
         pure(epsilon),
       );
-      return noisyDegrees(noise, form, new Paid([noise]))(counts);
+      return noisyDegrees(noise, form, new Payment([noise]))(counts);
     };
     for (const form of ['cumulative', 'sequence'] as const) {
       const noisy = released(form, rational(1));

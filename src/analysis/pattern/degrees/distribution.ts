@@ -1,8 +1,8 @@
-import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
-import { type Effect, effectOn } from '../../../privacy/mechanism/effect.js';
+import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
+import { type Sensitivity, sensitivityOn } from '../../../privacy/mechanism/effect.js';
 import { isotonic } from '../../../privacy/mechanism/ordered/isotonic.js';
-import type { Paid } from '../../../privacy/mechanism/paid.js';
+import type { Payment } from '../../../privacy/mechanism/paid.js';
 import type { RecordClass } from '../../../privacy/mechanism/record-class.js';
 
 /**
@@ -12,36 +12,39 @@ import type { RecordClass } from '../../../privacy/mechanism/record-class.js';
 export type DegreeForm = 'cumulative' | 'sequence' | 'histogram';
 
 /** Sensitivity of each form to one record. */
-export type DegreeEffect = Readonly<Record<DegreeForm, Effect>>;
+export type DegreeSensitivity = Readonly<Record<DegreeForm, Sensitivity>>;
 
 /** A tie moves its two ends by one bin each; in a directed relation only the one it starts at. */
-export const tieEffect = (symmetric: boolean): DegreeEffect =>
+export const tieDegreeSensitivity = (symmetric: boolean): DegreeSensitivity =>
   symmetric
     ? { histogram: { l1: 4n, l2squared: 8n }, sequence: { l1: 2n, l2squared: 2n }, cumulative: { l1: 2n, l2squared: 4n } }
     : { histogram: { l1: 2n, l2squared: 2n }, sequence: { l1: 1n, l2squared: 1n }, cumulative: { l1: 1n, l2squared: 1n } };
 
 /** All ties of one person, after projection to at most `theta` ties each. */
-export const personEffect = (theta: number): DegreeEffect => {
+export const personDegreeSensitivity = (theta: number): DegreeSensitivity => {
   // L2 is at most L1.
-  const within = (l1: bigint): Effect => ({ l1, l2squared: l1 * l1 });
+  const within = (l1: bigint): Sensitivity => ({ l1, l2squared: l1 * l1 });
   const most = BigInt(theta);
   return { histogram: within(4n * most), sequence: within(2n * most), cumulative: within(2n * most) };
 };
 
-export interface Distribution {
+export interface DegreeDistribution {
   readonly name: string;
   readonly form: DegreeForm;
   readonly last: number;
   readonly people: number;
-  readonly effect: DegreeEffect;
+  readonly sensitivity: DegreeSensitivity;
   /** Record class: the relation for ties, everybody for persons. */
   readonly record: RecordClass;
 }
 
-export function degreeNoise({ name, form, last, people, effect, record }: Distribution, allotment: Allotment): Additive {
+export function degreeNoise(
+  { name, form, last, people, sensitivity, record }: DegreeDistribution,
+  budgetShare: BudgetShare,
+): AdditiveMechanism {
   // The last cumulative count is the number of people, which is public.
   const cells = { histogram: last + 1, cumulative: last, sequence: people }[form];
-  return additive({ name, cells, effects: effectOn([record], effect[form]) }, allotment);
+  return additiveMechanism({ name, cells, sensitivity: sensitivityOn([record], sensitivity[form]) }, budgetShare);
 }
 
 /** Exact numbers of a form before noise; counts[d] = people with d ties, and they must sum to the number of people. */
@@ -51,8 +54,12 @@ export function inForm(counts: readonly number[], form: DegreeForm): number[] {
 }
 
 /** Draws the noise before reading the counts. */
-export function noisyDegrees(noise: Additive, form: DegreeForm, paid: Paid): (counts: readonly number[]) => number[] {
-  const add = noise.ready(paid);
+export function noisyDegrees(
+  noise: AdditiveMechanism,
+  form: DegreeForm,
+  payment: Payment,
+): (counts: readonly number[]) => number[] {
+  const add = noise.prepare(payment);
   return (counts) => {
     const noisy = add(inForm(counts, form).map(BigInt)).map(Number);
     if (form === 'histogram') return noisy;
@@ -87,10 +94,10 @@ function fromSequence(ordered: readonly number[], bins: number): number[] {
 
 /** The accuracy of Liu et al. 2016: 1 - |C - C'| / |C + C'|, both in L1; 1 when both are empty. */
 export function accuracy(exact: readonly number[], noisy: readonly number[]): number {
-  let [apart, together] = [0, 0];
+  let [difference, sum] = [0, 0];
   for (let d = 0; d < Math.max(exact.length, noisy.length); d++) {
-    apart += Math.abs((exact[d] ?? 0) - (noisy[d] ?? 0));
-    together += Math.abs((exact[d] ?? 0) + (noisy[d] ?? 0));
+    difference += Math.abs((exact[d] ?? 0) - (noisy[d] ?? 0));
+    sum += Math.abs((exact[d] ?? 0) + (noisy[d] ?? 0));
   }
-  return together === 0 ? 1 : 1 - apart / together;
+  return sum === 0 ? 1 : 1 - difference / sum;
 }

@@ -1,23 +1,23 @@
 import { Fault } from '../../../base/errors.js';
 import { within } from '../../../base/input/limits.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { relationView } from '../../../data/engine/structure.js';
 import type { Relation } from '../../../policy/policy.js';
-import type { Additive } from '../../../privacy/mechanism/additive.js';
-import { everyRecord, tuplesOf } from '../../../privacy/mechanism/record-class.js';
+import type { AdditiveMechanism } from '../../../privacy/mechanism/additive.js';
+import { everyRecord, tuplesIn } from '../../../privacy/mechanism/record-class.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
-import { type Allowance, toldOf } from '../../../release/session/allowance.js';
+import { type Allowance, planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
-import type { AskOptions, Session } from '../../../release/session/session.js';
+import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { publicDegree } from '../candidates.js';
-import { graphHeld } from '../counting.js';
+import { graphInMemory } from '../counting.js';
 import { checkDomain } from '../exact-answer.js';
-import { analysePattern } from '../query/analyse.js';
-import { type DegreeForm, degreeNoise, noisyDegrees, personEffect, tieEffect } from './distribution.js';
+import { analysePatternText } from '../query/analyse.js';
+import { type DegreeForm, degreeNoise, noisyDegrees, personDegreeSensitivity, tieDegreeSensitivity } from './distribution.js';
 import { degreeCounts, projectedDegrees } from './projection.js';
 
-export interface DegreeOptions extends AskOptions {
+export interface DegreeOptions extends ReleaseOptions {
   readonly relation?: string;
   readonly form?: DegreeForm;
   /** Last bin (secret edge), or the most ties kept per person (secret person); public. */
@@ -36,22 +36,22 @@ export const degreeRelation = (text: string): { relation: string | undefined } |
   return m ? { relation: m[1] } : undefined;
 };
 
-interface Prepared {
+interface PreparedDegrees {
   readonly relation: Relation;
   readonly form: DegreeForm;
   readonly last: number;
   readonly theta: number | undefined;
-  readonly noise: Additive;
+  readonly noise: AdditiveMechanism;
   readonly allowance: Allowance;
   readonly plan: Plan;
 }
 
-export async function planDegrees(session: Session, options: DegreeOptions = {}): Promise<Plan> {
+export async function planDegrees(session: PrivacySession, options: DegreeOptions = {}): Promise<Plan> {
   return (await prepare(session, options)).plan;
 }
 
 export async function releaseDegrees(
-  session: Session,
+  session: PrivacySession,
   options: DegreeOptions = {},
 ): Promise<{ result: DegreeResult; receipt: Receipt }> {
   const { relation, form, last, theta, noise, allowance, plan } = await prepare(session, options);
@@ -61,16 +61,16 @@ export async function releaseDegrees(
     canonical: JSON.stringify([relation.name, form, last, theta ?? null]),
     plan,
     mechanisms: [noise],
-    execute: async (engine, paid) => {
-      const finish = noisyDegrees(noise, form, paid);
-      await checkDomain(engine, analysePattern(`q(x, y) :- ${relation.name}(x, y)`, { relations: session.policy.relations }));
+    execute: async (engine, payment) => {
+      const finish = noisyDegrees(noise, form, payment);
+      await checkDomain(engine, analysePatternText(`q(x, y) :- ${relation.name}(x, y)`, { relations: session.policy.relations }));
       const degrees = theta === undefined ? await readDegrees(engine, relation) : await readProjected(engine, relation, theta);
       return { relation: relation.name, form, counts: finish(degreeCounts(degrees, relation.domain, last)) };
     },
   });
 }
 
-async function prepare(session: Session, options: DegreeOptions): Promise<Prepared> {
+async function prepare(session: PrivacySession, options: DegreeOptions): Promise<PreparedDegrees> {
   const { policy } = session;
   const relation = relationOf(session, options.relation);
   const person = policy.protect.secret === 'person';
@@ -86,29 +86,32 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
       'Degrees with persons as the secret need a symmetric relation.',
       'Declare symmetric: true, or protect single ties.',
     );
-  const record = person ? everyRecord : tuplesOf(relation.name);
-  const allowance = await session.allowance(options, record, { beyond: true });
+  const record = person ? everyRecord : tuplesIn(relation.name);
+  const allowance = await session.allowance(options, record, { allRows: true });
   if (!allowance.pure) throw allowance.whyNoPure ?? nothingLeft();
   const degree =
     options.degree ??
-    Math.min(relation.domain - 1, publicDegree(analysePattern(`q() :- ${relation.name}(x, y)`, { relations: policy.relations })));
+    Math.min(
+      relation.domain - 1,
+      publicDegree(analysePatternText(`q() :- ${relation.name}(x, y)`, { relations: policy.relations })),
+    );
   if (!(Number.isSafeInteger(degree) && degree >= 1 && degree < relation.domain))
     throw new Fault('USAGE', 'The largest degree must be at least 1 and below the domain.', 'Write for example --degree 100.');
   within('degrees', degree);
   const form = options.form ?? 'cumulative';
   if (!['cumulative', 'sequence', 'histogram'].includes(form))
     throw new Fault('USAGE', 'The form is cumulative, sequence or histogram.', 'Leave it out for cumulative.');
-  const effect = person ? personEffect(degree) : tieEffect(relation.symmetric);
+  const sensitivity = person ? personDegreeSensitivity(degree) : tieDegreeSensitivity(relation.symmetric);
   const name = `degrees of ${relation.name}`;
-  const noise = degreeNoise({ name, form, last: degree, people: relation.domain, effect, record }, allowance.pure);
-  const plan = session.frame({
+  const noise = degreeNoise({ name, form, last: degree, people: relation.domain, sensitivity, record }, allowance.pure);
+  const plan = session.completePlan({
     label: options.label ?? `degrees of ${relation.name} (${form})`,
-    ...toldOf(allowance),
+    ...planFieldsOf(allowance),
     mechanisms: [noise],
-    mechanism: noise.law.kind,
+    mechanism: noise.distribution.kind,
     why: 'Cumulative counts move by one per person and tie, half of what a histogram moves; putting them in order removes most of the noise.',
     counting: person
-      ? graphHeld(relation, session.room)
+      ? graphInMemory(relation, session.memoryLimit)
       : { where: 'database', database: { statements: 2, rows: relation.domain + 1 } },
     errors: [],
     candidates: [],
@@ -117,7 +120,7 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
   return { relation, form, last: degree, theta, noise, allowance, plan };
 }
 
-function relationOf(session: Session, name?: string): Relation {
+function relationOf(session: PrivacySession, name?: string): Relation {
   const pairs = [...session.policy.relations.values()].filter((r) => r.private && r.columns.length === 2);
   const found = name === undefined ? pairs[0] : pairs.find((r) => r.name === name);
   if (found) return found;
@@ -133,7 +136,7 @@ function relationOf(session: Session, name?: string): Relation {
 const view = (relation: Relation): string => relationView(relation.name);
 
 /** Degree of everybody with a tie; for a directed relation, ties that start there. */
-async function readDegrees(engine: Pinned, relation: Relation): Promise<number[]> {
+async function readDegrees(engine: Snapshot, relation: Relation): Promise<number[]> {
   const rows = (
     await engine.rows({ sql: `SELECT COUNT(*) FROM ${view(relation)} WHERE c0 <> c1 GROUP BY c0`, values: [] })
   ).open();
@@ -141,7 +144,7 @@ async function readDegrees(engine: Pinned, relation: Relation): Promise<number[]
 }
 
 /** Kept ties per person, in the order of a hash of the tie's own two names. */
-async function readProjected(engine: Pinned, relation: Relation, theta: number): Promise<Uint32Array> {
+async function readProjected(engine: Snapshot, relation: Relation, theta: number): Promise<Uint32Array> {
   const numbers = new Map<string, number>();
   const number = (name: string): number => {
     if (!numbers.has(name)) numbers.set(name, numbers.size);
@@ -153,7 +156,7 @@ async function readProjected(engine: Pinned, relation: Relation, theta: number):
     for (let r = 0; r < rows; r++) {
       const [a, b] = [columns[0]![r] as string, columns[1]![r] as string];
       const text = `${a}\u0000${b}`;
-      ties.push({ key: spread(text), text, pair: [number(a), number(b)] });
+      ties.push({ key: fnv1a(text), text, pair: [number(a), number(b)] });
     }
   }
   ties.sort((x, y) => x.key - y.key || (x.text < y.text ? -1 : 1));
@@ -165,7 +168,7 @@ async function readProjected(engine: Pinned, relation: Relation, theta: number):
 }
 
 /** FNV-1a: any function of the tie alone would do; this one is unrelated to names. */
-function spread(text: string): number {
+function fnv1a(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   return h >>> 0;

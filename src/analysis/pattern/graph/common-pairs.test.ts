@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pair } from '../query/ladders.js';
-import { commonPairs, mostCommon } from './common-pairs.js';
+import type { NodePair } from '../query/ladders.js';
+import { commonNeighbourPairs, maxCommonNeighbours } from './common-pairs.js';
 import { buildGraph, degreeOf, type Graph } from './csr.js';
 
 type Edge = readonly [number, number];
@@ -13,7 +13,7 @@ const build = (n: number, edges: readonly Edge[]): Graph =>
   );
 
 /** Scan of every pair of nodes at two steps: the reference for the search. */
-function byScan(g: Graph): { most: number; pairs: readonly Pair[] } {
+function byScan(g: Graph): { most: number; pairs: readonly NodePair[] } {
   const best = new Map<number, number>();
   for (let i = 0; i < g.nodes; i++) {
     const near = g.targets.subarray(g.offsets[i]!, g.offsets[i + 1]!);
@@ -25,7 +25,7 @@ function byScan(g: Graph): { most: number; pairs: readonly Pair[] } {
       if (single > (best.get(common) ?? -1)) best.set(common, single);
     }
   }
-  const kept: Pair[] = [];
+  const kept: NodePair[] = [];
   let reach = -1;
   for (const [common, single] of [...best].sort((a, b) => b[0] - a[0]))
     if (2 * common + single > reach) {
@@ -60,8 +60,8 @@ describe('the search for pairs with common neighbours', () => {
       fc.property(graphs, (list) => {
         const g = build(n, list as readonly Edge[]);
         const { most, pairs } = byScan(g);
-        expect(commonPairs(g)).toEqual(pairs);
-        expect(mostCommon(g)).toBe(most);
+        expect(commonNeighbourPairs(g)).toEqual(pairs);
+        expect(maxCommonNeighbours(g)).toBe(most);
       }),
       { numRuns: 300, seed: 5 },
     );
@@ -76,8 +76,8 @@ describe('the search for pairs with common neighbours', () => {
       ]);
     const g = ring(80_000);
     const start = process.cpuUsage();
-    expect(commonPairs(g).length).toBeGreaterThan(0);
-    expect(mostCommon(g)).toBe(6);
+    expect(commonNeighbourPairs(g).length).toBeGreaterThan(0);
+    expect(maxCommonNeighbours(g)).toBe(6);
     expect(process.cpuUsage(start).user).toBeLessThan(4e6);
   });
 });

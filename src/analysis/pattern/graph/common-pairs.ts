@@ -1,4 +1,4 @@
-import type { Pair } from '../query/ladders.js';
+import type { NodePair } from '../query/ladders.js';
 import { degreeOf, type Graph } from './csr.js';
 
 /** Sensitivity of the triangle count of this graph to one edge, present or not. Exact, so it must never be released. */
@@ -7,7 +7,7 @@ import { degreeOf, type Graph } from './csr.js';
  * Relevant numbers of a pair: its common neighbours, and its reach (sum of both degrees, without each other). The search keeps pairs
  * that no other pair dominates, and skips those that cannot be.
  */
-interface Search {
+interface PairSearch {
   /** Reach up to which pairs with at most so many common neighbours are useless; non-increasing in `common`. */
   known(common: number): number;
   offer(common: number, reach: number): void;
@@ -27,7 +27,7 @@ function placeIn(sorted: Uint32Array, x: number, from: number, to: number): numb
  * Offers every pair that shares a neighbour and could be useful, busiest nodes first. A partner of i first found with r neighbours
  * left has at most r in common: below what is known for r it is skipped, so most pairs of a hub are never visited.
  */
-function searchPairs(g: Graph, search: Search): void {
+function searchPairs(g: Graph, search: PairSearch): void {
   const { offsets, targets, forward } = g;
   const degree = Uint32Array.from({ length: g.nodes }, (_, v) => degreeOf(g, v));
   const shared = new Uint32Array(g.nodes);
@@ -111,7 +111,7 @@ function searchPairs(g: Graph, search: Search): void {
 }
 
 /** The most common neighbours of any pair. */
-export function mostCommon(g: Graph): number {
+export function maxCommonNeighbours(g: Graph): number {
   let most = 0;
   searchPairs(g, {
     known: (common) => (common > most ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
@@ -126,7 +126,7 @@ export function mostCommon(g: Graph): number {
  * For every number of common neighbours from one, the most nodes adjacent to exactly one of such a pair; only those relevant to the
  * triangle ladder.
  */
-export function commonPairs(g: Graph): readonly Pair[] {
+export function commonNeighbourPairs(g: Graph): readonly NodePair[] {
   // farthest[c]: the largest reach of a pair with at least c common neighbours.
   const farthest = new Float64Array((g.nodes === 0 ? 0 : degreeOf(g, g.nodes - 1)) + 2).fill(-1);
   searchPairs(g, {
@@ -135,7 +135,7 @@ export function commonPairs(g: Graph): readonly Pair[] {
       for (let c = common; c > 0 && farthest[c]! < reach; c--) farthest[c] = reach;
     },
   });
-  const kept: Pair[] = [];
+  const kept: NodePair[] = [];
   for (let common = farthest.length - 2; common > 0; common--)
     if (farthest[common]! > farthest[common + 1]!) kept.push({ common, single: farthest[common]! - 2 * common });
   return kept;

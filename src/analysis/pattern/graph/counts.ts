@@ -20,7 +20,7 @@ class Tally {
   }
 }
 
-export function triangles(g: Graph): bigint {
+export function countTriangles(g: Graph): bigint {
   const { offsets, targets, forward } = g;
   const mark = new Uint32Array(g.nodes);
   const tally = new Tally();
@@ -41,7 +41,7 @@ export function triangles(g: Graph): bigint {
 }
 
 /** Centres with k chosen neighbours; 2-stars are the 2-paths. A 1-star would be each edge seen from both ends. */
-export function stars(g: Graph, k: number): bigint {
+export function countStars(g: Graph, k: number): bigint {
   const byDegree = new Map<number, number>();
   for (let v = 0; v < g.nodes; v++) byDegree.set(degreeOf(g, v), (byDegree.get(degreeOf(g, v)) ?? 0) + 1);
   let total = 0n;
@@ -50,7 +50,7 @@ export function stars(g: Graph, k: number): bigint {
 }
 
 /** Each 4-cycle once, from its highest corner: two lower neighbours that share the opposite, also lower, corner. */
-export function fourCycles(g: Graph): bigint {
+export function countFourCycles(g: Graph): bigint {
   const { offsets, targets, forward } = g;
   const seen = new Uint32Array(g.nodes);
   const tally = new Tally();
@@ -68,10 +68,10 @@ export function fourCycles(g: Graph): bigint {
 }
 
 /** Cliques of k nodes, each once, from its lowest corner upwards through shrinking candidate sets. */
-export function cliques(g: Graph, k: number): bigint {
+export function countCliques(g: Graph, k: number): bigint {
   if (k <= 1) return k === 1 ? BigInt(g.nodes) : 1n;
   if (k === 2) return BigInt(g.edges);
-  if (k === 3) return triangles(g);
+  if (k === 3) return countTriangles(g);
   const { offsets, targets, forward } = g;
   const widest = widestForward(g);
   const level = new Uint8Array(g.nodes);
@@ -151,7 +151,7 @@ export function edgeSupports(g: Graph): Uint32Array {
 }
 
 /** Two triangles on one edge. */
-export function diamonds(g: Graph): bigint {
+export function countDiamonds(g: Graph): bigint {
   const support = edgeSupports(g);
   const many = new Map<number, number>();
   for (let u = 0; u < g.nodes; u++)

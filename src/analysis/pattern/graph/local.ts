@@ -1,5 +1,5 @@
 import { choose } from '../query/ladders.js';
-import { cliques, edgeSupports } from './counts.js';
+import { countCliques, edgeSupports } from './counts.js';
 import { buildGraph, degreeOf, type Graph } from './csr.js';
 
 /**
@@ -44,14 +44,14 @@ export function degreePairs(g: Graph): readonly (readonly [number, number])[] {
     if (found.some(([, low]) => low >= d)) break;
     const neighbours = new Set<number>();
     for (let e = g.offsets[i]!; e < g.offsets[i + 1]!; e++) neighbours.add(g.targets[e]!);
-    let [tied, apart] = [false, false];
-    for (let j = i - 1; j >= 0 && !(tied && apart); j--) {
+    let [tied, untied] = [false, false];
+    for (let j = i - 1; j >= 0 && !(tied && untied); j--) {
       if (neighbours.has(j) && !tied) {
         offer(d - 1, degreeOf(g, j) - 1);
         tied = true;
-      } else if (!neighbours.has(j) && !apart) {
+      } else if (!neighbours.has(j) && !untied) {
         offer(d, degreeOf(g, j));
-        apart = true;
+        untied = true;
       }
     }
   }
@@ -59,7 +59,7 @@ export function degreePairs(g: Graph): readonly (readonly [number, number])[] {
 }
 
 /** The most k-cliques any one edge, present or not, takes part in: (k-2)-cliques among common neighbours. */
-export function largestCliqueLocal(g: Graph, k: number): bigint {
+export function cliqueLocalSensitivity(g: Graph, k: number): bigint {
   let best = 0n;
   const enough = (a: number): boolean => choose(BigInt(a), k - 2) > best;
   let floor = k - 3;
@@ -69,7 +69,7 @@ export function largestCliqueLocal(g: Graph, k: number): bigint {
     for (const j of order) {
       if (!enough(paths[j]!)) break;
       const shared = g.targets.subarray(g.offsets[j]!, g.offsets[j + 1]!).filter((u) => mine.has(u));
-      const found = cliques(induced(g, shared), k - 2);
+      const found = countCliques(induced(g, shared), k - 2);
       if (found > best) best = found;
     }
     while (!enough(floor + 1) && floor < g.nodes) floor++;
@@ -79,7 +79,7 @@ export function largestCliqueLocal(g: Graph, k: number): bigint {
 }
 
 /** The most pairs of edge-sharing triangles any one edge, present or not, takes part in. */
-export function largestDiamondLocal(g: Graph, most: number): bigint {
+export function diamondLocalSensitivity(g: Graph, most: number): bigint {
   const support = edgeSupports(g);
   const both = mirrored(g, support);
   const { offsets, targets } = g;

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { processorTime } from '../../../../test/processor-time.js';
 import { readVectors } from '../../../../test/vectors.js';
 import { toText } from '../../../base/exact/rational.js';
-import { analysePattern, schemaFromText } from './analyse.js';
+import { analysePatternText, schemaFromText } from './analyse.js';
 import { shortcut } from './shortcut.js';
 
 const analyse = (text: string, m = 10_000, log: 'safe' | 'natural' = 'natural') =>
-  analysePattern(text, schemaFromText(text, m), { log, occurrences: false });
+  analysePatternText(text, schemaFromText(text, m), { log, occurrences: false });
 const written = (name: string) => shortcut(name, 'R')!.text;
 
 /** The rows of the stability table: text, goals, variables, stable, least density, global sensitivity and lambda (natural) at m = 10,000. */
@@ -79,7 +79,7 @@ describe('the analysis of a pattern', () => {
   it('the analysis counts symmetries, and divides only when the division is exact', () => {
     expect(analyse(rows[0]![1]).automorphisms).toEqual({ count: 3, free: true });
     expect(analyse('q():-R(x,y),R(y,z),R(z,x)').automorphisms).toEqual({ count: 3, free: false });
-    const undirected = analysePattern('triangles', schemaFromText('triangles', 1000, { symmetric: true }));
+    const undirected = analysePatternText('triangles', schemaFromText('triangles', 1000, { symmetric: true }));
     expect(undirected).toMatchObject({
       unit: 'occurrences',
       divisor: 6n,

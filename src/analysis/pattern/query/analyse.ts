@@ -4,7 +4,7 @@ import { type Automorphisms, automorphisms } from './automorphism.js';
 import { type BoundPattern, bindPattern, canonicalText, type PatternSchema } from './bind.js';
 import { type Lambda, type LogReading, lambda } from './lambda.js';
 import { type Parameters, parsePattern } from './parse.js';
-import { type Bounds, bounds, privateRelations } from './sensitivity.js';
+import { type AnswerBounds, answerBounds, privateRelations } from './sensitivity.js';
 import { shortcut } from './shortcut.js';
 import { patternFromSql } from './sql.js';
 import { type Stability, stability } from './stability.js';
@@ -18,7 +18,7 @@ export interface PatternAnalysis {
   readonly stability: Stability;
   readonly lambda: Lambda;
   /** In the unit counted. */
-  readonly bounds: Bounds;
+  readonly bounds: AnswerBounds;
   readonly automorphisms: Automorphisms;
   /** An occurrence is counted once; an assignment once per symmetry of the pattern. */
   readonly unit: 'assignments' | 'occurrences';
@@ -36,23 +36,23 @@ export interface AnalysisOptions {
 }
 
 /** The text is a shortcut, a written pattern, or SQL over the declared relations. */
-export function analysePattern(text: string, schema: PatternSchema, options: AnalysisOptions = {}): PatternAnalysis {
+export function analysePatternText(text: string, schema: PatternSchema, options: AnalysisOptions = {}): PatternAnalysis {
   if (/^\s*select\b/i.test(text)) {
     const written = patternFromSql(text, schema.relations);
-    return analyseBound(bindPattern(written, schema), options, text.replace(/\s+/g, ' ').trim());
+    return analyseBoundPattern(bindPattern(written, schema), options, text.replace(/\s+/g, ' ').trim());
   }
   const named = shortcut(text, onlyRelation(schema));
   const pattern = bindPattern(parsePattern(named?.text ?? text, options.parameters), schema);
-  return analyseBound(pattern, { ...options, occurrences: options.occurrences ?? named !== undefined }, named?.title);
+  return analyseBoundPattern(pattern, { ...options, occurrences: options.occurrences ?? named !== undefined }, named?.title);
 }
 
-function analyseBound(pattern: BoundPattern, options: AnalysisOptions = {}, title?: string): PatternAnalysis {
+function analyseBoundPattern(pattern: BoundPattern, options: AnalysisOptions = {}, title?: string): PatternAnalysis {
   if (privateRelations(pattern).length === 0)
     throw new Fault('NOT_PRIVATE', 'Every relation of the pattern is public.', 'Count it directly; there is nothing to protect.');
   const symmetries = automorphisms(pattern);
   const occurrences = options.occurrences === true && symmetries.free;
   const divisor = occurrences ? BigInt(symmetries.count) : 1n;
-  const whole = bounds(pattern);
+  const whole = answerBounds(pattern);
   const canonical = canonicalText(pattern);
   return {
     pattern,

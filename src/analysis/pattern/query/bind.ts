@@ -1,7 +1,7 @@
 import { Fault, type FaultCode } from '../../../base/errors.js';
 import { nameText } from '../../../data/engine/name.js';
 import type { Column, Relation } from '../../../policy/policy.js';
-import type { Atom, Comparator, Comparison, Pattern, Position, Term, Variable } from './written.js';
+import type { Atom, Comparator, Pattern, PatternComparison, PatternTerm, PatternVariable, TextPosition } from './written.js';
 
 /** Declarations a pattern is bound against: the relations, and the columns that share a name with theirs. */
 export interface PatternSchema {
@@ -19,7 +19,7 @@ export interface BoundPattern {
   readonly relations: readonly Relation[];
   /** Relations stored in one direction that a pragma declares undirected: the SQL reads both. */
   readonly closed: readonly number[];
-  readonly goals: readonly Goal[];
+  readonly goals: readonly PatternGoal[];
   /** Symbols counted by the head, in order. */
   readonly head: readonly number[];
   readonly unequal: readonly (readonly [number, number])[];
@@ -28,7 +28,7 @@ export interface BoundPattern {
   /** Goals that were written more than once. */
   readonly collapsed: readonly string[];
 }
-export interface Goal {
+export interface PatternGoal {
   /** Index into `relations`. */
   readonly relation: number;
   readonly symbols: readonly number[];
@@ -40,17 +40,17 @@ export interface SymbolFilter {
   readonly value: string;
 }
 
-const complain = (code: FaultCode, at: Position, message: string, hint: string): Fault =>
+const bindFault = (code: FaultCode, at: TextPosition, message: string, hint: string): Fault =>
   new Fault(code, `${message} (line ${at.line}, column ${at.column}).`, hint, {
     place: { file: 'pattern', line: at.line, column: at.column },
   });
 
 export function bindPattern(written: Pattern, schema: PatternSchema): BoundPattern {
   const pattern = withNames(written);
-  const relationOf = (name: string, at: Position): Relation => {
+  const relationOf = (name: string, at: TextPosition): Relation => {
     const declared = schema.relations.get(name);
     if (!declared)
-      throw complain(
+      throw bindFault(
         'RELATION_UNKNOWN',
         at,
         `There is no relation "${name}"`,
@@ -59,7 +59,7 @@ export function bindPattern(written: Pattern, schema: PatternSchema): BoundPatte
     return pattern.symmetric.includes(name) ? { ...declared, symmetric: true } : declared;
   };
   if (pattern.atoms.length === 0)
-    throw complain(
+    throw bindFault(
       'PATTERN_UNSAFE',
       { line: 1, column: 1 },
       'The pattern names no relation',
@@ -69,9 +69,9 @@ export function bindPattern(written: Pattern, schema: PatternSchema): BoundPatte
 
   const variables = [...new Set(pattern.atoms.flatMap((a) => a.terms.filter(isVariable).map((t) => t.name)))];
   const inBody = new Set(variables);
-  const safe = (v: Variable) => {
+  const safe = (v: PatternVariable) => {
     if (!inBody.has(v.name))
-      throw complain(
+      throw bindFault(
         'PATTERN_UNSAFE',
         v.at,
         `The variable ${v.name} occurs in no goal`,
@@ -81,7 +81,7 @@ export function bindPattern(written: Pattern, schema: PatternSchema): BoundPatte
   for (const [i, v] of pattern.head.entries()) {
     safe(v);
     if (pattern.head.slice(0, i).some((w) => w.name === v.name))
-      throw complain('PATTERN_HEAD', v.at, `The head names ${v.name} twice`, 'Name each counted variable once.');
+      throw bindFault('PATTERN_HEAD', v.at, `The head names ${v.name} twice`, 'Name each counted variable once.');
   }
   const kept = pattern.comparisons.filter((c) => {
     for (const t of [c.left, c.right]) if (isVariable(t)) safe(t);
@@ -95,11 +95,11 @@ export function bindPattern(written: Pattern, schema: PatternSchema): BoundPatte
         .map((t) => (t as { value: string }).value),
     ),
   ];
-  const symbol = (t: Term): number =>
+  const symbol = (t: PatternTerm): number =>
     isVariable(t) ? constantTexts.length + variables.indexOf(t.name) : constantTexts.indexOf(t.value);
 
   const relations = [...new Set(pattern.atoms.map((a) => a.relation))].map((n) => relationOf(n, pattern.atoms[0]!.at));
-  const goals = new Map<string, Goal>();
+  const goals = new Map<string, PatternGoal>();
   const collapsed: string[] = [];
   for (const atom of pattern.atoms) {
     const relation = relations.findIndex((r) => r.name === atom.relation);
@@ -136,7 +136,7 @@ export function bindPattern(written: Pattern, schema: PatternSchema): BoundPatte
 
 /** Constants as names in the spelling of the relations; numbers in comparisons stay as they are. */
 function withNames(pattern: Pattern): Pattern {
-  const named = (t: Term): Term => {
+  const named = (t: PatternTerm): PatternTerm => {
     if (isVariable(t)) return t;
     const value = nameText(t.value);
     if (value === undefined) throw impossible(t.at, 'This constant names nobody');
@@ -150,15 +150,15 @@ function withNames(pattern: Pattern): Pattern {
 }
 
 /** Fault of a contradiction: the answer is 0 whatever the data, so nothing is read and nothing spent. */
-const impossible = (at: Position, message: string): Fault =>
-  complain('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data. Remove it.');
+const impossible = (at: TextPosition, message: string): Fault =>
+  bindFault('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data. Remove it.');
 
-const isVariable = (t: Term): t is Variable => t.kind === 'variable';
-const isUnequal = (c: Comparison): boolean => c.op === '!=';
-const termText = (t: Term): string => (isVariable(t) ? t.name : `'${t.value}'`);
+const isVariable = (t: PatternTerm): t is PatternVariable => t.kind === 'variable';
+const isUnequal = (c: PatternComparison): boolean => c.op === '!=';
+const termText = (t: PatternTerm): string => (isVariable(t) ? t.name : `'${t.value}'`);
 
 /** A tuple of a symmetric relation has no direction, so both spellings are one goal. */
-export function goalKey(goal: Goal, relations: readonly Relation[]): string {
+export function goalKey(goal: PatternGoal, relations: readonly Relation[]): string {
   const { symmetric } = relations[goal.relation]!;
   const symbols = symmetric ? [...goal.symbols].sort((a, b) => a - b) : goal.symbols;
   return `${goal.relation}:${symbols.join()}`;
@@ -167,21 +167,26 @@ export function goalKey(goal: Goal, relations: readonly Relation[]): string {
 function checkAtom(atom: Atom, relation: Relation, schema: PatternSchema): void {
   const arity = relation.columns.length;
   if (atom.terms.length !== arity)
-    throw complain(
+    throw bindFault(
       'PATTERN_ARITY',
       atom.at,
       `${atom.relation} has ${arity} columns, not ${atom.terms.length}`,
       `Its columns are ${relation.columns.join(', ')}.`,
     );
   if (relation.symmetric && arity !== 2)
-    throw complain('PATTERN_ARITY', atom.at, `Only a relation of two columns can be symmetric`, `${atom.relation} has ${arity}.`);
+    throw bindFault(
+      'PATTERN_ARITY',
+      atom.at,
+      `Only a relation of two columns can be symmetric`,
+      `${atom.relation} has ${arity}.`,
+    );
   for (const [i, t] of atom.terms.entries()) {
     const column = schema.columns?.get(relation.columns[i]!);
     if (isVariable(t) || !column) continue;
     if ((column.type === 'integer' || column.type === 'number') && t.type !== 'number')
-      throw complain('PATTERN_TYPE', t.at, `${column.name} holds numbers, not text`, 'Write the number without quotes.');
+      throw bindFault('PATTERN_TYPE', t.at, `${column.name} holds numbers, not text`, 'Write the number without quotes.');
     if (column.type === 'category' && !column.values.some((code) => nameText(code) === t.value))
-      throw complain(
+      throw bindFault(
         'VALUE_UNKNOWN',
         t.at,
         `${column.name} has no such value`,
@@ -191,11 +196,11 @@ function checkAtom(atom: Atom, relation: Relation, schema: PatternSchema): void 
 }
 
 /** Comparisons of constants are evaluated at once. */
-function holdsAlready(c: Comparison): boolean {
+function holdsAlready(c: PatternComparison): boolean {
   const never = () => impossible(c.at, 'This condition can never hold');
   if (isVariable(c.left) && isVariable(c.right)) {
     if (!isUnequal(c))
-      throw complain(
+      throw bindFault(
         'QUERY_UNSUPPORTED',
         c.at,
         'Two variables can only be compared with !=',
@@ -213,10 +218,10 @@ function holdsAlready(c: Comparison): boolean {
 }
 
 const flipped: Readonly<Record<Comparator, Comparator>> = { '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
-function filterOf(c: Comparison, symbol: (t: Term) => number): SymbolFilter {
+function filterOf(c: PatternComparison, symbol: (t: PatternTerm) => number): SymbolFilter {
   const [variable, value, op] = isVariable(c.left) ? [c.left, c.right, c.op] : [c.right, c.left, flipped[c.op]];
   if (isVariable(value) || value.type !== 'number')
-    throw complain('PATTERN_TYPE', c.at, 'An order comparison needs a number', 'Write for example a >= 30.');
+    throw bindFault('PATTERN_TYPE', c.at, 'An order comparison needs a number', 'Write for example a >= 30.');
   return { symbol: symbol(variable), op, value: value.value };
 }
 
@@ -227,16 +232,16 @@ function boundSum(
   pattern: Pattern,
   schema: PatternSchema,
   relations: readonly Relation[],
-  goals: readonly Goal[],
-  safe: (v: Variable) => void,
-  symbol: (t: Term) => number,
+  goals: readonly PatternGoal[],
+  safe: (v: PatternVariable) => void,
+  symbol: (t: PatternTerm) => number,
 ): NonNullable<BoundPattern['sum']> {
   const { variable, bounds } = pattern.sum!;
   safe(variable);
   const id = symbol(variable);
   const within = (low: bigint, high: bigint): NonNullable<BoundPattern['sum']> => {
     if (low < -largestTerm || high > largestTerm)
-      throw complain('PATTERN_UNSAFE', variable.at, 'The bounds of the sum are too large', 'They must lie within 2^61 of 0.');
+      throw bindFault('PATTERN_UNSAFE', variable.at, 'The bounds of the sum are too large', 'They must lie within 2^61 of 0.');
     return { symbol: id, bounds: [low, high] };
   };
   if (bounds) return within(...bounds);
@@ -245,7 +250,7 @@ function boundSum(
     if (column?.type === 'integer')
       return within(column.bounds[0].num / column.bounds[0].den, column.bounds[1].num / column.bounds[1].den);
   }
-  throw complain(
+  throw bindFault(
     'PATTERN_UNSAFE',
     variable.at,
     `The sum of ${variable.name} has no bounds`,

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../../data/engine/dialect.js';
 import type { Statement } from '../../../data/engine/engine.js';
 import { relationView } from '../../../data/engine/structure.js';
-import type { BoundPattern, Goal, SymbolFilter } from './bind.js';
+import type { BoundPattern, PatternGoal, SymbolFilter } from './bind.js';
 
 /** The exact answer as one number in one row. With `mostTies`, values tied to more than that many others are left out first. */
 export function compilePattern(q: BoundPattern, dialect: Dialect, mostTies?: number): Statement {
@@ -132,11 +132,11 @@ export function rowsJoined(q: BoundPattern, part: readonly number[], degree: num
   return total;
 }
 
-function ordered(q: BoundPattern, part: readonly number[]): Goal[] {
+function ordered(q: BoundPattern, part: readonly number[]): PatternGoal[] {
   const left = part.map((i) => q.goals[i]!);
   const bound = new Set<number>();
-  const result: Goal[] = [];
-  const score = (g: Goal) =>
+  const result: PatternGoal[] = [];
+  const score = (g: PatternGoal) =>
     g.symbols.filter((s) => bound.has(s)).length * 2 + (g.symbols.some((s) => s < q.constants.length) ? 1 : 0);
   while (left.length > 0) {
     const best = left.reduce((a, g) => (score(g) > score(a) ? g : a));

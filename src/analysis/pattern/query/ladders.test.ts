@@ -5,15 +5,15 @@ import {
   choose,
   cliqueLadder,
   diamondLadder,
-  type Ladder,
   residualLadder,
+  type SensitivityLadder,
   starLadder,
   triangleLadder,
   truncationLadder,
 } from './ladders.js';
 import { parsePattern } from './parse.js';
 import { residualParts, residualTerms } from './residual.js';
-import { bounds } from './sensitivity.js';
+import { answerBounds } from './sensitivity.js';
 import { shortcut } from './shortcut.js';
 
 /** Every simple undirected graph on five nodes as ten bits. */
@@ -36,7 +36,7 @@ const cliques = (g: number, items: readonly number[], k: number) =>
 interface Known {
   readonly name: string;
   readonly count: (g: number) => number;
-  readonly ladder: (g: number) => Ladder;
+  readonly ladder: (g: number) => SensitivityLadder;
 }
 const most = (g: number, f: (i: number, j: number) => number) => Math.max(...slots.map(([i, j]) => f(i, j)), 0 * g);
 const clique = (k: number): Known => ({
@@ -118,7 +118,7 @@ function violations(
     }
   return wrong;
 }
-const tabulate = (size: number, ladder: (g: number) => Ladder) =>
+const tabulate = (size: number, ladder: (g: number) => SensitivityLadder) =>
   Array.from({ length: size }, (_, g) => {
     const l = ladder(g);
     return Array.from({ length: steps }, (_, t) => Number(l.width(t)));
@@ -128,15 +128,15 @@ function* toggles(g: number, bits: number): Generator<number> {
 }
 
 /** log of the ladder mechanism's probabilities of every integer within `reach` of zero. */
-function logLaw(centre: number, widths: readonly number[], epsilon: number, reach: number): Float64Array {
-  const law = new Float64Array(2 * reach + 1);
+function logDistribution(centre: number, widths: readonly number[], epsilon: number, reach: number): Float64Array {
+  const logProbabilities = new Float64Array(2 * reach + 1);
   const width = (t: number) => Math.max(1, widths[Math.min(t, steps - 1)]!);
   const rungs: number[] = [0];
   for (let u = 1; rungs.length <= 2 * reach; u++) for (let i = 0; i < width(u - 1); i++) rungs.push(u);
   let z = 1;
   for (let u = 1; u < 400; u++) z += 2 * width(u - 1) * Math.exp((-epsilon * u) / 2);
-  for (let y = -reach; y <= reach; y++) law[y + reach] = (-epsilon * rungs[Math.abs(y - centre)]!) / 2 - Math.log(z);
-  return law;
+  for (let y = -reach; y <= reach; y++) logProbabilities[y + reach] = (-epsilon * rungs[Math.abs(y - centre)]!) / 2 - Math.log(z);
+  return logProbabilities;
 }
 
 describe('the ladders, over all graphs on five nodes', () => {
@@ -150,10 +150,11 @@ describe('the ladders, over all graphs on five nodes', () => {
   it('the ladder of triangles gives a mechanism whose worst log ratio at epsilon 1 is below 1', () => {
     const { count, ladder } = known[0]!;
     const widths = tabulate(graphs, ladder);
-    const laws = widths.map((w, g) => logLaw(count(g), w, 1, 40));
+    const distributions = widths.map((w, g) => logDistribution(count(g), w, 1, 40));
     let worst = 0;
     for (let g = 0; g < graphs; g++)
-      for (const h of toggles(g, slots.length)) for (let y = 0; y < 81; y++) worst = Math.max(worst, laws[g]![y]! - laws[h]![y]!);
+      for (const h of toggles(g, slots.length))
+        for (let y = 0; y < 81; y++) worst = Math.max(worst, distributions[g]![y]! - distributions[h]![y]!);
     expect(worst).toBeLessThanOrEqual(1);
     expect(worst).toBeGreaterThan(0.5);
   });
@@ -257,7 +258,7 @@ describe('the residual ladder, over all directed graphs on four nodes', () => {
         new Set(all.filter(({ mask }) => (g & mask) === mask).map((x) => (q.head.length === q.variables.length ? x : x.key)))
           .size,
     );
-    const { globalSensitivity } = bounds(q);
+    const { globalSensitivity } = answerBounds(q);
     const widths = tabulate(counts.length, (g) => {
       const terms = residualTerms(parts, (p) => largest(lists.get(p)!, g));
       return residualLadder(terms.get(0)!, 1, 1n, globalSensitivity);
@@ -273,7 +274,7 @@ describe('the residual ladder, over all directed graphs on four nodes', () => {
       // Two goals left: common neighbours; one goal between fixed ends: one; none: one.
       const top = most(g, (i, j) => common(g, i, j).length);
       const terms = residualTerms(parts, (p) => (p.part.length === 2 ? BigInt(top) : g === 0 ? 0n : 1n));
-      return residualLadder(terms.get(0)!, 2, 6n, bounds(q).globalSensitivity / 6n);
+      return residualLadder(terms.get(0)!, 2, 6n, answerBounds(q).globalSensitivity / 6n);
     });
     expect(violations(counts, widths, (g) => toggles(g, slots.length))).toBe(0);
   });

@@ -1,19 +1,19 @@
 import { Fault } from '../../../base/errors.js';
 import { within } from '../../../base/input/limits.js';
-import type { Position } from './written.js';
+import type { TextPosition } from './written.js';
 
-export interface Token {
+export interface PatternToken {
   readonly kind: 'name' | 'number' | 'text' | 'parameter' | 'mark' | 'pragma' | 'end';
   readonly text: string;
-  readonly at: Position;
+  readonly at: TextPosition;
 }
 
-export const syntaxFault = (what: string, hint: string, at: Position): Fault =>
+export const syntaxFault = (what: string, hint: string, at: TextPosition): Fault =>
   new Fault('PATTERN_SYNTAX', `${what} (line ${at.line}, column ${at.column}).`, hint, {
     place: { file: 'pattern', line: at.line, column: at.column },
   });
 
-const rules: readonly (readonly [Token['kind'] | 'skip', RegExp])[] = [
+const rules: readonly (readonly [PatternToken['kind'] | 'skip', RegExp])[] = [
   ['skip', /\s+/y],
   ['pragma', /%symmetric[^\n]*/y],
   ['skip', /(?:%|--)[^\n]*/y],
@@ -24,9 +24,9 @@ const rules: readonly (readonly [Token['kind'] | 'skip', RegExp])[] = [
   ['mark', /:-|\.\.|!=|<>|≠|<=|>=|[(),.<>=;]/y],
 ];
 
-export function tokens(source: string): readonly Token[] {
+export function tokens(source: string): readonly PatternToken[] {
   within('patternLength', source.length);
-  const found: Token[] = [];
+  const found: PatternToken[] = [];
   let offset = 0;
   let line = 1;
   let lineStart = 0;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../base/errors.js';
 import type { Column, Relation } from '../../../policy/policy.js';
-import { analysePattern } from './analyse.js';
+import { analysePatternText } from './analyse.js';
 import { bindPattern, canonicalText } from './bind.js';
 import { parsePattern } from './parse.js';
 import { shortcut } from './shortcut.js';
@@ -65,7 +65,7 @@ describe('the pattern parser', () => {
 
   it('constants are names: two spellings are one member, and exclude one value of the domain, not two', () => {
     const [once, twice] = ["'1', y), y != 1", "'1', y), friend(' 1.0', y), y != 1, y != '+1'"].map((rest) =>
-      analysePattern(`q(y) :- friend(${rest}`, schema),
+      analysePatternText(`q(y) :- friend(${rest}`, schema),
     );
     expect(twice!.pattern).toEqual({ ...once!.pattern, collapsed: ["friend('1', y)"] });
     expect(twice!.bounds).toEqual(once!.bounds);
@@ -160,13 +160,13 @@ describe('the pattern parser', () => {
     );
     expect(shortcut("3-paths from 'v' of tie", 'friend')?.text).toBe("q(x3) :- tie('v', x1), tie(x1, x2), tie(x2, x3)");
     expect(shortcut('q(x) :- friend(x, y)', 'friend')).toBeUndefined();
-    expect(analysePattern('3-stars of tie', schema)).toMatchObject({ unit: 'occurrences', divisor: 6n });
+    expect(analysePatternText('3-stars of tie', schema)).toMatchObject({ unit: 'occurrences', divisor: 6n });
     expect(() => parsePattern('triangels')).toThrow(expect.objectContaining({ message: expect.stringContaining('No pattern is called this'), hint: expect.stringContaining('triangles, 2-paths') })); // biome-ignore format: one line
     expect(() => shortcut('99-cliques', 'friend')).toThrow(/from 2 to 8/);
   });
 
   it('a pattern over public relations only is refused', () => {
     const open = { relations: new Map([relation('friend', ['a', 'b'], { private: false })]) };
-    expect(() => analysePattern('triangles', open)).toThrow(expect.objectContaining({ code: 'NOT_PRIVATE' }));
+    expect(() => analysePatternText('triangles', open)).toThrow(expect.objectContaining({ code: 'NOT_PRIVATE' }));
   });
 });

@@ -1,6 +1,15 @@
 import { within } from '../../../base/input/limits.js';
-import { syntaxFault, type Token, tokens } from './lexer.js';
-import type { Atom, Comparator, Comparison, Constant, Pattern, SumHead, Term, Variable } from './written.js';
+import { type PatternToken, syntaxFault, tokens } from './lexer.js';
+import type {
+  Atom,
+  Comparator,
+  Pattern,
+  PatternComparison,
+  PatternConstant,
+  PatternTerm,
+  PatternVariable,
+  SumHead,
+} from './written.js';
 
 export type Parameters = Readonly<Record<string, string | number>>;
 
@@ -26,23 +35,23 @@ export function parsePattern(source: string, parameters: Parameters = {}): Patte
     return t.kind !== 'pragma';
   });
   let next = 0;
-  const peek = (): Token => code[next]!;
-  const take = (): Token => code[next++]!;
+  const peek = (): PatternToken => code[next]!;
+  const take = (): PatternToken => code[next++]!;
   if (!code.some(({ kind, text }) => kind === 'mark' && text === '('))
     throw syntaxFault('No pattern is called this', byName, peek().at);
   const accept = (mark: string): boolean => peek().kind === 'mark' && peek().text === mark && next++ >= 0;
   const expect = (mark: string) => {
     if (!accept(mark)) throw syntaxFault(`A "${mark}" is missing`, example, peek().at);
   };
-  const name = (what: string): Token => {
+  const name = (what: string): PatternToken => {
     if (peek().kind !== 'name') throw syntaxFault(`${what} is missing`, example, peek().at);
     return take();
   };
-  const variable = (): Variable => {
+  const variable = (): PatternVariable => {
     const t = name('A variable');
     return { kind: 'variable', name: t.text, at: t.at };
   };
-  const term = (): Term => {
+  const term = (): PatternTerm => {
     if (peek().kind === 'name') return variable();
     const t = take();
     if (t.kind === 'number') return { kind: 'constant', value: t.text, type: 'number', at: t.at };
@@ -68,7 +77,7 @@ export function parsePattern(source: string, parameters: Parameters = {}): Patte
   const headName = name('The name of the query');
   expect('(');
   let sum: SumHead | undefined;
-  let head: Variable[] = [];
+  let head: PatternVariable[] = [];
   if (headName.text === 'sum') sum = sumHead();
   else if (!accept(')')) {
     head = listOf(variable);
@@ -77,7 +86,7 @@ export function parsePattern(source: string, parameters: Parameters = {}): Patte
   expect(':-');
 
   const atoms: Atom[] = [];
-  const comparisons: Comparison[] = [];
+  const comparisons: PatternComparison[] = [];
   let goals = 0;
   do {
     item();
@@ -126,16 +135,16 @@ export function parsePattern(source: string, parameters: Parameters = {}): Patte
   }
 }
 
-const pragmaNames = (t: Token): string[] =>
+const pragmaNames = (t: PatternToken): string[] =>
   t.text
     .slice('%symmetric'.length)
     .split(/[\s,]+/)
     .filter(Boolean);
 
-const pairs = (terms: readonly Term[], at: Comparison['at']): Comparison[] =>
-  terms.flatMap((left, i) => terms.slice(i + 1).map((right): Comparison => ({ left, op: '!=', right, at })));
+const pairs = (terms: readonly PatternTerm[], at: PatternComparison['at']): PatternComparison[] =>
+  terms.flatMap((left, i) => terms.slice(i + 1).map((right): PatternComparison => ({ left, op: '!=', right, at })));
 
-function parameter(t: Token, parameters: Parameters): Constant {
+function parameter(t: PatternToken, parameters: Parameters): PatternConstant {
   const key = t.text.slice(1);
   const value = Object.hasOwn(parameters, key) ? parameters[key] : undefined;
   if (value === undefined) throw syntaxFault(`The parameter ${t.text} has no value`, 'Pass a value for every parameter.', t.at);

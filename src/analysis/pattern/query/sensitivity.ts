@@ -4,7 +4,7 @@ import type { BoundPattern } from './bind.js';
  * Bounds for every database over the declared domains (sensitivity.proof.md), in assignments of the head (for a sum: times the
  * largest absolute value it may add).
  */
-export interface Bounds {
+export interface AnswerBounds {
   /** Upper bound of the answer. */
   readonly most: bigint;
   /** Lower bound of the answer: 0 unless a sum may add negative values. */
@@ -13,17 +13,17 @@ export interface Bounds {
   readonly globalSensitivity: bigint;
 }
 
-export function bounds(q: BoundPattern): Bounds {
+export function answerBounds(q: BoundPattern): AnswerBounds {
   const largest = q.sum ? magnitude(q.sum.bounds) : 1n;
   const counted = q.sum ? everyVariable(q) : q.head;
-  const all = ways(q, counted, []);
+  const all = bindingCount(q, counted, []);
   const sensitivity = privateRelations(q).reduce((worst, relation) => {
     const total = q.goals
       .filter((g) => g.relation === relation)
       .reduce(
         (sum, g) =>
           sum +
-          ways(
+          bindingCount(
             q,
             counted.filter((s) => !g.symbols.includes(s)),
             g.symbols,
@@ -52,13 +52,13 @@ export const everyVariable = (q: BoundPattern): number[] => q.variables.map((_, 
 export const privateRelations = (q: BoundPattern): number[] => [...q.relations.keys()].filter((r) => q.relations[r]!.private);
 
 /** Longest order for which all permutations are tried; any order gives a valid bound. */
-const mostPermuted = 6;
+const maxPermuted = 6;
 
 /**
  * Number of ways to bind `free` once `fixed` is bound. A variable has its smallest declared domain, less the largest set of bound
  * symbols of that domain that must differ from it and from one another.
  */
-export function ways(q: BoundPattern, free: readonly number[], fixed: readonly number[]): bigint {
+export function bindingCount(q: BoundPattern, free: readonly number[], fixed: readonly number[]): bigint {
   const differ = (a: number, b: number): boolean =>
     (a < q.constants.length && b < q.constants.length && a !== b) ||
     q.unequal.some(([x, y]) => (x === a && y === b) || (x === b && y === a));
@@ -80,7 +80,7 @@ export function ways(q: BoundPattern, free: readonly number[], fixed: readonly n
   };
   const search = (left: readonly number[], bound: readonly number[]): bigint => {
     if (left.length === 0) return 1n;
-    const firsts = left.length <= mostPermuted ? left : left.slice(0, 1);
+    const firsts = left.length <= maxPermuted ? left : left.slice(0, 1);
     return firsts
       .map(
         (s) =>

@@ -1,7 +1,7 @@
 import type { BoundPattern } from './bind.js';
 
 /** A pattern with its own counting algorithm and local sensitivity. Counts are occurrences in a simple undirected graph. */
-export type Shape =
+export type SubgraphShape =
   | { readonly kind: 'edge' }
   | { readonly kind: 'star'; readonly k: number }
   | { readonly kind: 'clique'; readonly k: number }
@@ -10,7 +10,7 @@ export type Shape =
   | { readonly kind: 'diamond' };
 
 /** The shape of a pattern over one symmetric relation with all variables distinct and counted; undefined for every other pattern. */
-export function shapeOf(q: BoundPattern): Shape | undefined {
+export function subgraphShape(q: BoundPattern): SubgraphShape | undefined {
   const v = q.variables.length;
   const plain =
     q.constants.length === 0 && q.filters.length === 0 && !q.sum && q.relations.length === 1 && q.relations[0]!.symmetric;

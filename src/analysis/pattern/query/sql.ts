@@ -1,9 +1,18 @@
 import type { Expr, ExprRef, From, PGNode, SelectFromStatement, Statement } from 'pgsql-ast-parser';
 import { Fault } from '../../../base/errors.js';
 import type { Relation } from '../../../policy/policy.js';
-import { refuse, refuseAll, SqlText, unfolded } from '../../../query/sql/refuse.js';
+import { declaredSpelling, refuse, refuseAll, SqlText } from '../../../query/sql/refuse.js';
 import { sqlStatements } from '../../../query/sql/statements.js';
-import type { Atom, Comparator, Comparison, Constant, Pattern, Position, Term, Variable } from './written.js';
+import type {
+  Atom,
+  Comparator,
+  Pattern,
+  PatternComparison,
+  PatternConstant,
+  PatternTerm,
+  PatternVariable,
+  TextPosition,
+} from './written.js';
 
 /**
  * Pattern of an SQL query over declared relations: COUNT(*), COUNT(DISTINCT columns) or SUM(column), equality joins, and conditions
@@ -29,7 +38,7 @@ export function patternFromSql(text: string, relations: ReadonlyMap<string, Rela
 
   const classes = new Classes();
   const column = (ref: ExprRef) => columnOf(sql, ref, tables);
-  const comparisons: Comparison[] = [];
+  const comparisons: PatternComparison[] = [];
   for (const { left, right, op, node } of conditions) {
     const [a, b] = [operand(sql, left, column), operand(sql, right, column)];
     if (op === '=') classes.join(sql, node, a, b);
@@ -54,7 +63,8 @@ export function readsRelations(text: string, relations: ReadonlyMap<string, Rela
     if (statement?.type !== 'select') return false;
     const from = statement.from ?? [];
     return (
-      from.length > 0 && from.every((f) => f.type === 'table' && relations.has(unfolded([...relations.keys()], f.name.name)))
+      from.length > 0 &&
+      from.every((f) => f.type === 'table' && relations.has(declaredSpelling([...relations.keys()], f.name.name)))
     );
   } catch (error) {
     if (error instanceof Fault) throw error;
@@ -65,9 +75,9 @@ export function readsRelations(text: string, relations: ReadonlyMap<string, Rela
 interface Table {
   readonly relation: Relation;
   readonly alias: string;
-  readonly at: Position;
+  readonly at: TextPosition;
 }
-const variable = (t: Table, column: string): Variable => ({ kind: 'variable', name: `${t.alias}.${column}`, at: t.at });
+const variable = (t: Table, column: string): PatternVariable => ({ kind: 'variable', name: `${t.alias}.${column}`, at: t.at });
 
 function selectOf(sql: SqlText): SelectFromStatement {
   let statements: Statement[];
@@ -91,7 +101,7 @@ function tableOf(sql: SqlText, from: From, relations: ReadonlyMap<string, Relati
   if (from.join && !/^(INNER|CROSS) JOIN$/.test(from.join.type))
     throw refuse(sql, from.join.type, from, 'Only inner joins are counted.');
   if (from.join?.using) throw refuse(sql, 'USING', from, 'Write ON a.x = b.y.');
-  const relation = relations.get(unfolded([...relations.keys()], from.name.name));
+  const relation = relations.get(declaredSpelling([...relations.keys()], from.name.name));
   if (!relation)
     throw new Fault(
       'RELATION_UNKNOWN',
@@ -101,8 +111,8 @@ function tableOf(sql: SqlText, from: From, relations: ReadonlyMap<string, Relati
   return { relation, alias: from.name.alias ?? from.name.name, at: place(sql, from) };
 }
 
-function columnOf(sql: SqlText, ref: ExprRef, tables: readonly Table[]): Variable {
-  const named = (t: Table) => unfolded(t.relation.columns, ref.name);
+function columnOf(sql: SqlText, ref: ExprRef, tables: readonly Table[]): PatternVariable {
+  const named = (t: Table) => declaredSpelling(t.relation.columns, ref.name);
   const owners = tables.filter((t) => (ref.table ? t.alias === ref.table.name : true) && t.relation.columns.includes(named(t)));
   if (owners.length === 1) return variable(owners[0]!, named(owners[0]!));
   if (owners.length > 1)
@@ -137,7 +147,7 @@ function conjuncts(sql: SqlText, e: Expr): Test[] {
   return [{ left: e.left, right: e.right, op, node: e }];
 }
 
-function operand(sql: SqlText, e: Expr, column: (ref: ExprRef) => Variable): Term {
+function operand(sql: SqlText, e: Expr, column: (ref: ExprRef) => PatternVariable): PatternTerm {
   if (e.type === 'ref' && e.name !== '*') return column(e);
   if (e.type === 'string') return { kind: 'constant', value: e.value, type: 'text', at: place(sql, e) };
   if (e.type === 'integer' || e.type === 'numeric')
@@ -147,8 +157,8 @@ function operand(sql: SqlText, e: Expr, column: (ref: ExprRef) => Variable): Ter
 
 /** Columns made equal are one variable; a column made equal to a constant is that constant. */
 class Classes {
-  private readonly parent = new Map<string, Term>();
-  term(t: Term): Term {
+  private readonly parent = new Map<string, PatternTerm>();
+  term(t: PatternTerm): PatternTerm {
     let current = t;
     while (current.kind === 'variable') {
       const next = this.parent.get(current.name);
@@ -157,7 +167,7 @@ class Classes {
     }
     return current;
   }
-  join(sql: SqlText, node: PGNode, a: Term, b: Term): void {
+  join(sql: SqlText, node: PGNode, a: PatternTerm, b: PatternTerm): void {
     const [x, y] = [this.term(a), this.term(b)];
     if (x.kind === 'variable') {
       if (!(y.kind === 'variable' && y.name === x.name)) this.parent.set(x.name, y);
@@ -171,7 +181,11 @@ class Classes {
   }
 }
 
-function headOf(sql: SqlText, select: SelectFromStatement, term: (ref: ExprRef) => Term): Pick<Pattern, 'name' | 'head' | 'sum'> {
+function headOf(
+  sql: SqlText,
+  select: SelectFromStatement,
+  term: (ref: ExprRef) => PatternTerm,
+): Pick<Pattern, 'name' | 'head' | 'sum'> {
   const [column, more] = select.columns ?? [];
   const call = column?.expr;
   if (!call || more || call.type !== 'call')
@@ -183,7 +197,7 @@ function headOf(sql: SqlText, select: SelectFromStatement, term: (ref: ExprRef) 
     );
   refuseAll(sql, call, { orderBy: 'ORDER BY', filter: 'FILTER', over: 'window function' });
   const word = call.function.name.toLowerCase();
-  const variables = (): Variable[] =>
+  const variables = (): PatternVariable[] =>
     call.args.map((a) => {
       const t = a.type === 'ref' && a.name !== '*' ? term(a) : undefined;
       if (t?.kind !== 'variable') throw refuse(sql, `this argument of ${word.toUpperCase()}`, a);
@@ -200,7 +214,7 @@ function headOf(sql: SqlText, select: SelectFromStatement, term: (ref: ExprRef) 
   throw refuse(sql, `${word.toUpperCase()} over a join`, call, 'Ask for one of COUNT(*), COUNT(DISTINCT a, b) and SUM(a).');
 }
 
-const place = (sql: SqlText, node: PGNode | Constant): Position => {
+const place = (sql: SqlText, node: PGNode | PatternConstant): TextPosition => {
   const offset = '_location' in node && node._location ? node._location.start : 0;
   const before = sql.text.slice(0, offset).split('\n');
   return { line: before.length, column: before.at(-1)!.length + 1 };

@@ -17,16 +17,16 @@ export interface Stability {
   readonly decided: boolean;
 }
 
-const mostSymbols = 10;
-const mostGoals = 12;
+const maxSymbols = 10;
+const maxGoals = 12;
 
 export function stability(q: BoundPattern): Stability {
   const symbols = q.constants.length + q.variables.length;
-  if (symbols > mostSymbols || q.goals.length > mostGoals)
+  if (symbols > maxSymbols || q.goals.length > maxGoals)
     return {
       stable: false,
       density: undefined,
-      witness: `not shown stable: more than ${mostSymbols} symbols or ${mostGoals} goals`,
+      witness: `not shown stable: more than ${maxSymbols} symbols or ${maxGoals} goals`,
       dense: false,
       decided: false,
     };

@@ -2,46 +2,46 @@
 export interface Pattern {
   readonly name: string;
   /** Variables whose distinct bindings are counted; empty means every variable. */
-  readonly head: readonly Variable[];
+  readonly head: readonly PatternVariable[];
   readonly atoms: readonly Atom[];
-  readonly comparisons: readonly Comparison[];
+  readonly comparisons: readonly PatternComparison[];
   /** `sum(a in 0..100) :- …` adds the clamped whole number instead of counting one. */
   readonly sum?: SumHead;
   /** Relations a `%symmetric` pragma declares undirected. */
   readonly symmetric: readonly string[];
 }
 export interface SumHead {
-  readonly variable: Variable;
+  readonly variable: PatternVariable;
   readonly bounds?: readonly [bigint, bigint];
 }
 
 /** Lines and columns count from one. */
-export interface Position {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
-export interface Variable {
+export interface PatternVariable {
   readonly kind: 'variable';
   readonly name: string;
-  readonly at: Position;
+  readonly at: TextPosition;
 }
-export interface Constant {
+export interface PatternConstant {
   readonly kind: 'constant';
   /** As written; bind.ts turns it into a name. */
   readonly value: string;
   readonly type: 'text' | 'number';
-  readonly at: Position;
+  readonly at: TextPosition;
 }
-export type Term = Variable | Constant;
+export type PatternTerm = PatternVariable | PatternConstant;
 export interface Atom {
   readonly relation: string;
-  readonly terms: readonly Term[];
-  readonly at: Position;
+  readonly terms: readonly PatternTerm[];
+  readonly at: TextPosition;
 }
 export type Comparator = '!=' | '<' | '<=' | '>' | '>=';
-export interface Comparison {
-  readonly left: Term;
+export interface PatternComparison {
+  readonly left: PatternTerm;
   readonly op: Comparator;
-  readonly right: Term;
-  readonly at: Position;
+  readonly right: PatternTerm;
+  readonly at: TextPosition;
 }

@@ -1,15 +1,15 @@
 import { toNumber } from '../../../base/exact/rational.js';
 import { directions } from '../pattern-ladder.js';
-import { mostSteps } from './expected.js';
-import { approximateGuarantee, comparison, type Way } from './way.js';
+import { maxLadderSteps } from './expected.js';
+import { approximateGuarantee, comparisonOffer, type PatternStrategy } from './way.js';
 
 /**
  * Elastic sensitivity (Johnson et al. 2018) as a comparator: at distance k a join of g goals on columns of maximum frequency f moves
  * by at most g-1 joins each multiplying by f + k, summed over which goal changed.
  */
-export const elastic: Way<'elastic'> = ({ analysis: a, allotment, delta, degree }) => {
+export const elasticSensitivity: PatternStrategy<'elastic'> = ({ analysis: a, budgetShare, delta, degree }) => {
   if (!delta) return [];
-  const epsilon = toNumber(allotment.amount);
+  const epsilon = toNumber(budgetShare.amount);
   const goals = a.pattern.goals.length;
   const beta = epsilon / (2 * Math.log(2 / toNumber(delta)));
   const change = directions(a);
@@ -19,9 +19,9 @@ export const elastic: Way<'elastic'> = ({ analysis: a, allotment, delta, degree 
     stability = (k) => (degree + k) ** joined * change + (degree + k) * before(k) + before(k) * change;
   }
   let best = 0;
-  if (goals / beta > mostSteps) best = Number.POSITIVE_INFINITY;
+  if (goals / beta > maxLadderSteps) best = Number.POSITIVE_INFINITY;
   else for (let k = 0; k <= Math.ceil(goals / beta); k++) best = Math.max(best, Math.exp(-beta * k) * stability(k));
   const scale = (2 * best) / (epsilon * Number(a.divisor));
   const note = 'comparison only: ties cannot be accounted for';
-  return [comparison({ mechanism: 'elastic', scale, expectedError: scale, note }, approximateGuarantee)];
+  return [comparisonOffer({ mechanism: 'elastic', scale, expectedError: scale, note }, approximateGuarantee)];
 };

@@ -1,33 +1,33 @@
 import { logUp } from '../../../base/exact/outward.js';
 import { ceiling, fromNumber, multiply, rational } from '../../../base/exact/rational.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
-import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
-import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
-import { effectOn } from '../../../privacy/mechanism/effect.js';
-import type { Paid } from '../../../privacy/mechanism/paid.js';
-import type { Hidden } from '../hidden.js';
+import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
+import { sensitivityOn } from '../../../privacy/mechanism/effect.js';
+import type { Payment } from '../../../privacy/mechanism/paid.js';
+import type { PatternSecret } from '../hidden.js';
 import type { PatternAnalysis } from '../query/analyse.js';
 import { compilePerValue } from '../query/compile.js';
 import { larger, smaller } from '../query/sensitivity.js';
-import { offer, type Way } from './way.js';
+import { offer, type PatternStrategy } from './way.js';
 
 /**
  * Race to the top (Dong et al. 2022): Q(tau) = sum of min(tau, contribution) has sensitivity tau for one person. Every level has the
  * same part of epsilon and is lowered by its noise bound; the largest is taken (per-person.proof.md).
  */
-export const race: Way<'r2t'> = ({ analysis: a, hidden, allotment, degree }) => {
+export const raceToTheTop: PatternStrategy<'r2t'> = ({ analysis: a, hidden, budgetShare, degree }) => {
   if (hidden.what !== 'owner') return [];
-  const levels = raceLevels(a.title, hidden, allotment);
-  const scale = spreadOf(levels[0]!.noise.law) / Number(levels[0]!.tau);
+  const levels = raceLevels(a.title, hidden, budgetShare);
+  const scale = noiseWidth(levels[0]!.noise.distribution) / Number(levels[0]!.tau);
   const note = `if nobody has more than ${degree} results`;
   return [
     offer(
-      { mechanism: 'r2t', scale, expectedError: scale * degree * Math.log(unlikely * levels.length), note },
+      { mechanism: 'r2t', scale, expectedError: scale * degree * Math.log(failureOdds * levels.length), note },
       {
         mechanisms: levels.map(({ noise }) => noise),
-        answer: async (paid, engine) => {
-          const run = readyRace(levels, paid);
+        answer: async (payment, engine) => {
+          const run = prepareRace(levels, payment);
           return run((await contributions(engine, a, hidden.owner)).open());
         },
       },
@@ -36,41 +36,41 @@ export const race: Way<'r2t'> = ({ analysis: a, hidden, allotment, degree }) => 
 };
 
 /** Inverse failure probability: one race in so many exceeds the truth. */
-const unlikely = 20;
+const failureOdds = 20;
 
 export interface RaceLevel {
   /** Cut-off of a person's contribution. */
   readonly tau: bigint;
-  readonly noise: Additive;
+  readonly noise: AdditiveMechanism;
 }
 /** tau = 2, 4, 8, … until no contribution is cut. */
-export function raceLevels(title: string, { moves, classes }: Hidden, allotment: Allotment): readonly RaceLevel[] {
+export function raceLevels(title: string, { moves, classes }: PatternSecret, budgetShare: BudgetShare): readonly RaceLevel[] {
   const many = Math.max(1, moves.toString(2).length);
-  const part = partOf(allotment, rational(1, many));
+  const part = splitShare(budgetShare, rational(1, many));
   return Array.from({ length: many }, (_, i) => {
     const tau = 1n << BigInt(i + 1);
-    const effects = effectOn(classes, { l1: tau, l2squared: tau * tau });
-    return { tau, noise: additive({ name: `${title}, at most ${tau} each`, cells: 1, effects }, part) };
+    const sensitivity = sensitivityOn(classes, { l1: tau, l2squared: tau * tau });
+    return { tau, noise: additiveMechanism({ name: `${title}, at most ${tau} each`, cells: 1, sensitivity }, part) };
   });
 }
 
-function readyRace(levels: readonly RaceLevel[], paid: Paid): (parts: readonly bigint[]) => bigint {
-  const ready = levels.map(({ noise }) => noise.ready(paid));
+function prepareRace(levels: readonly RaceLevel[], payment: Payment): (parts: readonly bigint[]) => bigint {
+  const ready = levels.map(({ noise }) => noise.prepare(payment));
   return (parts) =>
     levels.reduce((best, { tau, noise }, i) => {
       const cut = parts.reduce((sum, c) => sum + smaller(c, tau), 0n);
-      return larger(best, ready[i]!([cut])[0]! - mayAdd(noise, levels.length));
+      return larger(best, ready[i]!([cut])[0]! - noiseBound(noise, levels.length));
     }, 0n);
 }
 
 /** Bound that the noise of one level exceeds with probability at most 1 / (failureOdds x levels). */
-function mayAdd({ law }: Additive, levels: number): bigint {
-  if (law.kind !== 'laplace') throw new RangeError('a race is run with Laplace noise');
-  return ceiling(multiply(law.scale, fromNumber(logUp(unlikely * levels))));
+function noiseBound({ distribution }: AdditiveMechanism, levels: number): bigint {
+  if (distribution.kind !== 'laplace') throw new RangeError('a race is run with Laplace noise');
+  return ceiling(multiply(distribution.scale, fromNumber(logUp(failureOdds * levels))));
 }
 
 /** Number of results of each person, when each result belongs to exactly one. */
-async function contributions(engine: Pinned, a: PatternAnalysis, person: number): Promise<Exact<readonly bigint[]>> {
+async function contributions(engine: Snapshot, a: PatternAnalysis, person: number): Promise<Exact<readonly bigint[]>> {
   const rows = (await engine.rows(compilePerValue(a.pattern, person, engine.dialect))).open();
   return new Exact(rows.map(([c]) => BigInt(typeof c === 'number' ? Math.trunc(c) : (c ?? 0)) / a.divisor));
 }

@@ -1,24 +1,29 @@
-import { ladder } from '../../../privacy/mechanism/ladder.js';
-import { perPerson } from '../per-person.js';
+import { ladderMechanism } from '../../../privacy/mechanism/ladder.js';
+import { maxPerPerson } from '../per-person.js';
 import type { PatternAnalysis } from '../query/analyse.js';
-import { type Ladder, truncationLadder } from '../query/ladders.js';
+import { type SensitivityLadder, truncationLadder } from '../query/ladders.js';
 import { domainSize } from '../query/lambda.js';
-import { truncated } from '../truncated.js';
-import { expectedOfLadder } from './expected.js';
-import { offer, type Way } from './way.js';
+import { truncatedCount } from '../truncated.js';
+import { ladderFigures } from './expected.js';
+import { offer, type PatternStrategy } from './way.js';
 
 /** People with more ties than a public number are left out; the ladder is that of all ties of one person (per-person.proof.md). */
-export const truncation: Way<'truncation-ladder'> = ({ analysis: a, hidden: { classes }, allotment, degree }) => {
-  const noise = ladder({ name: a.title, classes }, allotment);
+export const truncatedNoise: PatternStrategy<'truncation-ladder'> = ({
+  analysis: a,
+  hidden: { classes },
+  budgetShare,
+  degree,
+}) => {
+  const noise = ladderMechanism({ name: a.title, classes }, budgetShare);
   const note = `people with more than ${degree} ties are left out; if few are near that number`;
   return [
     offer(
-      { mechanism: 'truncation-ladder', ...expectedOfLadder(noise.law, imagined(a, degree)), note },
+      { mechanism: 'truncation-ladder', ...ladderFigures(noise.distribution, imagined(a, degree)), note },
       {
         mechanisms: [noise],
-        answer: async (paid, engine) => {
-          const { count, ladder: rungs } = (await truncated(engine, a, degree)).open();
-          return noise.climb(paid, count, rungs);
+        answer: async (payment, engine) => {
+          const { count, ladder: rungs } = (await truncatedCount(engine, a, degree)).open();
+          return noise.addNoise(payment, count, rungs);
         },
       },
     ),
@@ -26,5 +31,5 @@ export const truncation: Way<'truncation-ladder'> = ({ analysis: a, hidden: { cl
 };
 
 /** Ladder assumed before reading the data: nobody near the threshold. */
-const imagined = (a: PatternAnalysis, degree: number): Ladder =>
-  truncationLadder(perPerson(a, degree), () => 0, domainSize(a.pattern));
+const imagined = (a: PatternAnalysis, degree: number): SensitivityLadder =>
+  truncationLadder(maxPerPerson(a, degree), () => 0, domainSize(a.pattern));

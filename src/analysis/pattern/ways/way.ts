@@ -1,22 +1,22 @@
 import type { Rational } from '../../../base/exact/rational.js';
-import type { Pinned } from '../../../data/engine/engine.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import type { Paid } from '../../../privacy/mechanism/paid.js';
-import type { Hidden } from '../hidden.js';
+import type { Payment } from '../../../privacy/mechanism/paid.js';
+import type { PatternSecret } from '../hidden.js';
 import type { PatternAnalysis } from '../query/analyse.js';
 
 /**
  * A strategy makes its own mechanisms and answers with nothing else, all from public declarations: data-dependent noise is judged on
  * an assumed graph of this `degree`, never on the data, because such a choice would leak.
  */
-export type Way<Name extends string> = (asked: Asked) => readonly Offer<Name>[];
+export type PatternStrategy<Name extends string> = (task: PatternTask) => readonly PatternOffer<Name>[];
 
-export interface Asked {
+export interface PatternTask {
   readonly analysis: PatternAnalysis;
-  readonly hidden: Hidden;
+  readonly hidden: PatternSecret;
   /** Privacy cost allowed for one record, before ties. */
-  readonly allotment: Allotment;
+  readonly budgetShare: BudgetShare;
   /** Public guess of the most ties anybody has; a wrong one costs accuracy, not privacy. */
   readonly degree: number;
   /** Present when (epsilon, gamma)-adversarial privacy is enough. */
@@ -29,15 +29,15 @@ export interface Asked {
   readonly together?: number;
 }
 
-export interface Offer<Name extends string = string> {
+export interface PatternOffer<Name extends string = string> {
   readonly candidate: PatternCandidate<Name>;
   /** Absent for candidates shown for comparison only. */
-  readonly drawn?: Drawn;
+  readonly drawn?: DrawnMechanisms;
 }
-export interface Drawn {
+export interface DrawnMechanisms {
   readonly mechanisms: readonly Mechanism[];
   /** Reads the data and returns the answer with the noise of these mechanisms. */
-  readonly answer: (paid: Paid, engine: Pinned) => Promise<bigint>;
+  readonly answer: (payment: Payment, engine: Snapshot) => Promise<bigint>;
 }
 
 /** Public summary of an offer: plain data. */
@@ -59,20 +59,25 @@ export const pureGuarantee = 'epsilon-indistinguishable (pure)';
 export const adversarialGuarantee = 'adversarial privacy (epsilon, gamma)';
 export const approximateGuarantee = '(epsilon, delta), no profile';
 
-type Figures<Name extends string> = Omit<PatternCandidate<Name>, 'guarantee' | 'meets'>;
+type CandidateFigures<Name extends string> = Omit<PatternCandidate<Name>, 'guarantee' | 'meets'>;
 
 /** Offer whose guarantee follows from the mechanisms it would draw from. */
-export const offer = <Name extends string>(figures: Figures<Name>, drawn: Drawn): Offer<Name> => ({
-  candidate: tell(figures, isAdversarial(drawn) ? adversarialGuarantee : pureGuarantee, true),
+export const offer = <Name extends string>(figures: CandidateFigures<Name>, drawn: DrawnMechanisms): PatternOffer<Name> => ({
+  candidate: candidateOf(figures, isAdversarial(drawn) ? adversarialGuarantee : pureGuarantee, true),
   drawn,
 });
-export const comparison = <Name extends string>(figures: Figures<Name>, guarantee: string): Offer<Name> => ({
-  candidate: tell(figures, guarantee, false),
+export const comparisonOffer = <Name extends string>(figures: CandidateFigures<Name>, guarantee: string): PatternOffer<Name> => ({
+  candidate: candidateOf(figures, guarantee, false),
 });
-const tell = <Name extends string>(figures: Figures<Name>, guarantee: string, meets: boolean): PatternCandidate<Name> => {
+const candidateOf = <Name extends string>(
+  figures: CandidateFigures<Name>,
+  guarantee: string,
+  meets: boolean,
+): PatternCandidate<Name> => {
   const { mechanism, scale, expectedError, ...more } = figures;
   return { mechanism, scale, expectedError, guarantee, meets, ...more };
 };
 
 /** A paper's noise that costs no epsilon, but may be used once. */
-export const isAdversarial = ({ mechanisms }: Drawn): boolean => mechanisms.some(({ law }) => law.kind === 'published');
+export const isAdversarial = ({ mechanisms }: DrawnMechanisms): boolean =>
+  mechanisms.some(({ distribution }) => distribution.kind === 'published');

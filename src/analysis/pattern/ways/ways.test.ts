@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   analyse,
   counted,
-  graphOf,
+  graphFrom,
   residualIn,
   rewired,
   toggled,
@@ -11,19 +11,19 @@ import {
 } from '../../../../test/small-graphs.js';
 import { divide, equal, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
 import { pure } from '../../../privacy/mechanism/allotment.js';
-import { booked } from '../../../privacy/mechanism/cost.js';
-import { effectOn } from '../../../privacy/mechanism/effect.js';
+import { chargedCost } from '../../../privacy/mechanism/cost.js';
+import { sensitivityOn } from '../../../privacy/mechanism/effect.js';
 import { oneStep } from '../../../privacy/mechanism/followed.js';
-import type { Law } from '../../../privacy/mechanism/law.js';
-import { costTogether, type Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import { everyRecord, type RecordClass, tuplesOf } from '../../../privacy/mechanism/record-class.js';
-import { smoothLaw, smoothScale } from '../../../privacy/mechanism/smooth.js';
-import { type Hidden, oneOwner, onePerson, oneTuple } from '../hidden.js';
+import type { NoiseDistribution } from '../../../privacy/mechanism/law.js';
+import { type Mechanism, totalCostOf } from '../../../privacy/mechanism/mechanism.js';
+import { everyRecord, type RecordClass, tuplesIn } from '../../../privacy/mechanism/record-class.js';
+import { smoothDistribution, smoothScale } from '../../../privacy/mechanism/smooth.js';
+import { ownerSecret, type PatternSecret, personSecret, tupleSecret } from '../hidden.js';
 import { shapeLadder } from '../pattern-ladder.js';
-import { perPerson } from '../per-person.js';
-import { analysePattern, type PatternAnalysis, schemaFromText } from '../query/analyse.js';
-import type { Ladder } from '../query/ladders.js';
-import { shapeOf } from '../query/shape.js';
+import { maxPerPerson } from '../per-person.js';
+import { analysePatternText, type PatternAnalysis, schemaFromText } from '../query/analyse.js';
+import type { SensitivityLadder } from '../query/ladders.js';
+import { subgraphShape } from '../query/shape.js';
 import { personLadder } from '../truncated.js';
 import { raceLevels } from './race.js';
 import { offersFor, type PatternMechanism } from './ways.js';
@@ -35,12 +35,12 @@ const people = undirected.n;
 /** Input of a strategy's noise in one graph: the count, and the ladder of data-dependent noise. */
 interface Reading {
   readonly count: number;
-  readonly ladder?: Ladder;
+  readonly ladder?: SensitivityLadder;
 }
 type Reader = (a: PatternAnalysis, count: (tuples: number) => number) => (tuples: number) => Reading;
 const alongShape: Reader = (a, count) => (t) => ({
   count: count(t),
-  ladder: shapeLadder(graphOf(undirected, t), shapeOf(a.pattern)!, people),
+  ladder: shapeLadder(graphFrom(undirected, t), subgraphShape(a.pattern)!, people),
 });
 const alongResidual: Reader = (a, count) => {
   const residual = residualIn(a, people);
@@ -55,19 +55,19 @@ const readers: Readonly<Record<Exclude<PatternMechanism, 'elastic' | 'algorithm-
   'residual-smooth': alongResidual,
   'truncation-ladder': (a, count) => (t) => ({
     count: count(withoutHubs(people, t, degree)),
-    ladder: personLadder(graphOf(undirected, t), perPerson(a, degree), degree, people),
+    ladder: personLadder(graphFrom(undirected, t), maxPerPerson(a, degree), degree, people),
   }),
 };
 
 /** Log probability (or density) of every output, from the distribution alone. */
-function logOf(law: Law, { count, ladder }: Reading): (output: number) => number {
-  if (law.kind === 'laplace') return (o) => -Math.abs(o - count) / toNumber(law.scale);
-  if (law.kind === 'smooth') {
-    const scale = toNumber(smoothScale(law, ladder!, 64).low);
+function logOf(distribution: NoiseDistribution, { count, ladder }: Reading): (output: number) => number {
+  if (distribution.kind === 'laplace') return (o) => -Math.abs(o - count) / toNumber(distribution.scale);
+  if (distribution.kind === 'smooth') {
+    const scale = toNumber(smoothScale(distribution, ladder!, 64).low);
     return (o) => -Math.log(scale) - Math.log1p(((o - count) / scale) ** 4);
   }
-  if (law.kind !== 'ladder') throw new RangeError(`no law is written down for ${law.kind}`);
-  const decay = toNumber(law.decay);
+  if (distribution.kind !== 'ladder') throw new RangeError(`no law is written down for ${distribution.kind}`);
+  const decay = toNumber(distribution.decay);
   const width = (u: number) => Math.max(1, Number(ladder!.width(u)));
   let total = 1;
   for (let u = 1; u < 80 / decay; u++) total += 2 * width(u - 1) * Math.exp(-decay * u);
@@ -81,12 +81,17 @@ function logOf(law: Law, { count, ladder }: Reading): (output: number) => number
 const outputs = Array.from({ length: 121 }, (_, i) => i - 60);
 
 /** Largest privacy loss of any output of this distribution over all graphs that differ in one record. */
-function worstLoss(law: Law, name: keyof typeof readers, text: string, neighbours: typeof toggled): number {
+function worstLoss(
+  distribution: NoiseDistribution,
+  name: keyof typeof readers,
+  text: string,
+  neighbours: typeof toggled,
+): number {
   const { a, tuples, count } = counted(undirected, text);
   const read = readers[name](a, count);
   const known = new Map<number, readonly number[]>();
   const logs = (t: number): readonly number[] => {
-    const found = known.get(t) ?? outputs.map(logOf(law, read(t)));
+    const found = known.get(t) ?? outputs.map(logOf(distribution, read(t)));
     known.set(t, found);
     return found;
   };
@@ -103,22 +108,22 @@ function worstLoss(law: Law, name: keyof typeof readers, text: string, neighbour
   return worst;
 }
 
-const offersOf = (a: PatternAnalysis, hidden: Hidden) =>
-  offersFor({ analysis: a, hidden, allotment: pure(epsilon), degree }).flatMap(({ candidate, drawn }) =>
+const offersOf = (a: PatternAnalysis, hidden: PatternSecret) =>
+  offersFor({ analysis: a, hidden, budgetShare: pure(epsilon), degree }).flatMap(({ candidate, drawn }) =>
     drawn ? [{ name: candidate.mechanism, candidate, mechanisms: drawn.mechanisms }] : [],
   );
-const R = tuplesOf('R');
+const R = tuplesIn('R');
 const costOf = (mechanisms: readonly Mechanism[], record: RecordClass): Rational =>
-  costTogether(mechanisms).perRecord.get(record)!;
+  totalCostOf(mechanisms).perRecord.get(record)!;
 
 describe('the strategies for a pattern', () => {
   it.each(['triangles', '2-paths', 'edges'])('the privacy loss is at most the reserved cost when one tie changes: %s', (text) => {
     const a = analyse(undirected, text);
-    const offers = offersOf(a, oneTuple(a));
+    const offers = offersOf(a, tupleSecret(a));
     expect(offers.length).toBeGreaterThan(2);
     for (const { name, mechanisms } of offers) {
       expect(equal(costOf(mechanisms, R), epsilon), name).toBe(true);
-      const loss = worstLoss(mechanisms[0]!.law, name as keyof typeof readers, text, toggled);
+      const loss = worstLoss(mechanisms[0]!.distribution, name as keyof typeof readers, text, toggled);
       expect(loss, name).toBeLessThanOrEqual(toNumber(epsilon) + 1e-9);
       expect(loss, name).toBeGreaterThan(0);
     }
@@ -128,11 +133,11 @@ describe('the strategies for a pattern', () => {
     'the privacy loss is at most the reserved cost when all ties of a person change: %s',
     (text) => {
       const a = analyse(undirected, text);
-      const offers = offersOf(a, onePerson(a));
+      const offers = offersOf(a, personSecret(a));
       expect(offers.map((o) => o.name)).toEqual(['laplace', 'truncation-ladder']);
       for (const { name, mechanisms } of offers) {
         expect(equal(costOf(mechanisms, everyRecord), epsilon), name).toBe(true);
-        const loss = worstLoss(mechanisms[0]!.law, name as keyof typeof readers, text, rewired);
+        const loss = worstLoss(mechanisms[0]!.distribution, name as keyof typeof readers, text, rewired);
         expect(loss, name).toBeLessThanOrEqual(toNumber(epsilon) + 1e-9);
         expect(loss, name).toBeGreaterThan(0);
       }
@@ -140,45 +145,47 @@ describe('the strategies for a pattern', () => {
   );
 
   it('a ladder that decays too fast exceeds the reserved cost (planted fault)', () => {
-    const twin: Law = { kind: 'ladder', decay: epsilon };
+    const twin: NoiseDistribution = { kind: 'ladder', decay: epsilon };
     expect(worstLoss(twin, 'ladder', '2-paths', toggled)).toBeGreaterThan(toNumber(epsilon));
   });
 
   it('the noise for a person has the sensitivity of a person, not of a tie', () => {
     const a = analyse(undirected, 'edges');
-    const [tie, person] = [oneTuple(a), onePerson(a)].map((hidden) => offersOf(a, hidden)[0]!.mechanisms[0]!);
-    expect(tie!.law).toEqual({ kind: 'laplace', scale: divide(rational(1), epsilon) });
-    expect(person!.law).toEqual({ kind: 'laplace', scale: divide(rational(people - 1), epsilon) });
+    const [tie, person] = [tupleSecret(a), personSecret(a)].map((hidden) => offersOf(a, hidden)[0]!.mechanisms[0]!);
+    expect(tie!.distribution).toEqual({ kind: 'laplace', scale: divide(rational(1), epsilon) });
+    expect(person!.distribution).toEqual({ kind: 'laplace', scale: divide(rational(people - 1), epsilon) });
     expect([...person!.cost.perRecord.keys()]).toEqual(['*']);
     // Noise for a tie cannot be built at a person's price.
     const moved = BigInt(people - 1);
-    const effects = effectOn([everyRecord], { l1: moved, l2squared: moved * moved });
-    expect(() => booked(tie!.law, effects, pure(epsilon))).toThrow(RangeError);
-    expect(() => booked(person!.law, effects, pure(epsilon))).not.toThrow();
+    const sensitivity = sensitivityOn([everyRecord], { l1: moved, l2squared: moved * moved });
+    expect(() => chargedCost(tie!.distribution, sensitivity, pure(epsilon))).toThrow(RangeError);
+    expect(() => chargedCost(person!.distribution, sensitivity, pure(epsilon))).not.toThrow();
   });
 
   it('the expected error is that of the noise that would be drawn', () => {
-    const a = analysePattern('triangles', schemaFromText('triangles', 500, { symmetric: true }));
-    for (const { name, candidate, mechanisms } of offersOf(a, oneTuple(a))) {
-      const { law } = mechanisms[0]!;
-      if (law.kind === 'laplace') expect(candidate.scale, name).toBe(toNumber(law.scale));
+    const a = analysePatternText('triangles', schemaFromText('triangles', 500, { symmetric: true }));
+    for (const { name, candidate, mechanisms } of offersOf(a, tupleSecret(a))) {
+      const { distribution } = mechanisms[0]!;
+      if (distribution.kind === 'laplace') expect(candidate.scale, name).toBe(toNumber(distribution.scale));
       // Two common neighbours at most: the first rung of the shape's own ladder.
-      if (name === 'ladder' && law.kind === 'ladder') expect(candidate.scale).toBeCloseTo(2 / toNumber(law.decay), 12);
-      if (law.kind === 'smooth') expect(candidate.scale, name).toBeGreaterThanOrEqual(2 * toNumber(law.scale));
+      if (name === 'ladder' && distribution.kind === 'ladder')
+        expect(candidate.scale).toBeCloseTo(2 / toNumber(distribution.decay), 12);
+      if (distribution.kind === 'smooth') expect(candidate.scale, name).toBeGreaterThanOrEqual(2 * toNumber(distribution.scale));
     }
   });
 
   it('an answer that nobody can move is paid for and gets noise', () => {
-    const a = analysePattern('triangles', schemaFromText('triangles', 2, { symmetric: true }));
+    const a = analysePatternText('triangles', schemaFromText('triangles', 2, { symmetric: true }));
     expect(a.bounds.globalSensitivity).toBe(0n);
-    for (const { name, mechanisms } of offersOf(a, oneTuple(a))) expect(equal(costOf(mechanisms, R), epsilon), name).toBe(true);
+    for (const { name, mechanisms } of offersOf(a, tupleSecret(a)))
+      expect(equal(costOf(mechanisms, R), epsilon), name).toBe(true);
   });
 });
 
 describe('noise that costs more than its reserved cost', () => {
-  const steps = effectOn([R], oneStep);
-  const book = (law: Law) => () => booked(law, steps, pure(epsilon));
-  const { scale, beta } = smoothLaw(epsilon);
+  const steps = sensitivityOn([R], oneStep);
+  const book = (distribution: NoiseDistribution) => () => chargedCost(distribution, steps, pure(epsilon));
+  const { scale, beta } = smoothDistribution(epsilon);
 
   it('smooth noise with beta epsilon / 3 cannot be built', () => {
     expect(book({ kind: 'smooth', scale, beta })).not.toThrow();
@@ -198,8 +205,8 @@ describe('noise that costs more than its reserved cost', () => {
 
 describe('the race to the top', () => {
   const text = 'q(x, p) :- R(x, p)';
-  const a = analysePattern(text, schemaFromText(text, 20));
-  const hidden = oneOwner(a, a.pattern.goals[0]!.symbols[0]!);
+  const a = analysePatternText(text, schemaFromText(text, 20));
+  const hidden = ownerSecret(a, a.pattern.goals[0]!.symbols[0]!);
 
   it('the last level cuts no contribution, and all levels are paid for together', () => {
     const levels = raceLevels('race', hidden, pure(epsilon));
@@ -216,9 +223,11 @@ describe('the race to the top', () => {
     let worst = 0;
     for (let from = 0; from <= 20; from++)
       for (let to = 0; to <= 20; to++) {
-        const loss = levels.reduce((sum, { tau, noise: { law } }) => {
+        const loss = levels.reduce((sum, { tau, noise: { distribution } }) => {
           const cut = (c: number) => Math.min(c, Number(tau));
-          return sum + (law.kind === 'laplace' ? Math.abs(cut(from) - cut(to)) / toNumber(law.scale) : Number.NaN);
+          return (
+            sum + (distribution.kind === 'laplace' ? Math.abs(cut(from) - cut(to)) / toNumber(distribution.scale) : Number.NaN)
+          );
         }, 0);
         worst = Math.max(worst, loss);
       }
@@ -228,19 +237,19 @@ describe('the race to the top', () => {
 });
 
 describe('Algorithm 2.1', () => {
-  const asked = (text: string, m: number, gamma: Rational) => {
-    const a = analysePattern(text, schemaFromText(text, m));
-    return offersFor({ analysis: a, hidden: oneTuple(a), allotment: pure(epsilon), degree, gamma }).find(
+  const planned = (text: string, m: number, gamma: Rational) => {
+    const a = analysePatternText(text, schemaFromText(text, m));
+    return offersFor({ analysis: a, hidden: tupleSecret(a), budgetShare: pure(epsilon), degree, gamma }).find(
       ({ candidate }) => candidate.mechanism === 'algorithm-2.1',
     )!;
   };
 
   it('the cost of Algorithm 2.1 is that it was used, not an epsilon, and its plain branch costs like plain noise', () => {
-    const paper = asked('2-paths', 100_000, rational(1, 100)).drawn!.mechanisms;
-    expect(paper.map(({ law }) => law.kind)).toEqual(['published']);
-    expect([...costTogether(paper).perRecord.keys()]).toEqual(['once:adversarial privacy']);
-    const plain = asked('triangles', 10_000, rational(1, 100)).drawn!.mechanisms;
-    expect(plain.map(({ law }) => law.kind)).toEqual(['laplace']);
+    const paper = planned('2-paths', 100_000, rational(1, 100)).drawn!.mechanisms;
+    expect(paper.map(({ distribution }) => distribution.kind)).toEqual(['published']);
+    expect([...totalCostOf(paper).perRecord.keys()]).toEqual(['once:adversarial privacy']);
+    const plain = planned('triangles', 10_000, rational(1, 100)).drawn!.mechanisms;
+    expect(plain.map(({ distribution }) => distribution.kind)).toEqual(['laplace']);
     expect(equal(costOf(plain, R), epsilon)).toBe(true);
   });
 });

@@ -1,20 +1,20 @@
-import type { Hidden } from '../hidden.js';
-import { adversarial } from './adversarial.js';
-import { elastic } from './elastic.js';
-import { alongResidual, alongShape } from './following.js';
-import { plain } from './plain.js';
-import { race } from './race.js';
-import { truncation } from './truncation.js';
-import type { Asked, Offer, Way } from './way.js';
+import type { PatternSecret } from '../hidden.js';
+import { adversarialPrivacy } from './adversarial.js';
+import { elasticSensitivity } from './elastic.js';
+import { residualLadderNoise, shapeLadderNoise } from './following.js';
+import { plainNoise } from './plain.js';
+import { raceToTheTop } from './race.js';
+import { truncatedNoise } from './truncation.js';
+import type { PatternOffer, PatternStrategy, PatternTask } from './way.js';
 
 /** All strategies. A new one is a file here and its name below; of equal ones the first is taken. */
-const ways = {
-  tuple: [plain, alongShape, alongResidual, elastic, adversarial],
-  person: [plain, truncation],
-  owner: [race],
-} as const satisfies Record<Hidden['what'], readonly Way<string>[]>;
+const strategies = {
+  tuple: [plainNoise, shapeLadderNoise, residualLadderNoise, elasticSensitivity, adversarialPrivacy],
+  person: [plainNoise, truncatedNoise],
+  owner: [raceToTheTop],
+} as const satisfies Record<PatternSecret['what'], readonly PatternStrategy<string>[]>;
 
-export type PatternMechanism = ReturnType<(typeof ways)[Hidden['what']][number]>[number]['candidate']['mechanism'];
+export type PatternMechanism = ReturnType<(typeof strategies)[PatternSecret['what']][number]>[number]['candidate']['mechanism'];
 
-export const offersFor = (asked: Asked): readonly Offer<PatternMechanism>[] =>
-  ways[asked.hidden.what].flatMap((way: Way<PatternMechanism>) => way(asked));
+export const offersFor = (task: PatternTask): readonly PatternOffer<PatternMechanism>[] =>
+  strategies[task.hidden.what].flatMap((strategy: PatternStrategy<PatternMechanism>) => strategy(task));

@@ -1,9 +1,9 @@
 import { isNumber } from '../../../policy/domain.js';
-import type { Impossible } from '../../graphical/fit.js';
+import type { StructuralZeros } from '../../graphical/fit.js';
 import type { CodedColumn } from '../columns.js';
 
 /** Distance of two members in a column of their own, in few values: equal or not; for numbers also the number of bins between. */
-export interface Apart {
+export interface MemberDistance {
   /** Index among the own columns. */
   readonly of: number;
   readonly width: number;
@@ -13,35 +13,35 @@ export interface Apart {
 
 const bins = 4;
 /** Cells of the joint marginal of both members' columns and their distance, which the model must hold. */
-const mostCells = 2 ** 14;
+const maxDistanceCells = 2 ** 14;
 
 /** Distances for wide columns only; a table of both answers covers columns with few. */
-export function apartIn(coded: readonly CodedColumn[], own: readonly number[]): readonly Apart[] {
+export function memberDistances(coded: readonly CodedColumn[], own: readonly number[]): readonly MemberDistance[] {
   return own.flatMap((c, of) => {
     const { column, size: width } = coded[c]!;
     const places = isNumber(column) && width > bins + 1 ? bins : 2;
-    return width > 3 && width * width * places <= mostCells ? [{ of, width, places }] : [];
+    return width > 3 && width * width * places <= maxDistanceCells ? [{ of, width, places }] : [];
   });
 }
 
-export const apartLabels = (places: number): readonly string[] =>
+export const distanceLabels = (places: number): readonly string[] =>
   Array.from({ length: places }, (_, k) =>
     k === 0 ? 'the same' : k < places - 1 ? `${k} apart` : places === 2 ? 'another' : `${k} or more`,
   );
 
 /** A missing answer, the last value, equals no other. */
-export function apartOf({ width, places }: Apart, a: number, b: number): number {
+export function distanceBetween({ width, places }: MemberDistance, a: number, b: number): number {
   if (a === b) return 0;
   const none = width - 1;
   return a === none || b === none ? places - 1 : Math.min(Math.abs(a - b), places - 1);
 }
 
 /** Structural zeros: the distance of two answers follows from the answers. */
-export function apartOnly(apart: Apart, one: number, another: number, at: number): Impossible {
-  const { width, places } = apart;
+export function distanceZeros(distance: MemberDistance, one: number, another: number, at: number): StructuralZeros {
+  const { width, places } = distance;
   const cells: number[] = [];
   for (let a = 0; a < width; a++)
     for (let b = 0; b < width; b++)
-      for (let p = 0; p < places; p++) if (apartOf(apart, a, b) !== p) cells.push((a * width + b) * places + p);
+      for (let p = 0; p < places; p++) if (distanceBetween(distance, a, b) !== p) cells.push((a * width + b) * places + p);
   return { columns: [one, another, at], cells };
 }

@@ -1,10 +1,10 @@
 import { Fault } from '../../../base/errors.js';
 import { groupsBy } from '../../../data/ties/groups.js';
 import type { Policy } from '../../../policy/policy.js';
-import { placesNamed } from '../candidates.js';
+import { columnPlaces } from '../candidates.js';
 import type { CodedColumn, ModelColumn } from '../columns.js';
 import type { SynthForm } from '../form.js';
-import { apartIn } from './apart.js';
+import { memberDistances } from './apart.js';
 import type { Household } from './measure-pairs.js';
 
 /** Number of household members, as a column of the model. */
@@ -18,12 +18,12 @@ export const membersColumn = ({ by, most }: NonNullable<SynthForm['households']>
  * Columns of a household. Requires a tie that makes households public knowledge: then replacing a record leaves them unchanged, and
  * the promise covers what members reveal about one another.
  */
-export function householdOf(
+export function declaredHousehold(
   policy: Policy,
   coded: readonly CodedColumn[],
-  asked: NonNullable<SynthForm['households']>,
+  request: NonNullable<SynthForm['households']>,
 ): Household {
-  const { by } = asked;
+  const { by } = request;
   const tie = groupsBy(policy.dependence, by);
   if (!tie)
     throw new Fault(
@@ -43,9 +43,9 @@ export function householdOf(
       'Synthetic households have one row per member.',
       'Declare maxRows: 1, or leave households out.',
     );
-  const shared = placesNamed(coded, asked.shared, 'households');
+  const shared = columnPlaces(coded, request.shared, 'households');
   const own = [...coded.keys()].filter((c) => !shared.includes(c));
   if (own.length === 0)
     throw new Fault('QUERY_INVALID', 'All columns are shared by households.', 'Leave out of shared what members may differ in.');
-  return { members: coded.length, shared, own, apart: apartIn(coded, own) };
+  return { members: coded.length, shared, own, distances: memberDistances(coded, own) };
 }

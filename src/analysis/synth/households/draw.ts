@@ -1,10 +1,10 @@
-import type { Measured } from '../../graphical/fit.js';
-import type { Graphical } from '../../graphical/graphical.js';
+import type { NoisyMarginal } from '../../graphical/fit.js';
+import type { GraphicalModel } from '../../graphical/graphical.js';
 import type { Household } from './measure-pairs.js';
-import type { Below } from './pairs.js';
-import { type Kind, together, type Wanted } from './together.js';
+import type { RandomBelow } from './pairs.js';
+import { arrangeMembers, type HouseholdKind, type TargetTable } from './together.js';
 
-export interface Drawn {
+export interface DrawnHouseholds {
   /** Values of everybody by column of the model; members of one household are adjacent. */
   readonly columns: readonly Uint16Array[];
   /** The household of everybody, numbered from 0. */
@@ -16,20 +16,20 @@ export interface Drawn {
  * then their assignment to households. Postprocessing only.
  */
 export function drawHouseholds(
-  people: Graphical,
-  pairs: Graphical,
-  measured: readonly Measured[],
+  people: GraphicalModel,
+  pairs: GraphicalModel,
+  measured: readonly NoisyMarginal[],
   household: Household,
   rows: number,
   uniform: () => number,
-  below: Below,
-): Drawn {
+  below: RandomBelow,
+): DrawnHouseholds {
   const { members, shared, own } = household;
   const held = [...shared, members].sort((a, b) => a - b);
   const table = people.table(held);
-  let kinds = kindsOf(table, held, members, people, rows, uniform());
+  let kinds = householdKinds(table, held, members, people, rows, uniform());
   // So few rows may be less than one household.
-  while (kinds.length === 0) kinds = kindsOf(table, held, members, people, rows, uniform());
+  while (kinds.length === 0) kinds = householdKinds(table, held, members, people, rows, uniform());
   const count = kinds.reduce((n, kind) => n + kind.members * kind.households, 0);
   const given = new Map(held.map((column) => [column, new Uint16Array(count)]));
   const homes = new Uint32Array(count);
@@ -39,7 +39,7 @@ export function drawHouseholds(
     for (let h = 0; h < households; h++, home++) homes.fill(home, from + h * size, from + (h + 1) * size);
   }
   const drawn = people.rows(count, uniform, given);
-  const wanted = targetsOf(household, measured).map(({ columns, sd }): Wanted => {
+  const wanted = pairTargets(household, measured).map(({ columns, sd }): TargetTable => {
     const [x, y] = columns.slice(-2) as [number, number];
     const [width, high] = [pairs.sizes[y]!, pairs.sizes[x]!];
     const counts = pairs.table(columns).map((n) => (n * count) / people.total);
@@ -48,11 +48,11 @@ export function drawHouseholds(
       second: drawn[own[y - 1 - own.length]!]!,
       width,
       ...(columns.length > 2 && { block: high * width }),
-      counts: x + own.length === y ? either(counts, width) : counts,
+      counts: x + own.length === y ? symmetrised(counts, width) : counts,
       weight: 1 / (sd * sd),
     };
   });
-  const at = together(kinds, count, wanted, below);
+  const at = arrangeMembers(kinds, count, wanted, below);
   const order = shuffled(homes, home, below);
   const isOwn = new Set(own);
   return {
@@ -62,7 +62,7 @@ export function drawHouseholds(
 }
 
 /** Row positions household by household, households in random order. */
-function shuffled(homes: Uint32Array, count: number, below: Below): Uint32Array {
+function shuffled(homes: Uint32Array, count: number, below: RandomBelow): Uint32Array {
   const starts = new Uint32Array(count + 1);
   for (const home of homes) starts[home + 1]!++;
   for (let home = 0; home < count; home++) starts[home + 1]! += starts[home]!;
@@ -85,10 +85,13 @@ function renumbered(order: Uint32Array, homes: Uint32Array): Uint32Array {
 }
 
 /** Marginals of two members that cover all measurements, each once; a distance is covered by the table of both answers. */
-function targetsOf({ own, apart }: Household, measured: readonly Measured[]): readonly Pick<Measured, 'columns' | 'sd'>[] {
-  const found = new Map<string, Pick<Measured, 'columns' | 'sd'>>();
+function pairTargets(
+  { own, distances }: Household,
+  measured: readonly NoisyMarginal[],
+): readonly Pick<NoisyMarginal, 'columns' | 'sd'>[] {
+  const found = new Map<string, Pick<NoisyMarginal, 'columns' | 'sd'>>();
   for (const { columns, sd } of measured) {
-    const of = apart[columns.at(-1)! - 1 - 2 * own.length]?.of;
+    const of = distances[columns.at(-1)! - 1 - 2 * own.length]?.of;
     const both = of === undefined ? columns.slice(-2) : [1 + of, 1 + own.length + of];
     const target = columns[0] === 0 ? [0, ...both] : both;
     const known = found.get(target.join());
@@ -98,7 +101,7 @@ function targetsOf({ own, apart }: Household, measured: readonly Measured[]): re
 }
 
 /** Either of two household members may be first: the mean of both orders. */
-function either(counts: Float64Array, width: number): Float64Array {
+function symmetrised(counts: Float64Array, width: number): Float64Array {
   const block = width * width;
   return counts.map((n, cell) => {
     const [base, inside] = [cell - (cell % block), cell % block];
@@ -107,15 +110,15 @@ function either(counts: Float64Array, width: number): Float64Array {
 }
 
 /** Number of households of every kind: each kind gets its share, and one draw decides the fractional remainders. */
-function kindsOf(
+function householdKinds(
   table: Float64Array,
   held: readonly number[],
   members: number,
-  { sizes, total }: Graphical,
+  { sizes, total }: GraphicalModel,
   rows: number,
   offset: number,
-): readonly (Kind & { readonly places: readonly number[] })[] {
-  const kinds: (Kind & { readonly places: readonly number[] })[] = [];
+): readonly (HouseholdKind & { readonly places: readonly number[] })[] {
+  const kinds: (HouseholdKind & { readonly places: readonly number[] })[] = [];
   let [before, from] = [offset, 0];
   for (let cell = 0; cell < table.length; cell++) {
     let rest = cell;

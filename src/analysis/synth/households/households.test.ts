@@ -3,20 +3,20 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../../../test/workshop.js';
 import { compare, rational } from '../../../base/exact/rational.js';
 import { zcdp } from '../../../privacy/mechanism/allotment.js';
-import { costOf } from '../../../privacy/mechanism/cost.js';
+import { drawCost } from '../../../privacy/mechanism/cost.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import { Paid } from '../../../privacy/mechanism/paid.js';
+import { Payment } from '../../../privacy/mechanism/paid.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
-import { fit as modelOf } from '../../graphical/fit.js';
+import { fitModel as modelOf } from '../../graphical/fit.js';
 import type { CodedTable } from '../../learn/network/coded.js';
-import { countsOf } from '../counts.js';
-import { reachOf } from '../distance.js';
-import type { Setting } from '../method.js';
+import { countMarginal } from '../counts.js';
+import { penaltySensitivity } from '../distance.js';
+import type { SynthSetting } from '../method.js';
 import { planSynth, releaseSynth } from '../release.js';
-import { type Apart, apartOf } from './apart.js';
+import { distanceBetween, type MemberDistance } from './apart.js';
 import { type Household, pairMethod } from './measure-pairs.js';
-import { alone, membersOf, pairRows, partners } from './pairs.js';
-import { together } from './together.js';
+import { drawPartners, memberCounts, noHousehold, pairRows } from './pairs.js';
+import { arrangeMembers } from './together.js';
 
 // Seeded noise: every run draws the same.
 vi.mock('../../../privacy/noise/bits.js', async (original) =>
@@ -26,8 +26,8 @@ vi.mock('../../../privacy/noise/bits.js', async (original) =>
   ),
 );
 
-const apart: Apart = { of: 0, width: 4, places: 2 };
-const household: Household = { members: 2, shared: [], own: [0, 1], apart: [apart] };
+const memberDistance: MemberDistance = { of: 0, width: 4, places: 2 };
+const household: Household = { members: 2, shared: [], own: [0, 1], distances: [memberDistance] };
 const sizes = [4, 2, 3];
 
 /** People with a household each (or none), and their answers in two columns. */
@@ -37,7 +37,7 @@ const town = fc
     fc.tuple(fc.constant(people), fc.nat(people.length - 1), fc.nat(3), fc.nat(1), fc.infiniteStream(fc.nat(999))),
   );
 type People = readonly { readonly home: number; readonly a: number; readonly b: number }[];
-const homesOf = (people: People) => Uint32Array.from(people, ({ home }) => (home < 0 ? alone : home));
+const homesOf = (people: People) => Uint32Array.from(people, ({ home }) => (home < 0 ? noHousehold : home));
 const tableOf = (people: People): CodedTable => ({
   names: ['a', 'b', 'members'],
   levels: sizes,
@@ -45,7 +45,7 @@ const tableOf = (people: People): CodedTable => ({
   columns: [
     Uint16Array.from(people, ({ a }) => a),
     Uint16Array.from(people, ({ b }) => b),
-    membersOf(homesOf(people), sizes[2]!),
+    memberCounts(homesOf(people), sizes[2]!),
   ],
 });
 const coinsOf = (list: readonly number[]) => {
@@ -58,11 +58,11 @@ describe('pairs of household members', () => {
     fc.assert(
       fc.property(town, ([people, , , , coins]) => {
         const homes = homesOf(people);
-        const pairs = partners(homes, coinsOf([...coins.take(40)]));
+        const pairs = drawPartners(homes, coinsOf([...coins.take(40)]));
         expect(new Set(pairs).size).toBe(pairs.length);
         for (let k = 0; k < pairs.length; k += 2) expect(homes[pairs[k]!]).toBe(homes[pairs[k + 1]!]);
         const sizes = new Map<number, number>();
-        for (const home of homes) if (home !== alone) sizes.set(home, (sizes.get(home) ?? 0) + 1);
+        for (const home of homes) if (home !== noHousehold) sizes.set(home, (sizes.get(home) ?? 0) + 1);
         expect(pairs.length / 2).toBe([...sizes.values()].reduce((n, s) => n + Math.floor(s / 2), 0));
       }),
     );
@@ -74,10 +74,10 @@ describe('pairs of household members', () => {
         const list = [...coins.take(40)];
         const other = people.map((own, k) => (k === who ? { ...own, a, b } : own));
         const [here, there] = [people, other].map((own) =>
-          pairRows(tableOf(own), household, partners(homesOf(own), coinsOf(list))),
+          pairRows(tableOf(own), household, drawPartners(homesOf(own), coinsOf(list))),
         ) as [CodedTable, CodedTable];
         for (const columns of [[1], [5], [1, 3], [0, 1, 3], [2, 4], [1, 4], [1, 5], [0, 5], [1, 2, 3, 4]]) {
-          const [x, y] = [countsOf(here, columns), countsOf(there, columns)];
+          const [x, y] = [countMarginal(here, columns), countMarginal(there, columns)];
           const moved = [...x].map((n, cell) => n - y[cell]!);
           expect(moved.reduce((sum, d) => sum + Math.abs(d), 0)).toBeLessThanOrEqual(2);
           expect(moved.reduce((sum, d) => sum + d * d, 0)).toBeLessThanOrEqual(2);
@@ -88,13 +88,13 @@ describe('pairs of household members', () => {
 
   it('the inputs of every mechanism of the rounds move by no more than the sensitivity it was paid for', () => {
     const people: People = Array.from({ length: 40 }, (_, k) => ({ home: k >> 2, a: (k >> 2) % 4, b: k % 2 }));
-    const setting: Setting = { sizes, change: 'replaced', records: 40, each: 1, impossible: [], mostCells: 5000 };
+    const setting: SynthSetting = { sizes, change: 'replaced', records: 40, each: 1, impossible: [], mostCells: 5000 };
     const model = modelOf({ sizes, measured: [], total: 40 });
     const method = pairMethod(setting, household, zcdp(rational(2)));
     type Step = { readonly mechanism: Mechanism; readonly given: readonly bigint[]; readonly out: unknown };
     const watched = (own: People, replay?: readonly Step[]): readonly Step[] => {
       const steps: Step[] = [];
-      class Watching extends Paid {
+      class Watching extends Payment {
         override release<In, Out>(mechanism: Mechanism, given: In, noisy: (given: In) => Out): Out {
           const out = replay ? (replay[steps.length]!.out as Out) : super.release(mechanism, given, noisy);
           steps.push({ mechanism, given: given as unknown as readonly bigint[], out });
@@ -104,7 +104,7 @@ describe('pairs of household members', () => {
       const pairs = pairRows(
         tableOf(own),
         household,
-        partners(homesOf(own), () => 0),
+        drawPartners(homesOf(own), () => 0),
       );
       method.run(pairs, model, new Watching(method.mechanisms));
       return steps;
@@ -124,10 +124,13 @@ describe('pairs of household members', () => {
       expect(after.length).toBe(before.length);
       for (const [k, { mechanism, given }] of before.entries()) {
         const moved = given.map((x, cell) => x - after[k]!.given[cell]!).map((d) => (d < 0n ? -d : d));
-        if (mechanism.law.kind === 'selection') for (const d of moved) expect(d <= reachOf(1)).toBe(true);
+        if (mechanism.distribution.kind === 'selection') for (const d of moved) expect(d <= penaltySensitivity(1)).toBe(true);
         else {
           const squares = moved.reduce((sum, d) => sum + d * d, 0n);
-          const loss = costOf(mechanism.law, 'zcdp', { l1: moved.reduce((sum, d) => sum + d, 0n), l2squared: squares })!;
+          const loss = drawCost(mechanism.distribution, 'zcdp', {
+            l1: moved.reduce((sum, d) => sum + d, 0n),
+            l2squared: squares,
+          })!;
           expect(compare(loss, mechanism.cost.perRecord.get(everyRecord)!)).toBeLessThanOrEqual(0);
           if (squares > largest) largest = squares;
         }
@@ -139,10 +142,10 @@ describe('pairs of household members', () => {
 
 describe('the distance of two members', () => {
   it('the distance of numbers is in bins, and a missing answer equals no other', () => {
-    const bins: Apart = { of: 0, width: 7, places: 4 };
-    expect([0, 1, 2, 3, 5].map((b) => apartOf(bins, 0, b))).toEqual([0, 1, 2, 3, 3]);
-    expect([apartOf(bins, 6, 6), apartOf(bins, 5, 6)]).toEqual([0, 3]);
-    expect([apartOf(apart, 1, 1), apartOf(apart, 1, 2)]).toEqual([0, 1]);
+    const bins: MemberDistance = { of: 0, width: 7, places: 4 };
+    expect([0, 1, 2, 3, 5].map((b) => distanceBetween(bins, 0, b))).toEqual([0, 1, 2, 3, 3]);
+    expect([distanceBetween(bins, 6, 6), distanceBetween(bins, 5, 6)]).toEqual([0, 3]);
+    expect([distanceBetween(memberDistance, 1, 1), distanceBetween(memberDistance, 1, 2)]).toEqual([0, 1]);
   });
 });
 
@@ -161,7 +164,7 @@ describe('the arrangement of people in households', () => {
       state = (state * 48271) % 2147483647;
       return state % n;
     };
-    const at = together(kinds, 170, [{ first: answers, second: answers, width: 3, counts, weight: 1 }], below);
+    const at = arrangeMembers(kinds, 170, [{ first: answers, second: answers, width: 3, counts, weight: 1 }], below);
     expect([...at].sort((a, b) => a - b)).toEqual([...Array(170).keys()]);
     const same = (from: number, n: number, members: number) => {
       let hits = 0;
@@ -236,9 +239,9 @@ columns:
 
   it('synthetic households are drawn again at no cost', async () => {
     const session = await opened();
-    const asked = { households: { by: 'home' }, mode: 'mst', columns: ['party'] };
-    const first = await releaseSynth(session, asked, { epsilon: '2' });
-    const more = await releaseSynth(session, { ...asked, rows: 3000 }, { epsilon: '2' });
+    const request = { households: { by: 'home' }, mode: 'mst', columns: ['party'] };
+    const first = await releaseSynth(session, request, { epsilon: '2' });
+    const more = await releaseSynth(session, { ...request, rows: 3000 }, { epsilon: '2' });
     await session.close();
     expect(more.receipt.ledger).toMatchObject({ replayed: true, entry: first.receipt.ledger.entry });
     expect(more.result.households!.measured).toEqual(first.result.households!.measured);

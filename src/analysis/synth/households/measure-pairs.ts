@@ -1,15 +1,15 @@
 import { within } from '../../../base/input/limits.js';
-import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import type { Paid } from '../../../privacy/mechanism/paid.js';
-import { type Impossible, type Measured, fit as modelOf } from '../../graphical/fit.js';
-import type { Graphical } from '../../graphical/graphical.js';
+import type { Payment } from '../../../privacy/mechanism/paid.js';
+import { fitModel as modelOf, type NoisyMarginal, type StructuralZeros } from '../../graphical/fit.js';
+import type { GraphicalModel } from '../../graphical/graphical.js';
 import type { CodedTable } from '../../learn/network/coded.js';
-import { cellsOf } from '../counts.js';
-import type { Setting } from '../method.js';
-import { type Candidate, roundsOf, usual } from '../rounds.js';
+import { codedTableSize } from '../counts.js';
+import type { SynthSetting } from '../method.js';
+import { defaultSchedules, type MarginalCandidate, measurementRounds } from '../rounds.js';
 import { modelCells } from '../small-enough.js';
-import { type Apart, apartOnly } from './apart.js';
+import { distanceZeros, type MemberDistance } from './apart.js';
 import { pairLevels } from './pairs.js';
 
 /** The columns of people that define a household. */
@@ -20,7 +20,7 @@ export interface Household {
   readonly shared: readonly number[];
   /** Columns with each member's own values. */
   readonly own: readonly number[];
-  readonly apart: readonly Apart[];
+  readonly distances: readonly MemberDistance[];
 }
 
 /** Tables of pairs of household members, chosen in rounds among those with a column of each. */
@@ -32,48 +32,58 @@ export interface PairMethod {
   /** Most cells of the model of pairs. */
   readonly largest: number;
   /** Measurements of pairs; `people` is a model of released tables. */
-  run(pairs: CodedTable, people: Graphical, paid: Paid): readonly Measured[];
+  run(pairs: CodedTable, people: GraphicalModel, payment: Payment): readonly NoisyMarginal[];
 }
 
-const mostTables = 2_000;
+const maxPairTables = 2_000;
 
-export function pairMethod(people: Setting, household: Household, allotment: Allotment): PairMethod {
+export function pairMethod(people: SynthSetting, household: Household, budgetShare: BudgetShare): PairMethod {
   const { own } = household;
   const sizes = pairLevels(people.sizes, household);
   // Everybody is in at most one pair: a replaced record is one replaced row (households.proof.md).
-  const setting: Setting = { sizes, change: 'replaced', each: 1, impossible: follows(household), mostCells: people.mostCells };
+  const setting: SynthSetting = {
+    sizes,
+    change: 'replaced',
+    each: 1,
+    impossible: impliedZeros(household),
+    mostCells: people.mostCells,
+  };
   const before = modelCells(sizes, startSets(household), setting.impossible);
   within('graphicalCells', before);
-  const candidates = candidatesOf(sizes, household, people.mostCells);
-  const all = usual[allotment.noise].stepsPerColumn * Math.max(1, own.length);
-  const rounds = roundsOf(setting, allotment, candidates, { all, left: all });
+  const candidates = pairCandidates(sizes, household, people.mostCells);
+  const all = defaultSchedules[budgetShare.noise].stepsPerColumn * Math.max(1, own.length);
+  const rounds = measurementRounds(setting, budgetShare, candidates, { all, left: all });
   return {
     mechanisms: candidates.length > 0 ? [rounds.reserved] : [],
     tables: candidates.length,
-    cells: candidates.reduce((n, { columns }) => n + cellsOf(sizes, columns), 0),
+    cells: candidates.reduce((n, { columns }) => n + codedTableSize(sizes, columns), 0),
     largest: Math.max(people.mostCells, before),
-    run: (pairs, model, paid) => {
-      const start = startOf(household, model);
-      return rounds.run(pairs, paid, start, sumOf(start[0]!.counts)).slice(start.length);
+    run: (pairs, model, payment) => {
+      const start = startMarginals(household, model);
+      return rounds.run(pairs, payment, start, sumOf(start[0]!.counts)).slice(start.length);
     },
   };
 }
 
 /** Structural zeros: each distance of two members follows from their answers. */
-const follows = ({ own, apart }: Household): readonly Impossible[] =>
-  apart.map((one, k) => apartOnly(one, 1 + one.of, 1 + own.length + one.of, 1 + 2 * own.length + k));
+const impliedZeros = ({ own, distances }: Household): readonly StructuralZeros[] =>
+  distances.map((one, k) => distanceZeros(one, 1 + one.of, 1 + own.length + one.of, 1 + 2 * own.length + k));
 
 /**
  * Candidate marginals: an answer of the first with one of the second, in the same column or another; their distance, alone and by the
  * answer of the first; and each of these by household size.
  */
-function candidatesOf(sizes: readonly number[], { own: { length: own }, apart }: Household, most: number): readonly Candidate[] {
+function pairCandidates(
+  sizes: readonly number[],
+  { own: { length: own }, distances }: Household,
+  most: number,
+): readonly MarginalCandidate[] {
   const both = Array.from({ length: own }, (_, x) => Array.from({ length: own - x }, (_, d) => [1 + x, 1 + own + x + d])).flat();
-  const few = both.length * 2 <= mostTables ? both : both.filter(([x, y]) => x! + own === y);
-  const far = apart.flatMap(({ of }, k) => [[1 + 2 * own + k], [1 + of, 1 + 2 * own + k]]);
+  const few = both.length * 2 <= maxPairTables ? both : both.filter(([x, y]) => x! + own === y);
+  const far = distances.flatMap(({ of }, k) => [[1 + 2 * own + k], [1 + of, 1 + 2 * own + k]]);
   return [...far, ...few]
     .flatMap((pair) => [pair, [0, ...pair]])
-    .filter((columns) => cellsOf(sizes, columns) <= most)
+    .filter((columns) => codedTableSize(sizes, columns) <= most)
     .map((columns) => ({ columns, weight: 1 }));
 }
 
@@ -87,7 +97,7 @@ const startSets = ({ own: { length: own } }: Household): readonly (readonly numb
  * Marginals of pairs expected from the model of people: pairs by household size, and that with every column of the first and of the
  * second.
  */
-function startOf(household: Household, people: Graphical): readonly Measured[] {
+function startMarginals(household: Household, people: GraphicalModel): readonly NoisyMarginal[] {
   const { members, own } = household;
   const most = people.sizes[members]!;
   const share = (s: number) => Math.floor(s / 2) / s;
@@ -108,10 +118,15 @@ function startOf(household: Household, people: Graphical): readonly Measured[] {
 }
 
 /** Model of pairs from everything measured. */
-export function pairModel(household: Household, people: Graphical, measured: readonly Measured[]): Graphical {
-  const start = startOf(household, people);
+export function pairModel(household: Household, people: GraphicalModel, measured: readonly NoisyMarginal[]): GraphicalModel {
+  const start = startMarginals(household, people);
   const sizes = pairLevels(people.sizes, household);
-  return modelOf({ sizes, measured: [...start, ...measured], total: sumOf(start[0]!.counts), impossible: follows(household) });
+  return modelOf({
+    sizes,
+    measured: [...start, ...measured],
+    total: sumOf(start[0]!.counts),
+    impossible: impliedZeros(household),
+  });
 }
 
 /** At least one, to avoid division by zero. */

@@ -4,7 +4,7 @@ import { Fault } from '../../../base/errors.js';
  * Refusal of persons whose rows name different households: which row is kept depends on their answers, so one record would change the
  * household, and thus the rows, of many (households.proof.md).
  */
-export function refuseSeveralHomes(persons: number, by: string): void {
+export function refuseSeveralHouseholds(persons: number, by: string): void {
   if (persons === 0) return;
   throw new Fault(
     'QUERY_UNSUPPORTED',

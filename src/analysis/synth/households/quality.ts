@@ -1,5 +1,5 @@
-import type { Measured } from '../../graphical/fit.js';
-import type { Drawn } from './draw.js';
+import type { NoisyMarginal } from '../../graphical/fit.js';
+import type { DrawnHouseholds } from './draw.js';
 import type { Household } from './measure-pairs.js';
 
 /** Share of member pairs with equal answers, in the measurements and in the synthetic rows. */
@@ -15,16 +15,16 @@ export interface PartnerQuality {
 
 /** Agreement in every column with a measured table of two members; the table with the least noise is used. */
 export function partnerQuality(
-  drawn: Drawn,
-  { own, apart }: Household,
+  drawn: DrawnHouseholds,
+  { own, distances }: Household,
   names: readonly string[],
   sizes: readonly number[],
-  measured: readonly Measured[],
+  measured: readonly NoisyMarginal[],
 ): readonly PartnerQuality[] {
   const best = new Map<number, { readonly measured: number; readonly sd: number }>();
   for (const { columns, counts, sd } of measured) {
     const [x = 0, y] = columns.slice(-2) as [number, number];
-    const far = apart[columns.at(-1)! - 1 - 2 * own.length];
+    const far = distances[columns.at(-1)! - 1 - 2 * own.length];
     if (!far && x + own.length !== y) continue;
     const column = own[far ? far.of : x - 1]!;
     const width = sizes[column]!;
@@ -40,11 +40,15 @@ export function partnerQuality(
     const known = best.get(column);
     if (!known || noise < known.sd) best.set(column, { measured: same / all, sd: noise });
   }
-  return [...best].map(([column, told]) => ({ column: names[column]!, ...told, ...agreement(drawn, column, sizes[column]!) }));
+  return [...best].map(([column, pairEstimate]) => ({
+    column: names[column]!,
+    ...pairEstimate,
+    ...agreement(drawn, column, sizes[column]!),
+  }));
 }
 
 /** Pairs of a household have a total weight of floor(members / 2), as if members were paired once. */
-function agreement({ columns, homes }: Drawn, column: number, width: number): { synthetic: number; strangers: number } {
+function agreement({ columns, homes }: DrawnHouseholds, column: number, width: number): { synthetic: number; strangers: number } {
   const values = columns[column]!;
   let [same, all] = [0, 0];
   const people = new Float64Array(width);

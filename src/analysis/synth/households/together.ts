@@ -1,7 +1,7 @@
-import type { Below } from './pairs.js';
+import type { RandomBelow } from './pairs.js';
 
 /** A target table of two household members. */
-export interface Wanted {
+export interface TargetTable {
   /** Everybody's answers in the column of the first, and in that of the second. */
   readonly first: Uint16Array;
   readonly second: Uint16Array;
@@ -17,21 +17,26 @@ export interface Wanted {
  * Positions of people: members of one household are adjacent, and households of one kind (equal size and shared columns) follow each
  * other.
  */
-export interface Kind {
+export interface HouseholdKind {
   readonly from: number;
   readonly households: number;
   readonly members: number;
 }
 
 /** Most sweeps over all people; stops when few swaps help. */
-const mostSweeps = 60;
-const hardly = 1 / 500;
+const maxSweeps = 60;
+const minProgress = 1 / 500;
 
 /**
  * Assignment of people to positions: two people of one kind of household swap whenever that brings the tables of pairs nearer to
  * their targets. Their answers do not change; depends on released numbers and coins only.
  */
-export function together(kinds: readonly Kind[], people: number, wanted: readonly Wanted[], below: Below): Uint32Array {
+export function arrangeMembers(
+  kinds: readonly HouseholdKind[],
+  people: number,
+  wanted: readonly TargetTable[],
+  below: RandomBelow,
+): Uint32Array {
   const at = Uint32Array.from({ length: people }, (_, place) => place);
   const movable = kinds.filter(({ households, members }) => households > 1 && members > 1);
   const places = movable.reduce((n, { households, members }) => n + households * members, 0);
@@ -40,7 +45,7 @@ export function together(kinds: readonly Kind[], people: number, wanted: readonl
   for (const { from, households, members } of kinds)
     for (let h = 0; h < households; h++) {
       const first = from + h * members;
-      for (let i = 1; i < members; i++) beside(wanted, now, at, first, first + i, first + i, members, 1);
+      for (let i = 1; i < members; i++) updatePairs(wanted, now, at, first, first + i, first + i, members, 1);
     }
   const kindOf = new Uint32Array(people);
   const open = new Uint32Array(places);
@@ -50,7 +55,7 @@ export function together(kinds: readonly Kind[], people: number, wanted: readonl
       kindOf[p] = k;
       open[count++] = p;
     }
-  for (let sweep = 0; sweep < mostSweeps; sweep++) {
+  for (let sweep = 0; sweep < maxSweeps; sweep++) {
     let helped = 0;
     for (let tries = 0; tries < places; tries++) {
       const a = open[below(places)]!;
@@ -58,16 +63,16 @@ export function together(kinds: readonly Kind[], people: number, wanted: readonl
       const home = Math.floor((a - from) / members);
       const other = (home + 1 + below(households - 1)) % households;
       const b = from + other * members + below(members);
-      if (change(wanted, now, at, a, from + home * members, b, from + other * members, members)) helped++;
+      if (swapMembers(wanted, now, at, a, from + home * members, b, from + other * members, members)) helped++;
     }
-    if (helped < hardly * places) break;
+    if (helped < minProgress * places) break;
   }
   return at;
 }
 
 /** Swaps two people if that brings the tables nearer to their targets; true if it did. */
-function change(
-  wanted: readonly Wanted[],
+function swapMembers(
+  wanted: readonly TargetTable[],
   now: readonly Float64Array[],
   at: Uint32Array,
   a: number,
@@ -80,8 +85,8 @@ function change(
     [at[a], at[b]] = [at[b]!, at[a]!];
   };
   const all = (sign: number) =>
-    beside(wanted, now, at, homeOfA, homeOfA + members, a, members, sign) +
-    beside(wanted, now, at, homeOfB, homeOfB + members, b, members, sign);
+    updatePairs(wanted, now, at, homeOfA, homeOfA + members, a, members, sign) +
+    updatePairs(wanted, now, at, homeOfB, homeOfB + members, b, members, sign);
   let worse = all(-1);
   swap();
   worse += all(1);
@@ -93,8 +98,8 @@ function change(
 }
 
 /** Adds (or removes) the pairs of one person with those at positions `from` to `to`; returns the increase of the distance. */
-function beside(
-  wanted: readonly Wanted[],
+function updatePairs(
+  wanted: readonly TargetTable[],
   now: readonly Float64Array[],
   at: Uint32Array,
   from: number,

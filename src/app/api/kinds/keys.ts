@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type LearnedKeys, learnKeys, planKeys } from '../../../analysis/learn/keys/learn-keys.js';
+import { type LearnedKeys, planKeys, releaseKeys } from '../../../analysis/learn/keys/learn-keys.js';
 import { type Answer, defineKind } from '../kind.js';
 
 const request = z.strictObject({
@@ -24,14 +24,14 @@ export const keys = defineKind({
     const column = data.links?.find((name) => !columns.has(name));
     return open && column !== undefined ? { keys: { column, most: 5, longest: 3 } } : undefined;
   },
-  plan: (session, { keys }, options) => planKeys(session, asked(keys), options),
+  plan: (session, { keys }, options) => planKeys(session, keysRequest(keys), options),
   async release(session, { keys }, options): Promise<Answer<LearnedKeys>> {
-    const { learned, receipt } = await learnKeys(session, asked(keys), options);
+    const { learned, receipt } = await releaseKeys(session, keysRequest(keys), options);
     return { result: learned, receipt };
   },
 });
 
-const asked = (input: z.input<typeof request>) => {
+const keysRequest = (input: z.input<typeof request>) => {
   const { table, ...rest } = request.parse(input);
   return { ...rest, ...(table !== undefined && { table }) };
 };

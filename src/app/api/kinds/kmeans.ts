@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { planKmeans, releaseKmeans, request } from '../../../analysis/learn/kmeans/kmeans.js';
+import { kmeansSchema, planKmeans, releaseKmeans } from '../../../analysis/learn/kmeans/kmeans.js';
 import { isNumber } from '../../../policy/domain.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
@@ -7,7 +7,7 @@ import { askable } from './askable.js';
 /** Centres of clusters of number columns. */
 export const kmeans = defineKind({
   name: 'kmeans',
-  question: z.strictObject({ kmeans: request }),
+  question: z.strictObject({ kmeans: kmeansSchema }),
   hint: 'Write {"columns": ["x", "y"], "clusters": 8}.',
   example(policy) {
     const numbers = askable(policy)

@@ -32,14 +32,14 @@ export const odds = defineKind({
       ? { odds: { relation: relation.name, column: column.name } }
       : undefined;
   },
-  plan: (session, { odds }, options) => planTies(session, asked(odds), options),
+  plan: (session, { odds }, options) => planTies(session, tiesRequest(odds), options),
   async release(session, { odds }, options): Promise<Answer<PaidOdds>> {
-    const { evidence, unjudged, scale, receipt } = await learnTies(session, asked(odds), options);
+    const { evidence, unjudged, scale, receipt } = await learnTies(session, tiesRequest(odds), options);
     return { result: { ...oddsOf(evidence, unjudged), noiseScale: scale }, receipt };
   },
 });
 
-const asked = ({ pairsEach = 1, confidence = 0.95, pool = 0.05, ...more }: z.input<typeof request>): TiesRequest => ({
+const tiesRequest = ({ pairsEach = 1, confidence = 0.95, pool = 0.05, ...more }: z.input<typeof request>): TiesRequest => ({
   pairsEach,
   confidence,
   pool,

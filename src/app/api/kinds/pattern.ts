@@ -12,14 +12,14 @@ import type { PatternOptions } from '../../../analysis/pattern/prepare.js';
 import { isClusteringCoefficient } from '../../../analysis/pattern/query/shortcut.js';
 import { type PatternResult, planPattern, releasePattern } from '../../../analysis/pattern/release.js';
 import type { Plan } from '../../../release/session/plan.js';
-import type { AskOptions } from '../../../release/session/session.js';
-import { amount } from '../door.js';
+import type { ReleaseOptions } from '../../../release/session/session.js';
+import { amountShape } from '../door.js';
 import { type Answer, defineKind } from '../kind.js';
 
 /** Fields of a count over relations that accompany its text. */
 export const patternFields = {
   /** Accept (epsilon, gamma)-adversarial privacy. */
-  gamma: amount.optional(),
+  gamma: amountShape.optional(),
   /** Public guess (secret edge) or limit (secret person) of the ties of one person. */
   degree: z.number().int().min(1).max(999_999_999).optional(),
   /** Requires one mechanism. */
@@ -42,30 +42,30 @@ export const pattern = defineKind({
     const hidden = [...relations.values()].find((r) => r.private && r.columns.length === 2);
     return hidden && protect.secret === 'edge' ? { pattern: `triangles of ${hidden.name}` } : undefined;
   },
-  async plan(session, asked, options): Promise<Plan> {
-    const { pattern: text } = asked;
+  async plan(session, request, options): Promise<Plan> {
+    const { pattern: text } = request;
     const degrees = degreeRelation(text);
-    if (degrees) return planDegrees(session, degreeOptions(options, asked, degrees.relation));
-    const own = patternOptions(options, asked);
+    if (degrees) return planDegrees(session, degreeOptions(options, request, degrees.relation));
+    const own = patternOptions(options, request);
     return isClusteringCoefficient(text) ? planClustering(session, text, own) : planPattern(session, text, own);
   },
-  async release(session, asked, options): Promise<PatternAnswer> {
-    const { pattern: text } = asked;
+  async release(session, request, options): Promise<PatternAnswer> {
+    const { pattern: text } = request;
     const degrees = degreeRelation(text);
-    if (degrees) return releaseDegrees(session, degreeOptions(options, asked, degrees.relation));
-    const own = patternOptions(options, asked);
+    if (degrees) return releaseDegrees(session, degreeOptions(options, request, degrees.relation));
+    const own = patternOptions(options, request);
     return isClusteringCoefficient(text) ? releaseClustering(session, text, own) : releasePattern(session, text, own);
   },
 });
 
-const patternOptions = (options: AskOptions, { gamma, mechanism, degree }: Question): PatternOptions => ({
+const patternOptions = (options: ReleaseOptions, { gamma, mechanism, degree }: Question): PatternOptions => ({
   ...options,
   ...(gamma !== undefined && { gamma: `${gamma}` }),
   ...(mechanism !== undefined && { mechanism }),
   ...(degree !== undefined && { degree }),
 });
 
-const degreeOptions = (options: AskOptions, { form, degree }: Question, relation: string | undefined): DegreeOptions => ({
+const degreeOptions = (options: ReleaseOptions, { form, degree }: Question, relation: string | undefined): DegreeOptions => ({
   ...options,
   ...(relation !== undefined && { relation }),
   ...(form !== undefined && { form }),

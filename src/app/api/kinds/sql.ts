@@ -5,7 +5,7 @@ import { readSql } from '../../../query/sql/sql.js';
 import { tableNames } from '../../../query/sql/table.js';
 import { notSpent } from '../../../release/session/outcome.js';
 import type { Release } from '../../../release/session/receipt.js';
-import type { AskOptions, Session } from '../../../release/session/session.js';
+import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
 import { type PatternAnswer, pattern, patternFields } from './pattern.js';
@@ -25,19 +25,21 @@ export const sql = defineKind({
       ? undefined
       : { sql: `SELECT ${quoted(key)}, COUNT(*) FROM ${quoted(tableNames(policy.data)[0]!)} GROUP BY ${quoted(key)}` };
   },
-  plan: (session, asked, options) =>
-    isPattern(session, asked) ? pattern.plan(session, asPattern(asked), options) : session.plan(...read(session, asked, options)),
-  release: async (session, asked, options): Promise<Release | PatternAnswer> =>
-    isPattern(session, asked)
-      ? pattern.release(session, asPattern(asked), options)
-      : session.release(...read(session, asked, options)),
+  plan: (session, request, options) =>
+    isPattern(session, request)
+      ? pattern.plan(session, asPattern(request), options)
+      : session.plan(...sqlArguments(session, request, options)),
+  release: async (session, request, options): Promise<Release | PatternAnswer> =>
+    isPattern(session, request)
+      ? pattern.release(session, asPattern(request), options)
+      : session.release(...sqlArguments(session, request, options)),
 });
 
 type SqlQuestion = z.input<typeof question>;
 
-const isPattern = ({ policy }: Session, { sql }: SqlQuestion): boolean => readsRelations(sql, policy.relations);
+const isPattern = ({ policy }: PrivacySession, { sql }: SqlQuestion): boolean => readsRelations(sql, policy.relations);
 const asPattern = ({ sql, ...more }: SqlQuestion) => ({ pattern: sql, ...more });
-function read({ policy }: Session, { sql, ...ofPattern }: SqlQuestion, options: AskOptions) {
+function sqlArguments({ policy }: PrivacySession, { sql, ...ofPattern }: SqlQuestion, options: ReleaseOptions) {
   const [unread] = Object.entries(ofPattern).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (unread !== undefined)
     throw new Fault('QUERY_UNSUPPORTED', `${unread} goes with SQL over declared relations, or --pattern.`, 'Leave it out.', {

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { chooseSurvey, type SurveyChoice } from '../../../analysis/survey/choice.js';
-import { type ReleaseError, toldError } from '../../../analysis/survey/error.js';
+import { type ReleaseError, surveyReleaseError } from '../../../analysis/survey/error.js';
 import { chooseSurveyBatch, surveyForms } from '../../../analysis/survey/plan.js';
-import { type Asking, surveyColumns } from '../../../analysis/survey/query.js';
+import { type SurveySelection, surveyQuestions } from '../../../analysis/survey/query.js';
 import { toNumber } from '../../../base/exact/rational.js';
 import { declaredSpread } from '../../../data/ties/columns.js';
-import { weightNamed } from '../../../policy/domain.js';
+import { declaredWeight } from '../../../policy/domain.js';
 import { gridOf } from '../../../policy/grid.js';
 import type { AttackFigure } from '../../../privacy/dependence/pairwise/spread-file.js';
 import { bindBatch } from '../../../query/bind.js';
@@ -13,7 +13,7 @@ import type { Batch } from '../../../query/query.js';
 import { chooseNoise } from '../../../release/accountant/choose.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Release } from '../../../release/session/receipt.js';
-import type { AskOptions, Session } from '../../../release/session/session.js';
+import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
 
@@ -49,43 +49,55 @@ export const survey = defineKind({
   hint: 'Write {"survey": true}.',
   example: (policy) => (askable(policy).length > 0 ? { survey: true as const } : undefined),
   async plan(session, question, options): Promise<SurveyPlan> {
-    const [query, all] = asked(session, question, options);
+    const [query, all] = surveyArguments(session, question, options);
     const plan = await session.plan(query, all);
-    return { ...plan, survey: await waysOf(session, question, query, all) };
+    return { ...plan, survey: await surveyOptions(session, question, query, all) };
   },
   async release(session, question, options): Promise<SurveyRelease> {
-    const release = await session.release(...asked(session, question, options));
+    const release = await session.release(...surveyArguments(session, question, options));
     const { weight } = question;
     // Noise is added to whole numbers: with weights, to multiples of their unit.
-    const unit = weight === undefined ? 1 : toNumber(gridOf(weightNamed(session.policy, weight)).unit);
-    return { ...release, together: toldError(release.receipt.measures, unit) };
+    const unit = weight === undefined ? 1 : toNumber(gridOf(declaredWeight(session.policy, weight)).unit);
+    return { ...release, together: surveyReleaseError(release.receipt.measures, unit) };
   },
 });
 
-function asked({ policy, account }: Session, question: Question, options: AskOptions): readonly [Batch, AskOptions] {
-  const batch = chooseSurveyBatch(policy, account, options, choiceOf(question));
+function surveyArguments(
+  { policy, account }: PrivacySession,
+  question: Question,
+  options: ReleaseOptions,
+): readonly [Batch, ReleaseOptions] {
+  const batch = chooseSurveyBatch(policy, account, options, selectionOf(question));
   const some = question.columns !== undefined || question.except !== undefined;
   const label = `survey: one histogram per column${some ? ` (${batch.queries.length} chosen)` : ''}${question.weight === undefined ? '' : `, weighted by ${question.weight}`}`;
   return [batch, { label, ...options, all: options.epsilon === undefined }];
 }
 
-const choiceOf = ({ columns, except, weight }: Question): Asking => ({
+const selectionOf = ({ columns, except, weight }: Question): SurveySelection => ({
   ...(columns && { columns }),
   ...(except && { except }),
   ...(weight !== undefined && { weight }),
 });
 
 /** Every way to release this survey, with expected error and protection, as computed by the planner. Public numbers only. */
-async function waysOf(session: Session, question: Question, query: Batch, options: AskOptions): Promise<SurveyPlan['survey']> {
+async function surveyOptions(
+  session: PrivacySession,
+  question: Question,
+  query: Batch,
+  options: ReleaseOptions,
+): Promise<SurveyPlan['survey']> {
   const { policy, account } = session;
-  const spent = await session.standing();
+  const spent = await session.balance();
   const share = session.share(options, spent);
-  const ways = surveyForms(policy, choiceOf(question)).map(({ merged, batch }) => {
+  const ways = surveyForms(policy, selectionOf(question)).map(({ merged, batch }) => {
     const { measures } = bindBatch(batch, policy);
     return { merged, batch, measures, plans: chooseNoise(measures, account, share, spent) };
   });
   const taken = ways.find(({ batch }) => JSON.stringify(batch) === JSON.stringify(query))!;
-  const choice = { ...chooseSurvey(ways, taken, policy.protect), leftOut: surveyColumns(policy, choiceOf(question)).leftOut };
+  const choice = {
+    ...chooseSurvey(ways, taken, policy.protect),
+    leftOut: surveyQuestions(policy, selectionOf(question)).leftOut,
+  };
   const attack = policy.dependence.flatMap((d) => declaredSpread(d) ?? [])[0]?.attack;
   return attack && account.routes.some((r) => r.amplifier.name === 'pairwise') ? { ...choice, attack } : choice;
 }

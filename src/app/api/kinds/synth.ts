@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { request } from '../../../analysis/synth/form.js';
+import { synthSchema } from '../../../analysis/synth/form.js';
 import { planSynth, releaseSynth } from '../../../analysis/synth/release.js';
-import { progress } from '../door.js';
+import { progressShape } from '../door.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
 
 /** Synthetic rows, made from noisy tables that were selected for the data. */
 export const synth = defineKind({
   name: 'synth',
-  question: z.strictObject({ synth: request, progress: progress.optional() }),
+  question: z.strictObject({ synth: synthSchema, progress: progressShape.optional() }),
   hint: 'Write {"mode": "aim", "rows": 10000}.',
   example(policy) {
     const columns = askable(policy)

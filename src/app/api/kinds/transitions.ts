@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import {
   type LearnedTransitions,
-  learnTransitions,
+  learnTransitionsPaid,
   planTransitions,
   readTransitionsRequest,
 } from '../../../analysis/learn/transitions/learn-transitions.js';
@@ -35,16 +35,16 @@ export const transitions = defineKind({
       : undefined;
   },
   plan: (session, { transitions }, options) =>
-    planTransitions(session, readTransitionsRequest(session.policy, asked(transitions)), options),
+    planTransitions(session, readTransitionsRequest(session.policy, transitionsRequest(transitions)), options),
   async release(session, { transitions }, options): Promise<Answer<LearnedSteps>> {
-    const request = readTransitionsRequest(session.policy, asked(transitions));
-    const { learned, scale, receipt } = await learnTransitions(session, request, options);
+    const request = readTransitionsRequest(session.policy, transitionsRequest(transitions));
+    const { learned, scale, receipt } = await learnTransitionsPaid(session, request, options);
     return { result: { ...learned, noiseScale: scale }, receipt };
   },
 });
 
 /** Request without undefined fields. */
-const asked = ({ by, order, state }: z.input<typeof request>) => ({
+const transitionsRequest = ({ by, order, state }: z.input<typeof request>) => ({
   ...(by !== undefined && { by }),
   ...(order !== undefined && { order }),
   ...(state !== undefined && { state }),

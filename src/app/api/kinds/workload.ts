@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { request } from '../../../analysis/workload/form.js';
+import { workloadSchema } from '../../../analysis/workload/form.js';
 import { planWorkload, releaseWorkload } from '../../../analysis/workload/release.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
@@ -8,7 +8,7 @@ import { askable } from './askable.js';
 export const workload = defineKind({
   name: 'workload',
   tidies: true,
-  question: z.strictObject({ workload: request }),
+  question: z.strictObject({ workload: workloadSchema }),
   hint: 'Write {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.',
   example(policy) {
     const columns = askable(policy)

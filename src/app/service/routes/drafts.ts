@@ -4,14 +4,14 @@ import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
 import { publicName } from '../../../policy/population.js';
 import { answersForm } from '../drafts.js';
-import type { Served } from '../policies.js';
-import { Refused } from '../problem.js';
+import type { ServedPolicy } from '../policies.js';
+import { Refusal } from '../problem.js';
 import type { Role } from '../role.js';
 import { type Caller, defineRoute } from '../route.js';
 import { comeAgain } from '../who.js';
 
 const listed = z.looseObject({ id: z.string(), file: z.string(), made: z.string() });
-const said = z.union([z.string(), z.array(z.string())]);
+const answerShape = z.union([z.string(), z.array(z.string())]);
 const draft = z.looseObject({
   id: z.string(),
   file: z.string(),
@@ -22,8 +22,8 @@ const draft = z.looseObject({
       text: z.string(),
       choices: z.array(z.strictObject({ value: z.string(), text: z.string() })).optional(),
       several: z.literal(true).optional(),
-      usual: said.optional(),
-      answer: said.optional(),
+      usual: answerShape.optional(),
+      answer: answerShape.optional(),
       needed: z.literal(true).optional(),
     }),
   ),
@@ -39,11 +39,11 @@ const roles: readonly Role[] = ['steward'];
 /** A token limited to some policies makes no others. */
 function refuseNarrow({ policies }: Caller): void {
   if (policies !== undefined)
-    throw new Refused(403, 'ACCESS_DENIED', 'This token opens some policies only.', 'Ask a steward whose token opens all.');
+    throw new Refusal(403, 'ACCESS_DENIED', 'This token opens some policies only.', 'Ask a steward whose token opens all.');
 }
 
 /** A path means nothing in a browser; the name of the policy that has the budget does. */
-function sayingWhose(error: unknown, served: readonly Served[]): unknown {
+function namePolicyHolder(error: unknown, served: readonly ServedPolicy[]): unknown {
   const population = error instanceof Fault ? error.details.population : undefined;
   const name = served.find(({ policy }) => policy.population === population)?.name;
   if (!(error instanceof Fault) || name === undefined) return error;
@@ -55,7 +55,7 @@ function sayingWhose(error: unknown, served: readonly Served[]): unknown {
   );
 }
 
-export const routes = [
+export const draftRoutes = [
   defineRoute({
     name: 'drafts',
     method: 'get',
@@ -81,7 +81,7 @@ export const routes = [
     handle: async ({ service, caller, sent, inTurn }) => {
       refuseNarrow(caller);
       const back = await service.sending.take();
-      if (!back) throw new Refused(503, 'BUSY', 'Too many files are being sent already.', comeAgain, 5);
+      if (!back) throw new Refusal(503, 'BUSY', 'Too many files are being sent already.', comeAgain, 5);
       const receive = async () => service.drafts.receive(await sent());
       const draft = await receive().finally(back);
       try {
@@ -149,7 +149,7 @@ export const routes = [
       refuseNarrow(caller);
       const file = join(dirname(service.firstPolicy!.policy.file), `${name}.yaml`);
       if (existsSync(file) || service.policyOf(caller, name))
-        throw new Refused(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
+        throw new Refusal(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
       return service.drafts.alone(named.draft!, async () => {
         await service.drafts.confirm(named.draft!, file, columns);
         try {
@@ -158,7 +158,7 @@ export const routes = [
           return { name: served.name, population: publicName(served.policy) };
         } catch (error) {
           rmSync(file, { force: true });
-          throw sayingWhose(error, service.policiesOf(caller));
+          throw namePolicyHolder(error, service.policiesOf(caller));
         }
       });
     },

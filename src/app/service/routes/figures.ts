@@ -1,27 +1,27 @@
 import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
-import { tieColumns } from '../../../data/ties/kinds.js';
-import { partsSpent, steadyWords } from '../../../release/session/parts.js';
+import { tieKindColumns } from '../../../data/ties/kinds.js';
+import { spentParts, stepBudgetSummary } from '../../../release/session/parts.js';
 import { beliefPoints, whatIfFigures } from '../../api/policy-figures.js';
 import { recordedAnswer } from '../../api/recorded.js';
 import { hidesTies } from '../../api/tie-figures.js';
 import { tableCsv } from '../../report/csv.js';
 import { publishedTable } from '../../report/published-table.js';
-import { aside } from '../aside.js';
-import type { Served } from '../policies.js';
-import { Refused } from '../problem.js';
+import { runInWorker } from '../aside.js';
+import type { ServedPolicy } from '../policies.js';
+import { Refusal } from '../problem.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
-import { seenEntry } from './entry.js';
-import { figure } from './shapes.js';
+import { visibleEntry } from './entry.js';
+import { figureShape } from './shapes.js';
 
 const posterior = z.record(z.string(), z.number());
-const leaks = z.array(z.strictObject({ base: z.number(), leak: figure }));
+const leaks = z.array(z.strictObject({ base: z.number(), leak: figureShape }));
 const amount = z.union([z.string().max(40), z.number()]).transform(String);
 
-const fileOf = ({ file, policy: { digest } }: Served) => ({ file, digest });
+const fileOf = ({ file, policy: { digest } }: ServedPolicy) => ({ file, digest });
 
-export const routes = [
+export const figureRoutes = [
   defineRoute({
     name: 'belief',
     method: 'get',
@@ -32,7 +32,7 @@ export const routes = [
     works: true,
     answer: z.looseObject({
       column: z.string().optional().describe('Column of the count.'),
-      points: z.array(z.strictObject({ epsilon: z.number(), posterior, error: figure.nullable() })),
+      points: z.array(z.strictObject({ epsilon: z.number(), posterior, error: figureShape.nullable() })),
     }),
     handle: async ({ served, caller }) => beliefPoints(served.session(caller.name)),
   }),
@@ -44,15 +44,15 @@ export const routes = [
       'Leakage to an attacker who knows the ties, for records with few and with many of them. For stewards only if the policy hides ties or the number of records.',
     roles: ['steward', 'auditor'],
     works: true,
-    aside: true,
+    inWorker: true,
     answer: z.looseObject({
       kinds: z.array(z.looseObject({ name: z.string(), records: z.number().int(), leakage: leaks })),
       group: leaks.describe('Leakage under group privacy.'),
     }),
     handle: async ({ served, caller }) => {
       if (caller.role !== 'steward' && hidesTies(served.policy))
-        throw new Refused(403, 'ACCESS_DENIED', 'Who is tied to whom is hidden in this policy.', 'Ask a steward.');
-      return aside({ ...fileOf(served), kind: 'leakage' });
+        throw new Refusal(403, 'ACCESS_DENIED', 'Who is tied to whom is hidden in this policy.', 'Ask a steward.');
+      return runInWorker({ ...fileOf(served), kind: 'leakage' });
     },
   }),
   defineRoute({
@@ -62,7 +62,7 @@ export const routes = [
     summary: 'Effect of another limit, or of other odds ratios of the ties. Reads ties only, spends nothing, changes nothing.',
     roles: ['steward'],
     works: true,
-    aside: true,
+    inWorker: true,
     body: z.strictObject({
       epsilon: amount.optional(),
       belief: z.strictObject({ prior: amount, posterior: amount }).optional(),
@@ -79,13 +79,13 @@ export const routes = [
     answer: z.looseObject({
       epsilon: z.number(),
       base: z.number().describe('Largest spending of one record, before ties.'),
-      amplification: figure,
-      error: figure.nullable(),
+      amplification: figureShape,
+      error: figureShape.nullable(),
       posterior,
     }),
     handle: async ({ served, caller, body }) =>
       body.ties?.length
-        ? aside({ ...fileOf(served), kind: 'whatIf', asked: body })
+        ? runInWorker({ ...fileOf(served), kind: 'whatIf', request: body })
         : whatIfFigures(
             served.policy,
             body,
@@ -99,7 +99,7 @@ export const routes = [
     summary: 'Part of the network of ties, for a drawing. Holds no names.',
     roles: ['steward'],
     works: true,
-    aside: true,
+    inWorker: true,
     query: z.strictObject({ most: z.coerce.number().int().min(1).max(2000).optional().describe('Records; 300 when absent.') }),
     answer: z.looseObject({
       records: z.number().int(),
@@ -112,11 +112,11 @@ export const routes = [
             kind: z.literal('shared').optional().describe('A hidden variable that several records share, instead of a record.'),
           }),
         ),
-        edges: z.array(z.looseObject({ a: z.number().int(), b: z.number().int(), kind: z.string(), oddsRatio: figure })),
+        edges: z.array(z.looseObject({ a: z.number().int(), b: z.number().int(), kind: z.string(), oddsRatio: figureShape })),
       }),
       kinds: z.array(z.looseObject({ kind: z.string(), index: z.number().int() })),
     }),
-    handle: ({ served, query: { most = 300 } }) => aside({ ...fileOf(served), kind: 'network', most }),
+    handle: ({ served, query: { most = 300 } }) => runInWorker({ ...fileOf(served), kind: 'network', most }),
   }),
   defineRoute({
     name: 'time',
@@ -126,17 +126,17 @@ export const routes = [
     roles: everybody,
     answer: z.looseObject({
       column: z.string(),
-      each: figure.optional().describe('Budget of every step, without an end.'),
-      steps: z.array(z.looseObject({ part: z.string(), spent: figure, remaining: figure })),
+      each: figureShape.optional().describe('Budget of every step, without an end.'),
+      steps: z.array(z.looseObject({ part: z.string(), spent: figureShape, remaining: figureShape })),
     }),
     handle: async ({ served, caller }) => {
       const session = served.session(caller.name);
       const { policy, account } = session;
-      const column = policy.dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
+      const column = policy.dependence.flatMap((d) => tieKindColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
       if (column === undefined)
         throw new Fault('QUERY_UNSUPPORTED', 'This policy has no steps.', 'A declared sequence makes some.');
-      const steps = partsSpent(policy, account, await session.spent()).filter((part) => part.column === column);
-      return { column, ...(account.steady && { each: steadyWords(policy, account.steady).each }), steps };
+      const steps = spentParts(policy, account, await session.spent()).filter((part) => part.column === column);
+      return { column, ...(account.steady && { each: stepBudgetSummary(policy, account.steady).each }), steps };
     },
   }),
   defineRoute({
@@ -147,7 +147,7 @@ export const routes = [
       'Posteriors of attackers with and without the ties after a recorded release. As private as the rows, and recorded nowhere.',
     roles: ['steward'],
     works: true,
-    aside: true,
+    inWorker: true,
     body: z.strictObject({
       entry: z.number().int().min(1).max(1e12),
       column: z.string().max(500).optional().describe('Histogram to attack; the tied column when absent.'),
@@ -156,16 +156,16 @@ export const routes = [
     answer: z.looseObject({
       private: z.literal(true),
       column: z.string(),
-      attackers: z.array(z.looseObject({ name: z.string(), median: figure, most: figure })),
+      attackers: z.array(z.looseObject({ name: z.string(), median: figureShape, most: figureShape })),
       exposed: z.array(z.looseObject({ beliefs: z.array(z.looseObject({})) })),
     }),
-    handle: async (asked) => {
-      const { served, caller, body } = asked;
+    handle: async (request) => {
+      const { served, caller, body } = request;
       const session = served.session(caller.name);
-      const sequence = await seenEntry({ ...asked, named: { entry: String(body.entry) } });
+      const sequence = await visibleEntry({ ...request, named: { entry: String(body.entry) } });
       const { tables, receipt } = await recordedAnswer(session, sequence);
       if (!tables) throw new Fault('QUERY_UNSUPPORTED', 'Only tables can be attacked.', 'Name the entry of a histogram.');
-      return aside({
+      return runInWorker({
         ...fileOf(served),
         kind: 'attack',
         receipt: JSON.stringify(receipt),

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { everybody } from '../role.js';
-import { defineRoute, Told } from '../route.js';
-import { released } from './ask.js';
-import { asking, release } from './shapes.js';
+import { defineRoute, RawBody } from '../route.js';
+import { releaseOnce } from './ask.js';
+import { questionShape, releaseShape } from './shapes.js';
 
 const job = z.looseObject({
   job: z.string(),
@@ -10,11 +10,11 @@ const job = z.looseObject({
   state: z.enum(['waiting', 'running', 'done', 'failed', 'cancelled']),
   progress: z.strictObject({ done: z.number(), of: z.number(), what: z.string() }).optional(),
   outcome: z.looseObject({ state: z.string() }).optional().describe('Budget outcome, as far as it is known.'),
-  answer: release.optional(),
+  answer: releaseShape.optional(),
   problem: z.looseObject({ title: z.string(), code: z.string() }).optional(),
 });
 
-export const routes = [
+export const jobRoutes = [
   defineRoute({
     name: 'begin',
     method: 'post',
@@ -22,11 +22,11 @@ export const routes = [
     summary: 'The same as a release, in the background: answers at once with the name of a job.',
     roles: ['steward', 'analyst'],
     status: 202,
-    body: asking,
+    body: questionShape,
     answer: job,
     handle: async ({ service, served, caller, body, once }) =>
       service.jobs.begin(caller, served.name, (order) =>
-        released({ service, served, caller, body, order, ...(once !== undefined && { once }) }),
+        releaseOnce({ service, served, caller, body, order, ...(once !== undefined && { once }) }),
       ),
   }),
   defineRoute({
@@ -44,10 +44,10 @@ export const routes = [
     path: '/v1/jobs/{job}/events',
     summary: 'Server-sent events: progress, then done, failed or cancelled.',
     roles: everybody,
-    tells: 'text/event-stream',
+    mediaType: 'text/event-stream',
     answer: z.string(),
     handle: async ({ service, caller, session, named }) =>
-      new Told(
+      new RawBody(
         service.jobs.find(caller, named.job!).events(service.stillIn(caller, session), service.limits.heartbeatMilliseconds),
       ),
   }),

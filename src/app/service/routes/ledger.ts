@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
 import { publicName } from '../../../policy/population.js';
-import { steadyWords } from '../../../release/session/parts.js';
+import { stepBudgetSummary } from '../../../release/session/parts.js';
 import { entryPage } from '../../api/ledger-page.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
-import { budget, figure } from './shapes.js';
+import { budgetFigures, figureShape } from './shapes.js';
 
-const use = z.looseObject({ total: figure.optional(), spent: figure, remaining: figure });
+const use = z.looseObject({ total: figureShape.optional(), spent: figureShape, remaining: figureShape });
 const spending = z.looseObject({
   population: z.string(),
-  budget,
-  gained: figure.describe('Upper bound on the privacy loss of one record so far.'),
+  budget: budgetFigures,
+  gained: figureShape.describe('Upper bound on the privacy loss of one record so far.'),
   quotas: z.array(use).optional().describe('Quotas of analysts; an analyst sees their own.'),
   parts: z.array(use).optional().describe('Budget use by values of public columns, if releases covered single values.'),
-  steps: z.strictObject({ column: z.string(), each: figure }).optional().describe('Budget of every step, without an end.'),
+  steps: z.strictObject({ column: z.string(), each: figureShape }).optional().describe('Budget of every step, without an end.'),
 });
 const entry = z.looseObject({
   sequence: z.number().int(),
@@ -26,7 +26,7 @@ const entry = z.looseObject({
   hash: z.string(),
 });
 
-export const routes = [
+export const ledgerRoutes = [
   defineRoute({
     name: 'budget',
     method: 'get',
@@ -36,14 +36,14 @@ export const routes = [
     answer: spending,
     handle: async ({ served, caller }) => {
       // The ledger's location is not shown to callers.
-      const { ledger: _ledger, population: _population, quotas, ...told } = await served.of(caller.name).spent();
+      const { ledger: _ledger, population: _population, quotas, ...rest } = await served.of(caller.name).spent();
       const { policy, account } = served.session(caller.name);
       const seen = caller.role === 'analyst' ? quotas?.filter(({ analyst }) => analyst === caller.name) : quotas;
       return {
         population: publicName(policy),
-        ...told,
+        ...rest,
         ...(seen && { quotas: seen }),
-        ...(account.steady && { steps: steadyWords(policy, account.steady) }),
+        ...(account.steady && { steps: stepBudgetSummary(policy, account.steady) }),
       };
     },
   }),

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { verifyLog } from '../audit-log.js';
+import { verifyAuditLog } from '../audit-log.js';
 import { everybody } from '../role.js';
-import { defineRoute, Told } from '../route.js';
+import { defineRoute, RawBody } from '../route.js';
 
 const watchers = everybody.filter((role) => role !== 'analyst');
 
-export const routes = [
+export const logRoutes = [
   defineRoute({
     name: 'verifyLog',
     method: 'get',
@@ -18,7 +18,7 @@ export const routes = [
       head: z.string().describe('Hash of the last event: a stored copy reveals lines missing at the end.'),
       torn: z.array(z.string()).describe('Files whose last line is incomplete after a power cut.'),
     }),
-    handle: async ({ service }) => verifyLog(service.logFolder),
+    handle: async ({ service }) => verifyAuditLog(service.logFolder),
   }),
   defineRoute({
     name: 'metrics',
@@ -26,8 +26,8 @@ export const routes = [
     path: '/metrics',
     summary: "Counters and times in Prometheus' text format.",
     roles: watchers,
-    tells: 'text/plain',
+    mediaType: 'text/plain',
     answer: z.string(),
-    handle: async ({ service }) => new Told(service.metrics.text()),
+    handle: async ({ service }) => new RawBody(service.metrics.text()),
   }),
 ];

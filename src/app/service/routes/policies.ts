@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { type Rational, toNumber } from '../../../base/exact/rational.js';
 import { explain } from '../../../data/terms/explain.js';
-import { tieColumns } from '../../../data/ties/kinds.js';
+import { tieKindColumns } from '../../../data/ties/kinds.js';
 import type { Column, Policy } from '../../../policy/policy.js';
 import { publicName } from '../../../policy/population.js';
 import type { CheckedPolicy } from '../../api/check.js';
-import { aside } from '../aside.js';
+import { runInWorker } from '../aside.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
 
@@ -48,7 +48,7 @@ const sentencesOf = (policy: Policy) =>
 
 /** Public column that orders the rows. */
 const orderOf = ({ dependence }: Policy): string | undefined =>
-  dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
+  dependence.flatMap((d) => tieKindColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
 
 function detailsOf(name: string, policy: Policy) {
   const { protect, budget, columns, relations, tables, dependence } = policy;
@@ -92,11 +92,11 @@ function detailsOf(name: string, policy: Policy) {
 
 /** Declared tie as written, without the locations of its files. */
 function plainTie(d: object): object {
-  const told = Object.entries(d).filter(([, v]) => ['string', 'number', 'boolean'].includes(typeof v) || Array.isArray(v));
-  return Object.fromEntries(told.filter(([, v]) => !(typeof v === 'string' && v.includes('/'))));
+  const fields = Object.entries(d).filter(([, v]) => ['string', 'number', 'boolean'].includes(typeof v) || Array.isArray(v));
+  return Object.fromEntries(fields.filter(([, v]) => !(typeof v === 'string' && v.includes('/'))));
 }
 
-export const routes = [
+export const policyRoutes = [
   defineRoute({
     name: 'policies',
     method: 'get',
@@ -155,7 +155,7 @@ export const routes = [
       'Promise of the policy and its missing declarations, in plain words. Loads every file that it names; spends nothing.',
     roles: everybody,
     works: true,
-    aside: true,
+    inWorker: true,
     answer: z.looseObject({
       ready: z.boolean(),
       undecided: z.boolean(),
@@ -166,12 +166,12 @@ export const routes = [
       warnings: z.array(z.string()),
     }),
     handle: async ({ served: { name, file, policy }, caller: { role } }) => {
-      const checked = (await aside({ file, digest: policy.digest, kind: 'check' })) as CheckedPolicy;
-      const { policy: _file, ledger: _ledger, population: _population, warnings, ...told } = checked;
+      const checked = (await runInWorker({ file, digest: policy.digest, kind: 'check' })) as CheckedPolicy;
+      const { policy: _file, ledger: _ledger, population: _population, warnings, ...fields } = checked;
       return {
         policy: name,
         population: publicName(policy),
-        ...told,
+        ...fields,
         explanation: sentencesOf(policy),
         // Ways in which the same people could get a second budget: with file names, so for stewards only.
         warnings: role === 'steward' ? warnings : [],

@@ -3,24 +3,24 @@ import { recordedAnswer, recordedReceipt } from '../../api/recorded.js';
 import { htmlReport } from '../../report/html.js';
 import { analysisReport, reportOf } from '../../report/report.js';
 import { everybody, type Role } from '../role.js';
-import { defineRoute, Told } from '../route.js';
-import { seenEntry } from './entry.js';
-import { receipt, release } from './shapes.js';
+import { defineRoute, RawBody } from '../route.js';
+import { visibleEntry } from './entry.js';
+import { receiptShape, releaseShape } from './shapes.js';
 
 const query = z.strictObject({
   tidy: z.enum(['true', 'false']).optional().describe('No negative counts, totals that agree.'),
 });
 const owners: readonly Role[] = ['steward', 'analyst'];
 
-export const routes = [
+export const recordedRoutes = [
   defineRoute({
     name: 'receipt',
     method: 'get',
     path: '/v1/policies/{policy}/receipts/{entry}',
     summary: 'Receipt of a ledger entry: its cost and its promise; analysts see their own.',
     roles: everybody,
-    answer: receipt,
-    handle: async (asked) => recordedReceipt(asked.served.session(asked.caller.name), await seenEntry(asked)),
+    answer: receiptShape,
+    handle: async (request) => recordedReceipt(request.served.session(request.caller.name), await visibleEntry(request)),
   }),
   defineRoute({
     name: 'answer',
@@ -29,9 +29,9 @@ export const routes = [
     summary: 'Recorded answer of a ledger entry, free; analysts see their own.',
     roles: owners,
     query,
-    answer: release,
-    handle: async (asked) =>
-      recordedAnswer(asked.served.session(asked.caller.name), await seenEntry(asked), asked.query.tidy === 'true'),
+    answer: releaseShape,
+    handle: async (request) =>
+      recordedAnswer(request.served.session(request.caller.name), await visibleEntry(request), request.query.tidy === 'true'),
   }),
   defineRoute({
     name: 'report',
@@ -40,22 +40,22 @@ export const routes = [
     summary: 'The same as a standalone page, to be kept or mailed.',
     roles: owners,
     query,
-    tells: 'text/html',
+    mediaType: 'text/html',
     answer: z.string(),
-    handle: async (asked) => {
-      const { policy } = asked.served;
-      const told = await recordedAnswer(
-        asked.served.session(asked.caller.name),
-        await seenEntry(asked),
-        asked.query.tidy === 'true',
+    handle: async (request) => {
+      const { policy } = request.served;
+      const recorded = await recordedAnswer(
+        request.served.session(request.caller.name),
+        await visibleEntry(request),
+        request.query.tidy === 'true',
       );
-      asked.more.headers['content-security-policy'] =
+      request.more.headers['content-security-policy'] =
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
-      return new Told(
+      return new RawBody(
         htmlReport(
-          told.tables
-            ? reportOf({ tables: told.tables, receipt: told.receipt }, policy)
-            : analysisReport(told.receipt, policy, [plainSection(told.result)]),
+          recorded.tables
+            ? reportOf({ tables: recorded.tables, receipt: recorded.receipt }, policy)
+            : analysisReport(recorded.receipt, policy, [plainSection(recorded.result)]),
         ),
       );
     },

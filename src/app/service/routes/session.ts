@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { Refused } from '../problem.js';
+import { Refusal } from '../problem.js';
 import { everybody, role } from '../role.js';
-import { type Asked, defineRoute } from '../route.js';
+import { defineRoute, type RouteRequest } from '../route.js';
 import { csrfOf } from '../sessions.js';
-import type { Token } from '../token.js';
+import type { AccessToken } from '../token.js';
 import { cookieName } from '../who.js';
 
 const signedIn = z.strictObject({
@@ -18,7 +18,7 @@ const signedIn = z.strictObject({
 const cookie = (secure: boolean, secret: string, seconds: number): string =>
   `${cookieName(secure)}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure ? '; Secure' : ''}`;
 
-export const routes = [
+export const sessionRoutes = [
   defineRoute({
     name: 'signIn',
     method: 'post',
@@ -30,12 +30,12 @@ export const routes = [
       z.strictObject({ token: z.string().max(200) }),
     ]),
     answer: signedIn,
-    handle: async (asked) => {
-      const { service, body, secure, more } = asked;
-      if (!asked.ownOrigin)
-        throw new Refused(403, 'ACCESS_DENIED', 'This came from another site.', 'Sign in from a page of this service.');
+    handle: async (request) => {
+      const { service, body, secure, more } = request;
+      if (!request.ownOrigin)
+        throw new Refusal(403, 'ACCESS_DENIED', 'This came from another site.', 'Sign in from a page of this service.');
       const token = 'code' in body ? service.sessions.redeem(body.code) : service.tokens.find(body.token);
-      if (!token) throw wrong(asked);
+      if (!token) throw wrong(request);
       const { secret, expires } = service.sessions.begin(token);
       more.caller = token;
       more.headers['set-cookie'] = cookie(secure, secret, Math.max(0, Math.floor((Date.parse(expires) - Date.now()) / 1000)));
@@ -53,7 +53,7 @@ export const routes = [
       name: caller.name,
       role: caller.role,
       ...(session !== undefined && { csrf: csrfOf(session) }),
-      expires: session === undefined ? (caller as Token).expires : (service.sessions.find(session)?.expires ?? ''),
+      expires: session === undefined ? (caller as AccessToken).expires : (service.sessions.find(session)?.expires ?? ''),
     }),
   }),
   defineRoute({
@@ -72,11 +72,11 @@ export const routes = [
 ];
 
 /** Codes and tokens that never existed, have expired or were used get the same refusal, and are counted. */
-function wrong({ service, address }: Asked): Refused {
+function wrong({ service, address }: RouteRequest): Refusal {
   const wait = service.guesses.wait(address);
   return wait > 0
-    ? new Refused(429, 'BUSY', 'Too many wrong tokens came from this address.', 'Come again after what Retry-After says.', wait)
-    : new Refused(
+    ? new Refusal(429, 'BUSY', 'Too many wrong tokens came from this address.', 'Come again after what Retry-After says.', wait)
+    : new Refusal(
         401,
         'ACCESS_DENIED',
         'This code or token opens nothing.',

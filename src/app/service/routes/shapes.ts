@@ -1,19 +1,19 @@
 import * as z from 'zod';
 
 /** Number that may be unbounded. */
-export const figure = z.union([z.number(), z.literal('inf'), z.literal('-inf')]);
+export const figureShape = z.union([z.number(), z.literal('inf'), z.literal('-inf')]);
 /** Common parts of answers. Objects may carry more than is listed: fields are only ever added. */
-export const budget = z.looseObject({
+export const budgetFigures = z.looseObject({
   total: z.number().describe('Epsilon of the policy.'),
   spent: z.number(),
   remaining: z.number(),
   delta: z.number(),
 });
 const guarantee = z.looseObject({ certified: z.boolean(), sentences: z.array(z.string()) });
-export const plan = z.looseObject({
+export const planShape = z.looseObject({
   label: z.string(),
   epsilon: z.number().describe('Share of the budget that it would use, ties included, in epsilon.'),
-  budget,
+  budget: budgetFigures,
   fits: z.boolean().describe('True if the budget admits it now.'),
   recorded: z
     .looseObject({ entry: z.number().int(), at: z.string() })
@@ -25,7 +25,7 @@ export const plan = z.looseObject({
   why: z.string(),
   guarantee,
 });
-export const receipt = z.looseObject({
+export const receiptShape = z.looseObject({
   label: z.string(),
   population: z.string(),
   at: z.string(),
@@ -34,8 +34,8 @@ export const receipt = z.looseObject({
   ledger: z.looseObject({ entry: z.number().int(), hash: z.string(), replayed: z.boolean() }),
 });
 const table = z.looseObject({ rows: z.array(z.looseObject({})) });
-export const release = z.looseObject({
-  receipt: receipt.optional().describe('Absent only for a stream none of whose steps is over.'),
+export const releaseShape = z.looseObject({
+  receipt: receiptShape.optional().describe('Absent only for a stream none of whose steps is over.'),
   tables: z.array(table).optional().describe('Tables, for queries and surveys.'),
   steps: z
     .array(z.looseObject({ step: z.number().int(), entry: z.number().int() }))
@@ -48,7 +48,7 @@ const question = z
   .describe(
     'A query ({"kind": "count"}), a list of queries, or one field that names a kind: sql, survey, workload, pattern, kmeans, classify, network, synth, stream.',
   );
-export const asking = z.strictObject({
+export const questionShape = z.strictObject({
   question,
   epsilon: z
     .union([z.string(), z.number()])

@@ -33,11 +33,11 @@ describe('truncation of long cells', () => {
         const before = rowsOf(text).slice(1);
         expect(read).toHaveLength(before.length);
         before.forEach((row, r) => {
-          row.forEach((said, c) => {
+          row.forEach((written, c) => {
             const now = read[r]![c]!;
-            if (bytes(said) <= longest) expect(now).toBe(said);
+            if (bytes(written) <= longest) expect(now).toBe(written);
             else {
-              expect(said.startsWith(now)).toBe(true);
+              expect(written.startsWith(now)).toBe(true);
               expect(bytes(now)).toBeGreaterThan(longest);
               expect(bytes(now)).toBeLessThanOrEqual(longest + 4);
             }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyDecoded, encodingOf } from './encoding.js';
+import { copyDecoded, guessEncoding } from './encoding.js';
 
 let folder: string;
 beforeAll(() => {
@@ -19,7 +19,7 @@ const write = (name: string, bytes: string | Buffer): string => {
   writeFileSync(join(folder, name), bytes);
   return join(folder, name);
 };
-const assumed = (bytes: string | Buffer) => encodingOf(write('a.csv', bytes));
+const assumed = (bytes: string | Buffer) => guessEncoding(write('a.csv', bytes));
 
 describe('text that is not UTF-8', () => {
   it.each(files.map((file) => [file.label, file] as const))('text in %s decodes as in Python', async (label, { bytes, text }) => {

@@ -9,11 +9,11 @@ const assumedEncoding = 'windows-1252';
  * Most likely encoding of a CSV; undefined for UTF-8. It reads every byte, so one record may decide
  * it: it is used only to draft a policy, and a release uses the encoding that the policy states.
  */
-export async function encodingOf(path: string): Promise<string | undefined> {
+export async function guessEncoding(path: string): Promise<string | undefined> {
   const counts = new LetterCount();
   for await (const block of unpacked(path)) {
-    const told = counts.write(block);
-    if (told !== undefined) return told;
+    const marked = counts.write(block);
+    if (marked !== undefined) return marked;
   }
   // One damaged byte among valid UTF-8 letters is no evidence of another encoding.
   return counts.strange > counts.letters ? assumedEncoding : undefined;

@@ -17,9 +17,9 @@ const longest = 4 << 20;
 export async function readCsvHeader(path: string, file = path): Promise<CsvHeader> {
   const malformed = (message: string, hint: string) => new Fault('DATA_MALFORMED', message, hint, { place: { file, line: 1 } });
   const first = await lineAt(path, 0, malformed);
-  const told = separatorLine.exec(first)?.[1];
-  const line = told === undefined ? first : await lineAt(path, 1, malformed);
-  const delimiter = told ?? detectDelimiter(line);
+  const declared = separatorLine.exec(first)?.[1];
+  const line = declared === undefined ? first : await lineAt(path, 1, malformed);
+  const delimiter = declared ?? detectDelimiter(line);
   const cells = parseCsv(line, delimiter)?.[0]?.cells;
   if (!cells)
     throw malformed(
@@ -37,7 +37,7 @@ export async function readCsvHeader(path: string, file = path): Promise<CsvHeade
       );
     seen.add(folded);
   }
-  return { names, delimiter, before: told === undefined ? 0 : 1 };
+  return { names, delimiter, before: declared === undefined ? 0 : 1 };
 }
 
 type Malformed = (message: string, hint: string) => Fault;

@@ -12,7 +12,7 @@ export interface CsvPart {
  * Splits a wide CSV into files of some columns each, so that a reader need not scan all columns. Returns undefined, leaving
  * the file as it is, if any quote occurs, a line has another number of delimiters, or the parts take more than `most` bytes.
  */
-export async function splitColumns(
+export async function splitCsvColumns(
   path: string,
   { names, delimiter }: CsvHeader,
   { atOnce, most, to }: { readonly atOnce: number; readonly most: number; readonly to: (part: number) => string },

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../../../policy/code.js';
 import type { SourceColumn } from '../engine.js';
-import { type Shown, type ShownColumn, selectAll } from '../shown.js';
+import { type SourceView, type SourceViewColumn, selectAll } from '../shown.js';
 import { type EngineSource, gridText } from '../source.js';
 import { storedPlace } from './dialect.js';
-import { name, type Scan, type ScanColumn, text, unless } from './scan.js';
+import { identifierSql, type Scan, type ScanColumn, textLiteral, unless } from './scan.js';
 
 /** Positions of this many codes fit into one byte. */
-const mostCodes = 255;
+const maxCodes = 255;
 /** As a literal: a thousand expressions to be folded are a second of planning. */
 const blanks = `' \t\r\n'`;
 
 export interface CodedScan {
   readonly columns: readonly SourceColumn[];
-  readonly shown: Shown;
+  readonly shown: SourceView;
 }
 
 /**
@@ -25,11 +25,11 @@ export async function codeColumns(
   connection: DuckDBConnection,
   scan: Scan,
   domains: EngineSource['domains'],
-  beside: boolean,
+  alongside: boolean,
 ): Promise<CodedScan> {
   const types = await codeTypes(connection, domains ?? new Map());
   const taken = new Set(scan.columns.map((c) => c.name.toLowerCase()));
-  const list: ShownColumn[] = [];
+  const list: SourceViewColumn[] = [];
   const columns = scan.columns.map((column, i): SourceColumn => {
     const { name: own, type, expression, from, block } = column;
     const place = from === undefined ? {} : { from };
@@ -37,11 +37,11 @@ export async function codeColumns(
     const codeType = types.get(own);
     const coded = codeType && codeOf(column, codeType);
     const shown = `fugu_code_${i}`;
-    if (!coded || (beside && (taken.has(shown) || type === 'integer'))) {
+    if (!coded || (alongside && (taken.has(shown) || type === 'integer'))) {
       list.push({ name: own, expression, ...place });
       return { name: own, type, ...here };
     }
-    if (beside) {
+    if (alongside) {
       list.push({ name: own, expression }, { name: shown, expression: coded });
       return { name: own, type, coded: shown, domain: codeType!.codes };
     }
@@ -49,28 +49,28 @@ export async function codeColumns(
     const text = `fugu_text_${i}`;
     const known = { name: own, type: 'text', ...here, domain: codeType!.codes } as const;
     if (from === undefined || column.longest === undefined || taken.has(text)) return known;
-    list.push({ name: text, expression: name(own), from });
+    list.push({ name: text, expression: identifierSql(own), from });
     return { ...known, written: { column: text, longest: column.longest } };
   });
   return { columns, shown: { from: scan.from, columns: list } };
 }
 
 /** Limit on numeric columns with places: with more, planning the statement would take longer than running it. */
-const mostPlaced = 200;
+const maxPlaced = 200;
 
 /** Adds a column with the place of each number, computed from the cells shown. The policy alone decides which columns get one. */
-export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['grids']): CodedScan {
+export function withPlaceColumns({ columns, shown }: CodedScan, grids: EngineSource['grids']): CodedScan {
   const taken = new Set(shown.columns.map((c) => c.name.toLowerCase()));
-  const places: ShownColumn[] = [];
+  const places: SourceViewColumn[] = [];
   const placed = columns.map((column, i): SourceColumn => {
     const grid = grids?.get(column.name);
     const own = `fugu_place_${i}`;
-    if (!grid || column.type !== 'real' || taken.has(own) || places.length === mostPlaced) return column;
-    places.push({ name: own, expression: storedPlace(name(column.name), grid) });
+    if (!grid || column.type !== 'real' || taken.has(own) || places.length === maxPlaced) return column;
+    places.push({ name: own, expression: storedPlace(identifierSql(column.name), grid) });
     return { ...column, places: { column: own, grid: gridText(grid) } };
   });
   if (places.length === 0) return { columns, shown };
-  const all = [...shown.columns.map((c) => ({ name: c.name, expression: name(c.name) })), ...places];
+  const all = [...shown.columns.map((c) => ({ name: c.name, expression: identifierSql(c.name) })), ...places];
   return { columns: placed, shown: { from: `(${selectAll(shown)})`, columns: all } };
 }
 
@@ -78,7 +78,7 @@ export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['g
 function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { named, whole }: CodeType): string | undefined {
   const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
   // Nearly every text is a code already; only the others need the longer expression.
-  const [plain, closer] = code === undefined ? [expression, expression] : [name(own), code];
+  const [plain, closer] = code === undefined ? [expression, expression] : [identifierSql(own), code];
   if (type === 'text') return unless(missing, `coalesce(${cast(plain)}, ${cast(`trim(${closer}, ${blanks})`)})`);
   if (!whole) return undefined;
   if (type === 'integer') return cast(`CAST(${expression} AS VARCHAR)`);
@@ -102,8 +102,8 @@ async function codeTypes(
   const byList = new Map<string, CodeType>();
   const types = new Map<string, CodeType>();
   for (const [own, codes] of domains) {
-    if (codes.length === 0 || codes.length > mostCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
-    const list = codes.map(text).join(', ');
+    if (codes.length === 0 || codes.length > maxCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
+    const list = codes.map(textLiteral).join(', ');
     if (!byList.has(list)) {
       // Named by its codes: side tables have types of their own.
       const named = `fugu_codes_${createHash('sha256').update(list).digest('hex').slice(0, 32)}`;

@@ -17,8 +17,8 @@ describe('a connection', () => {
 
   it('a connection that is being made during close serves nobody', async () => {
     const connections = new Connections(await DuckDBInstance.create(':memory:'), 60_000);
-    const asked = connections.lease().catch((e: unknown) => e);
+    const requested = connections.lease().catch((e: unknown) => e);
     await connections.close();
-    expect(await asked).toMatchObject({ name: 'Fault', message: 'The database is closed.' });
+    expect(await requested).toMatchObject({ name: 'Fault', message: 'The database is closed.' });
   });
 });

@@ -12,13 +12,13 @@ const text = (x: string): string => `CAST(${x} AS VARCHAR)`;
 const constant = (x: number): string => `CAST('${x}' AS DOUBLE)`;
 
 /** A cast alone reads more: "1_000", "nan", "inf". */
-export const numberInText = (cell: string, mark: DecimalMark = '.'): string => {
+export const duckdbNumberInText = (cell: string, mark: DecimalMark = '.'): string => {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   return `CASE WHEN regexp_full_match(${cell}, '${numberPatterns[mark]}') THEN TRY_CAST(${pointed} AS DOUBLE) END`;
 };
 
 /** TRY_CAST knows how many days a month has. */
-export const dayInText = (cell: string): string => {
+export const duckdbDayInText = (cell: string): string => {
   const date = `trim(${cell}, ${blanks})`;
   return `CASE WHEN regexp_full_match(${date}, '${datePattern}') THEN CAST(TRY_CAST(left(${date}, 10) AS DATE) - DATE '1970-01-01' AS BIGINT) END`;
 };
@@ -70,9 +70,9 @@ export const duckdb: Dialect = {
   whole: (x) => `CAST(${x} AS BIGINT)`,
   wide: (x) => `CAST(${x} AS HUGEINT)`,
   constant,
-  numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(cell) : cell),
-  numberInText,
-  dayInText,
+  numberIn: (cell, type) => (type === 'text' ? duckdbNumberInText(cell) : type === 'boolean' ? real(cell) : cell),
+  numberInText: duckdbNumberInText,
+  dayInText: duckdbDayInText,
   wholeInText: (cell) => `CASE WHEN regexp_full_match(trim(${cell}), '-?[0-9]{1,15}') THEN TRY_CAST(trim(${cell}) AS BIGINT) END`,
   // Trimming takes many times as long as looking at both ends, and nearly every text has none to trim.
   trimmed: (cell) => `CASE WHEN ord(${cell}) > 32 AND ord(right(${cell}, 1)) > 32 THEN ${cell} ELSE trim(${cell}, ${blanks}) END`,
@@ -83,10 +83,10 @@ export const duckdb: Dialect = {
   placeIn,
   blocks: {
     // Neither looks at NULL.
-    held: (whole, low, high) => `least(greatest(${whole}, ${low}), ${high})`,
-    endless: (real, grid) => `TRY_CAST(${above(real, grid)} AS BIGINT)`,
+    clamp: (whole, low, high) => `least(greatest(${whole}, ${low}), ${high})`,
+    unboundedPlace: (real, grid) => `TRY_CAST(${above(real, grid)} AS BIGINT)`,
     // Of NULLs alone it is NULL.
-    many: (test) => `coalesce(count_if(${test}), 0)`,
+    countWhere: (test) => `coalesce(count_if(${test}), 0)`,
   },
   quotient: (whole, divisor) => `${whole} // ${divisor}`,
   rounded: (x) => `CAST(ROUND(${x}) AS BIGINT)`,

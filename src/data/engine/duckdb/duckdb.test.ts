@@ -24,7 +24,7 @@ import { bindBatch } from '../../../query/bind.js';
 import { countByDatabase } from '../../../query/count/count.js';
 import { parseBatch } from '../../../query/parse.js';
 import { openEngine } from '../../terms/open.js';
-import type { Engine, Pinned } from '../engine.js';
+import type { Engine, Snapshot } from '../engine.js';
 import { sweepTempFolders } from '../temp-folder.js';
 
 let folder: string;
@@ -56,7 +56,7 @@ async function fault(promise: Promise<unknown>): Promise<Fault> {
   expect(found).toBeInstanceOf(Fault);
   return found as Fault;
 }
-const scalar = async (engine: Pinned, sql: string) => (await engine.rows({ sql, values: [] })).open()[0]![0];
+const scalar = async (engine: Snapshot, sql: string) => (await engine.rows({ sql, values: [] })).open()[0]![0];
 const friendOf = (table: string) => [{ name: 'friend', table, columns: ['a', 'b'], symmetric: true }];
 
 const paths = new WeakMap<Engine, string>();
@@ -351,7 +351,7 @@ describe('limits of the engine', () => {
       ':memory:',
       `COPY (SELECT range AS i, CASE WHEN range = 290000 THEN 'x' ELSE '1' END AS s FROM range(300000)) TO '${source}'`,
     );
-    const drain = async (engine: Pinned, sql: string, pause = 0) => {
+    const drain = async (engine: Snapshot, sql: string, pause = 0) => {
       let rows = 0;
       for await (const block of engine.stream({ sql, values: [] })) {
         rows += block.open().rows;
@@ -373,7 +373,7 @@ describe('limits of the engine', () => {
   it('closing the engine stops running statements', async () => {
     const engine = await openNow({ source: file('.csv', 'a\n1\n') });
     const sql = 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b';
-    const asked = fault(engine.rows({ sql, values: [] }));
+    const queried = fault(engine.rows({ sql, values: [] }));
     const streamed = fault(
       (async () => {
         for await (const block of engine.stream({ sql: 'SELECT * FROM range(1000000000)', values: [] }))
@@ -382,7 +382,7 @@ describe('limits of the engine', () => {
     );
     await new Promise((begun) => setTimeout(begun, 100));
     await engine.close();
-    expect((await Promise.all([asked, streamed])).map((f) => f.exit)).toEqual([5, 5]);
+    expect((await Promise.all([queried, streamed])).map((f) => f.exit)).toEqual([5, 5]);
   });
 
   it('leftovers of dead processes are removed, and nothing else', async () => {
@@ -400,7 +400,7 @@ describe('limits of the engine', () => {
     const source = file('.parquet');
     await duck(':memory:', `COPY (SELECT range AS a, hash(range) AS b FROM range(60000)) TO '${source}'`);
     const engine = await openNow({ source }, { memory: 32 * 2 ** 20 });
-    const before = await engine.engine.pin();
+    const before = await engine.engine.snapshot();
     await duck(':memory:', `COPY (SELECT range AS a, hash(range) AS b FROM range(60001)) TO '${source}'`);
     expect((await fault(before.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] }))).message).toMatch(/changed/);
     await before.close();

@@ -1,21 +1,21 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../../../base/errors.js';
-import { type FileState, lookAt } from '../data-file.js';
-import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.js';
+import { type FileState, fileState } from '../data-file.js';
+import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
 import type { EngineSource } from '../source.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
 import { timeLeft } from '../time-left.js';
-import { columnNamed, WithoutRows } from '../without.js';
+import { sourceColumnNamed, WithoutRows } from '../without.js';
 import { Connections } from './connections.js';
 import { duckdb } from './dialect.js';
 import { duckdbFault } from './fault.js';
-import { KeptRows } from './kept-rows.js';
-import { filesOf, type Loaded, Loader } from './loading.js';
+import { HeldResults } from './kept-rows.js';
+import { filesOf, type LoadedData, Loader } from './loading.js';
 import { NameLists, notIn } from './name-lists.js';
-import { DuckdbPin, type Held, leastRows, type Reading } from './pin.js';
+import { type DuckdbShared, DuckdbSnapshot, type HeldData, leastRows } from './pin.js';
 
 export async function openDuckdb(source: EngineSource, limits: EngineLimits): Promise<Engine> {
-  const files = await Promise.all(filesOf(source).map(lookAt));
+  const files = await Promise.all(filesOf(source).map(fileState));
   const folder = await makeTempFolder();
   let instance: DuckDBInstance | undefined;
   try {
@@ -50,8 +50,8 @@ class DuckdbEngine implements Engine {
   readonly #connections: Connections;
   readonly #loader: Loader;
   readonly #lists = new NameLists();
-  readonly #reading: Reading;
-  #held: Held;
+  readonly #reading: DuckdbShared;
+  #held: HeldData;
   #loading: Promise<unknown> = Promise.resolve();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -61,7 +61,7 @@ class DuckdbEngine implements Engine {
     folder: string,
     connections: Connections,
     loader: Loader,
-    loaded: Loaded,
+    loaded: LoadedData,
   ) {
     this.source = source;
     this.room = limits.room ?? limits.memory;
@@ -83,19 +83,19 @@ class DuckdbEngine implements Engine {
     };
   }
 
-  async pin(): Promise<Pinned> {
+  async snapshot(): Promise<Snapshot> {
     const left = timeLeft(this.#limits);
     // One at a time, so that a change is taken in once.
     const turn = this.#loading.then(() => this.#present());
     this.#loading = turn.catch(() => undefined);
     const held = await turn;
-    return new DuckdbPin(held, this.#reading, left, () => this.#letGo(held));
+    return new DuckdbSnapshot(held, this.#reading, left, () => this.#letGo(held));
   }
 
-  async #present(): Promise<Held> {
+  async #present(): Promise<HeldData> {
     this.#connections.refuseClosed();
     const { files } = this.#held.loaded;
-    const now = await Promise.all(files.map(({ path }) => lookAt(path)));
+    const now = await Promise.all(files.map(({ path }) => fileState(path)));
     if (!sameMarks(now, files)) {
       // A database was attached once and for all: what lies under its name now is not what would be read.
       if (now[0]!.kind === 'duckdb' && now[0]!.mark !== files[0]!.mark) throw replaced();
@@ -107,13 +107,13 @@ class DuckdbEngine implements Engine {
     return this.#held;
   }
 
-  async #letGo(held: Held): Promise<void> {
+  async #letGo(held: HeldData): Promise<void> {
     held.pins--;
     if (held.pins === 0 && held !== this.#held) await this.#loader.drop(tablesIn(held));
   }
 
   async without(column: string, names: readonly string[]): Promise<Engine> {
-    await pinned(this, async (data) => columnNamed(await data.columns(), column));
+    await withSnapshot(this, async (data) => sourceColumnNamed(await data.columns(), column));
     const table = await this.#lists.table(names, (write) => this.#connections.use(({ connection }) => write(connection)));
     return new WithoutRows(this, column, notIn(table));
   }
@@ -123,15 +123,15 @@ class DuckdbEngine implements Engine {
   }
 }
 
-const holding = (loaded: Loaded): Held => ({
+const holding = (loaded: LoadedData): HeldData => ({
   loaded,
   pins: 0,
   size: loaded.rows,
   counts: new Map(),
-  kept: new KeptRows(leastRows),
+  kept: new HeldResults(leastRows),
 });
 
-const tablesIn = ({ loaded, kept }: Held): readonly string[] => [...loaded.tables, ...kept.tables];
+const tablesIn = ({ loaded, kept }: HeldData): readonly string[] => [...loaded.tables, ...kept.tables];
 
 const replaced = (): Fault =>
   new Fault('ENGINE_FAILED', 'The database file was changed or replaced since it was opened.', 'Open the data again.');

@@ -1,14 +1,14 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it } from 'vitest';
 import type { HeldRows } from '../engine.js';
-import { KeptRows } from './kept-rows.js';
+import { HeldResults } from './kept-rows.js';
 
 const statement = { sql: 'SELECT 1 AS a', values: [] };
 const found: HeldRows = { table: 'kept', rows: 1 };
 
 describe('stored results', () => {
   it('a result is computed once for all callers, and again for those who waited for one that ran out of time', async () => {
-    const kept = new KeptRows();
+    const kept = new HeldResults();
     let fail = (_: Error) => {};
     const late = new Promise<HeldRows>((_, reject) => (fail = reject));
     let begun = 0;
@@ -28,12 +28,16 @@ describe('stored results', () => {
   });
 
   it('callers whose own computation fails all fail, and a later one succeeds', async () => {
-    const kept = new KeptRows();
+    const kept = new HeldResults();
     const failing = async (): Promise<HeldRows> => {
       throw new Error('late');
     };
-    const asked = [kept.hold(statement, 1, 9, failing), kept.hold(statement, 1, 9, failing), kept.hold(statement, 1, 9, failing)];
-    expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    const requested = [
+      kept.hold(statement, 1, 9, failing),
+      kept.hold(statement, 1, 9, failing),
+      kept.hold(statement, 1, 9, failing),
+    ];
+    expect((await Promise.allSettled(requested)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(await kept.hold(statement, 1, 9, async () => found)).toBe(found);
   });
 
@@ -41,7 +45,7 @@ describe('stored results', () => {
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
     try {
-      const kept = new KeptRows();
+      const kept = new HeldResults();
       const rows = (n: number) => ({ sql: `SELECT i, ${n} AS n FROM range(${n}) AS t(i)`, values: [] });
       const hold = (n: number) => kept.hold(rows(n), 2, 20, (write) => write(connection));
       expect((await hold(6))!.rows).toBe(6);
@@ -51,13 +55,13 @@ describe('stored results', () => {
       expect((await hold(6))!.rows).toBe(6);
       const tables = await connection.runAndReadAll("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'fugu_kept_%'");
       expect(Number(tables.getRows()[0]![0])).toBe(2);
-      const both = new KeptRows();
+      const both = new HeldResults();
       const found = await Promise.all([3, 4].map((n) => both.hold(rows(n), 2, 10, (write) => write(connection))));
       expect(found.filter((held) => held !== undefined)).toHaveLength(1);
-      const wide = new KeptRows(8);
+      const wide = new HeldResults(8);
       const few = await Promise.all([1, 2].map((n) => wide.hold(rows(n), 2, 20, (write) => write(connection))));
       expect(few.filter((held) => held !== undefined)).toHaveLength(1);
-      expect(await new KeptRows(8).hold(rows(1), 3, 20, (write) => write(connection))).toBeUndefined();
+      expect(await new HeldResults(8).hold(rows(1), 3, 20, (write) => write(connection))).toBeUndefined();
     } finally {
       instance.closeSync();
     }

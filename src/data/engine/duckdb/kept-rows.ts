@@ -7,7 +7,7 @@ import { countRows } from './loading.js';
 let made = 0;
 
 /** Results stored in tables of their own, for as long as the state of the data they were computed from. */
-export class KeptRows {
+export class HeldResults {
   readonly #known: Record<string, Promise<HeldRows | undefined>> = {};
   readonly tables: string[] = [];
   readonly #leastRows: number;
@@ -22,12 +22,12 @@ export class KeptRows {
   hold(
     { sql, values }: Statement,
     columns: number,
-    room: number,
+    capacity: number,
     use: (write: (connection: DuckDBConnection) => Promise<HeldRows | undefined>) => Promise<HeldRows | undefined>,
   ): Promise<HeldRows | undefined> {
     return once(this.#known, JSON.stringify([sql, values.map(String)]), () =>
       use(async (connection) => {
-        const left = () => Math.floor((room - this.#cells) / columns);
+        const left = () => Math.floor((capacity - this.#cells) / columns);
         const most = left();
         if (most < this.#leastRows) return undefined;
         const table = `main.fugu_kept_${++made}`;

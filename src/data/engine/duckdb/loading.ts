@@ -6,19 +6,19 @@ import { copyReadable, copySurvey } from '../csv/copy.js';
 import { copyDecoded } from '../csv/encoding.js';
 import { examineCsv, malformedLines } from '../csv/form.js';
 import { readCsvHeader } from '../csv/header.js';
-import { splitColumns } from '../csv/split.js';
+import { splitCsvColumns } from '../csv/split.js';
 import { isPacked } from '../csv/text.js';
-import { changedMeanwhile, type FileState, logOf, lookAt } from '../data-file.js';
+import { changedMeanwhile, type FileState, fileState, logOf } from '../data-file.js';
 import type { EngineLimits, SourceColumn, Statement } from '../engine.js';
-import { heldIn, type Shown, seen, selectAll, shower } from '../shown.js';
+import { type SourceView, selectAll, storedIn, viewClause, viewInjector } from '../shown.js';
 import type { CellReadings, EngineSource, RelationSource } from '../source.js';
 import { relationView } from '../structure.js';
-import { codeColumns, withPlaces } from './coded.js';
+import { codeColumns, withPlaceColumns } from './coded.js';
 import type { Connections } from './connections.js';
 import { cannotSplit } from './fault.js';
 import { blockOfColumns, readAll } from './readings.js';
 import { bothWays, tuplesOnce } from './relation.js';
-import { attached, type CsvScan, type Scan, type ScanOptions, scanFile, text, withoutLong } from './scan.js';
+import { attached, type CsvScan, type Scan, type ScanOptions, scanFile, textLiteral, withoutLong } from './scan.js';
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
@@ -48,7 +48,7 @@ function fitsInMemory(file: FileState, columns: number, { memory, threads }: Eng
 }
 
 /** The data in one state of its files. Never modified: changed files are loaded as a new instance. */
-export interface Loaded {
+export interface LoadedData {
   readonly files: readonly FileState[];
   readonly columns: readonly SourceColumn[];
   /** Columns of the side tables. */
@@ -73,9 +73,9 @@ export const filesOf = (source: EngineSource): string[] => [
 ];
 
 /** A table as it was read. */
-interface Read {
+interface ReadTable {
   readonly columns: readonly SourceColumn[];
-  readonly shown: Shown;
+  readonly shown: SourceView;
   readonly held: boolean;
   readonly rows?: number;
 }
@@ -101,10 +101,10 @@ export class Loader {
   async seal(files: readonly FileState[]): Promise<void> {
     const data = files[0]!;
     await this.#connections.use(async ({ connection }) => {
-      if (data.kind === 'duckdb') await connection.run(`ATTACH ${text(data.path)} AS ${attached} (READ_ONLY)`);
+      if (data.kind === 'duckdb') await connection.run(`ATTACH ${textLiteral(data.path)} AS ${attached} (READ_ONLY)`);
       const parts = Array.from({ length: mostParts }, (_, k) => this.#partOf(k));
       const paths = [...files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]), this.#decodedData, ...parts];
-      await connection.run(`SET allowed_paths = [${paths.map(text).join(', ')}]`);
+      await connection.run(`SET allowed_paths = [${paths.map(textLiteral).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
     }, data.path);
@@ -120,8 +120,8 @@ export class Loader {
     return join(this.#folder, `part-${part}.csv`);
   }
 
-  async load(): Promise<Loaded> {
-    const files = await Promise.all(filesOf(this.#source).map(lookAt));
+  async load(): Promise<LoadedData> {
+    const files = await Promise.all(filesOf(this.#source).map(fileState));
     const data = files[0]!;
     const options = this.#optionsOf(this.#source);
     const load = ++this.#loads;
@@ -137,12 +137,12 @@ export class Loader {
       );
     try {
       const { shown, held, columns, rows } = await readOne(data, this.#source, `fugu_loaded_${load}`);
-      const beside = new Map<string, Read>();
+      const sideTables = new Map<string, ReadTable>();
       const watched = held ? [] : [data];
       for (const own of this.#source.tables ?? []) {
         const file = files.find((f) => f.path === (own.source ?? data.path))!;
-        const read = await readOne(file, own, `fugu_loaded_${load}_${beside.size}`);
-        beside.set(own.name, read);
+        const read = await readOne(file, own, `fugu_loaded_${load}_${sideTables.size}`);
+        sideTables.set(own.name, read);
         if (!read.held) watched.push(file);
       }
       const relations = new Map<string, readonly string[]>();
@@ -157,13 +157,13 @@ export class Loader {
           file.path,
         );
         const view = relationView(relation.name);
-        relations.set(view, [seen(view, sql)]);
+        relations.set(view, [viewClause(view, sql)]);
       }
-      const shownBeside = new Map([...beside].map(([name, read]) => [name, read.shown]));
+      const sideViews = new Map([...sideTables].map(([name, read]) => [name, read.shown]));
       return {
         columns,
-        tableColumns: new Map([...beside].map(([name, read]) => [name, read.columns])),
-        show: shower(shown, relations, shownBeside),
+        tableColumns: new Map([...sideTables].map(([name, read]) => [name, read.columns])),
+        show: viewInjector(shown, relations, sideViews),
         ...(rows !== undefined && { rows }),
         files,
         watched,
@@ -202,7 +202,7 @@ export class Loader {
       at === 0 && plain && !folded && header.names.length > mostHeld && header.names.length <= mostParts * blockOfColumns;
     const parts =
       split &&
-      (await splitColumns(text, header, { atOnce: blockOfColumns, most: this.#limits.spill, to: (k) => this.#partOf(k) }));
+      (await splitCsvColumns(text, header, { atOnce: blockOfColumns, most: this.#limits.spill, to: (k) => this.#partOf(k) }));
     const csv = { header, records, path: plain ? text : this.#copyOf(at), single: folded, ...(parts && { parts }) };
     return work(csv).catch((error: unknown) => {
       if (!cannotSplit(error)) throw error;
@@ -249,13 +249,13 @@ export class Loader {
     table: string,
     tables: string[],
     csv?: CsvScan,
-  ): Promise<Read> {
+  ): Promise<ReadTable> {
     const found = await scanFile(connection, data, own.table, this.#optionsOf(own), csv);
     const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, found.columns.length, this.#limits);
     const scan = csv || data.kind === 'statfile' ? found : await this.#shortened(connection, found, held);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
     const read = await codeColumns(connection, scan, own.domains, !held && !csv);
-    const coded = held ? withPlaces(read, own.grids) : read;
+    const coded = held ? withPlaceColumns(read, own.grids) : read;
     if (held) {
       tables.push(table);
       await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${selectAll(coded.shown)}`);
@@ -263,9 +263,9 @@ export class Loader {
     // The splitter has verified that every line has the same number of cells.
     const rows = csv && (await countRows(connection, held ? table : (scan.columns[0]?.from ?? scan.from)));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
-    if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
+    if ((await fileState(data.path)).mark !== data.mark) throw changedMeanwhile();
     if (data.kind === 'statfile' && held) await connection.run(`DROP TABLE ${scan.from}`);
-    const shown = held ? heldIn(table, coded.shown) : coded.shown;
+    const shown = held ? storedIn(table, coded.shown) : coded.shown;
     return { columns: coded.columns, shown, held, ...(rows !== undefined && { rows }) };
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Staying } from '../without.js';
+import type { KeepTest } from '../without.js';
 
 /** Lists of names, each in a table of its own that is written once and never changed: engines without the same names share it. */
 export class NameLists {
@@ -36,5 +36,5 @@ async function write(connection: DuckDBConnection, table: string, names: readonl
 
 /** No name is empty, so rows without one stay. */
 export const notIn =
-  (table: string): Staying =>
+  (table: string): KeepTest =>
   (own) => ({ test: `coalesce(${own}, '') NOT IN (SELECT name FROM main.${table})`, values: [] });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ownDuckDb } from '../../../../test/own-duckdb.js';
-import { generator, nearestDouble, numberSaid, words } from '../../../../test/ugly-cells.js';
+import { nearestDouble, parseNumberText, seededPick, uglyWords } from '../../../../test/ugly-cells.js';
 import { numberFromText } from '../../../policy/number-text.js';
-import { numberInText } from './dialect.js';
+import { duckdbNumberInText } from './dialect.js';
 
 const database = ownDuckDb();
 
 /** The numbers the database finds in texts; NULL as NaN, as JavaScript has it. */
-async function inDatabase(texts: readonly string[], expression = numberInText('t')): Promise<number[]> {
+async function inDatabase(texts: readonly string[], expression = duckdbNumberInText('t')): Promise<number[]> {
   await database.connection.run('CREATE OR REPLACE TABLE texts (i INTEGER, t VARCHAR)');
   const appender = await database.connection.createAppender('texts');
   texts.forEach((text, i) => {
@@ -20,7 +20,7 @@ async function inDatabase(texts: readonly string[], expression = numberInText('t
   return rows.map(([x]) => (x === null ? Number.NaN : (x as number)));
 }
 const same = (a: number, b: number): boolean => Object.is(a + 0, b + 0);
-const apart = (texts: readonly string[], a: readonly number[], b: readonly number[]) =>
+const differing = (texts: readonly string[], a: readonly number[], b: readonly number[]) =>
   texts.filter((_, i) => !same(a[i]!, b[i]!)).slice(0, 5);
 
 function everyText(alphabet: string, length: number): string[] {
@@ -34,7 +34,7 @@ function everyText(alphabet: string, length: number): string[] {
 }
 
 function longDecimals(count: number): string[] {
-  const pick = generator(7);
+  const pick = seededPick(7);
   const digits = (n: number) => Array.from({ length: n }, () => pick(10)).join('');
   return Array.from({ length: count }, () => {
     const sign = ['', '-', '+'][pick(3)]!;
@@ -44,7 +44,7 @@ function longDecimals(count: number): string[] {
 }
 /** Half way between two doubles, and a little to either side: where a careless conversion rounds the wrong way. */
 function halves(count: number): string[] {
-  const pick = generator(11);
+  const pick = seededPick(11);
   return Array.from({ length: count }, () => {
     const mantissa = 2n ** 53n + BigInt(pick(2 ** 30)) * 2n + 1n;
     const shift = pick(60);
@@ -63,7 +63,7 @@ describe('the number in a text', () => {
     ] as const) {
       const texts = everyText(alphabet, length);
       expect(
-        apart(
+        differing(
           texts,
           await inDatabase(texts),
           texts.map((text) => numberFromText(text)),
@@ -75,37 +75,37 @@ describe('the number in a text', () => {
   it('both read decimal commas alike, and then a text with a point is no number', async () => {
     const texts = everyText('05,.e- ', 5);
     const here = texts.map((text) => numberFromText(text, ','));
-    expect(apart(texts, await inDatabase(texts, numberInText('t', ',')), here)).toEqual([]);
+    expect(differing(texts, await inDatabase(texts, duckdbNumberInText('t', ',')), here)).toEqual([]);
     expect(numberFromText('1,5', ',')).toBe(1.5);
     for (const [text, mark] of [['1.500', ','], ['1.500,5', ','], ['1,5', '.'], ['1,5,0', ',']] as const) // biome-ignore format: one line
       expect([text, numberFromText(text, mark)]).toEqual([text, Number.NaN]);
   });
 
   it('both read the double nearest to the text', async () => {
-    const texts = [...longDecimals(4000), ...halves(2000), ...words];
-    const said = texts.map((text) => {
-      const exact = numberSaid(text);
+    const texts = [...longDecimals(4000), ...halves(2000), ...uglyWords];
+    const readings = texts.map((text) => {
+      const exact = parseNumberText(text);
       return exact === undefined ? Number.NaN : nearestDouble(exact);
     });
     expect(
-      apart(
+      differing(
         texts,
         texts.map((text) => numberFromText(text)),
-        said,
+        readings,
       ),
     ).toEqual([]);
-    expect(apart(texts, await inDatabase(texts), said)).toEqual([]);
+    expect(differing(texts, await inDatabase(texts), readings)).toEqual([]);
   });
 
   it('a plain cast in the database, or a plain conversion in JavaScript, would give other numbers', async () => {
     const texts = everyText('1_xe', 3).concat('nan', 'inf', '0x1', ' ');
     expect(
-      apart(
+      differing(
         texts,
         await inDatabase(texts, 'TRY_CAST(t AS DOUBLE)'),
         texts.map((text) => numberFromText(text)),
       ),
     ).not.toEqual([]);
-    expect(apart(texts, await inDatabase(texts), texts.map(Number))).not.toEqual([]);
+    expect(differing(texts, await inDatabase(texts), texts.map(Number))).not.toEqual([]);
   });
 });

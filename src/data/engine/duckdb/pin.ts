@@ -1,16 +1,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../../../base/errors.js';
-import { changedMeanwhile, contentDigest, lookAt } from '../data-file.js';
-import type { Cell, Chunk, HeldRows, Pinned, SourceColumn, Statement } from '../engine.js';
+import { changedMeanwhile, contentDigest, fileState } from '../data-file.js';
+import type { Cell, Chunk, HeldRows, Snapshot, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
-import { digestOf, type EngineSource } from '../source.js';
+import { dataDigest, type EngineSource } from '../source.js';
 import type { TimeLeft } from '../time-left.js';
 import { allRows } from '../without.js';
 import { readChunk } from './cells.js';
 import type { Connections, Lease } from './connections.js';
 import { duckdb } from './dialect.js';
-import type { KeptRows } from './kept-rows.js';
-import { countRows, type Loaded, leastColumn } from './loading.js';
+import type { HeldResults } from './kept-rows.js';
+import { countRows, type LoadedData, leastColumn } from './loading.js';
 import { TextNumbers } from './text-numbers.js';
 
 /** Share of memory for all results stored from one state of the data, and the bytes assumed per cell. */
@@ -19,18 +19,18 @@ const cellRoom = 64;
 export const leastRows = Math.ceil(leastColumn / cellRoom);
 
 /** Loaded data, its number of snapshots, and figures known about it. */
-export interface Held {
-  readonly loaded: Loaded;
+export interface HeldData {
+  readonly loaded: LoadedData;
   pins: number;
   size: number | undefined;
   /** Rows each streamed statement has. */
   readonly counts: Map<string, number>;
   /** Results computed from it once. */
-  readonly kept: KeptRows;
+  readonly kept: HeldResults;
 }
 
 /** State shared by all snapshots of an engine. */
-export interface Reading {
+export interface DuckdbShared {
   readonly source: EngineSource;
   readonly room: number;
   /** Bytes that the database may hold. */
@@ -40,20 +40,20 @@ export interface Reading {
   readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>;
 }
 
-export class DuckdbPin implements Pinned {
+export class DuckdbSnapshot implements Snapshot {
   readonly dialect = duckdb;
   readonly whole = this;
   readonly source: EngineSource;
   readonly room: number;
-  readonly #held: Held;
-  readonly #loaded: Loaded;
+  readonly #held: HeldData;
+  readonly #loaded: LoadedData;
   readonly #connections: Connections;
-  readonly #turn: Reading['inTurn'];
+  readonly #turn: DuckdbShared['inTurn'];
   readonly #left: TimeLeft;
   readonly #memory: number;
   readonly #letGo: () => Promise<void>;
 
-  constructor(held: Held, reading: Reading, left: TimeLeft, letGo: () => Promise<void>) {
+  constructor(held: HeldData, reading: DuckdbShared, left: TimeLeft, letGo: () => Promise<void>) {
     const { source, room, memory, connections, inTurn } = reading;
     this.source = source;
     this.room = room;
@@ -71,7 +71,7 @@ export class DuckdbPin implements Pinned {
   }
 
   async id(): Promise<string> {
-    return digestOf(this.source, await Promise.all(this.#loaded.files.map(contentDigest)));
+    return dataDigest(this.source, await Promise.all(this.#loaded.files.map(contentDigest)));
   }
 
   async columns(table?: string): Promise<readonly SourceColumn[]> {
@@ -185,6 +185,6 @@ function notHeld(error: unknown): undefined {
 }
 
 /** An answer over two states of a file belongs to neither. Relations, and what is held, were copied when they were loaded. */
-async function refuseChange({ watched }: Loaded): Promise<void> {
-  for (const { path, mark } of watched) if ((await lookAt(path)).mark !== mark) throw changedMeanwhile();
+async function refuseChange({ watched }: LoadedData): Promise<void> {
+  for (const { path, mark } of watched) if ((await fileState(path)).mark !== mark) throw changedMeanwhile();
 }

@@ -11,12 +11,12 @@ import { isPacked } from '../csv/text.js';
 import type { FileState } from '../data-file.js';
 import type { SourceColumn } from '../engine.js';
 import { longestText } from '../short-text.js';
-import { dayInText, numberInText } from './dialect.js';
+import { duckdbDayInText, duckdbNumberInText } from './dialect.js';
 import { duckdbFault } from './fault.js';
 import { loadStatFile } from './statfile.js';
 
-export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
-export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+export const identifierSql = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
+export const textLiteral = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 /** Around the rest, not within: inside a function or an AND, a thousand such conditions take seconds to plan. */
 export const unless = (missing: string | undefined, expression: string): string =>
@@ -81,16 +81,19 @@ export async function scanFile(
     const columns = await loadStatFile(connection, file.path, table, options.into);
     const longest = longestIn(columns.length);
     const shown = (c: (typeof columns)[number]) =>
-      c.type === 'text' || options.dates.has(c.name) ? textColumn(c.name, options, longest) : { ...c, expression: name(c.name) };
+      c.type === 'text' || options.dates.has(c.name)
+        ? textColumn(c.name, options, longest)
+        : { ...c, expression: identifierSql(c.name) };
     return { from: options.into, columns: columns.map(shown) };
   }
-  const from = file.kind === 'parquet' ? `read_parquet(${text(file.path)})` : await findTable(connection, file.path, table);
+  const from =
+    file.kind === 'parquet' ? `read_parquet(${textLiteral(file.path)})` : await findTable(connection, file.path, table);
   const columns = await describe(connection, from, file.path);
   return {
     from,
     columns: columns.map((column) => {
       if (options.dates.has(column.name))
-        return { ...column, type: 'integer', expression: dayInText(`CAST(${column.expression} AS VARCHAR)`) };
+        return { ...column, type: 'integer', expression: duckdbDayInText(`CAST(${column.expression} AS VARCHAR)`) };
       return options.numbers.has(column.name) ? asNumber(column, markOf(column.name, options)) : column;
     }),
   };
@@ -106,7 +109,7 @@ export const withoutLong = ({ from, columns }: Scan, may: (column: ScanColumn) =
     const { name: own, type, expression } = column;
     if (type !== 'text' || !may(column)) return column;
     const missing = isLong(expression);
-    const plain = expression === name(own) && { code: expression, missing };
+    const plain = expression === identifierSql(own) && { code: expression, missing };
     return { ...column, expression: unless(missing, expression), ...plain };
   }),
 });
@@ -114,7 +117,7 @@ export const isLong = (expression: string): string => `strlen(${expression}) > $
 
 const markOf = (column: string, { commas }: ScanOptions): DecimalMark => (commas.has(column) ? ',' : '.');
 const asNumber = (column: ScanColumn, mark: DecimalMark): ScanColumn =>
-  column.type === 'text' ? { ...column, type: 'real', expression: numberInText(column.expression, mark) } : column;
+  column.type === 'text' ? { ...column, type: 'real', expression: duckdbNumberInText(column.expression, mark) } : column;
 
 function scanCsv(csv: CsvScan, options: ScanOptions): Scan {
   const { header, parts } = csv;
@@ -134,14 +137,14 @@ function scanText({ header: { names, delimiter, before }, path, single }: CsvSca
   // Each thread holds several buffers of this size.
   const buffer = Math.max(memory < 256 * 1024 ** 2 ? 2 ** 22 : 2 ** 25, 2 * line);
   const settings = [
-    text(path),
+    textLiteral(path),
     'auto_detect=false',
     'header=true',
     ...(before > 0 ? [`skip=${before}`] : []),
-    `delim=${text(delimiter)}`,
+    `delim=${textLiteral(delimiter)}`,
     `quote='"'`,
     `escape='"'`,
-    `columns={${names.map((n) => `${text(n)}: 'VARCHAR'`).join(', ')}}`,
+    `columns={${names.map((n) => `${textLiteral(n)}: 'VARCHAR'`).join(', ')}}`,
     // DuckDB itself looks for a name in small letters.
     ...(isPacked(path) ? ["compression='gzip'"] : []),
     `buffer_size=${buffer}`,
@@ -155,11 +158,11 @@ function scanText({ header: { names, delimiter, before }, path, single }: CsvSca
 /** Text without the blanks around it, or the number it holds; cells that are too long to be read wherever they lie are missing. */
 function textColumn(own: string, options: ScanOptions, longest: number): ScanColumn {
   const { codes, numbers, dates } = options;
-  const missing = `strlen(${name(own)}) > ${longest}::BIGINT`;
-  if (dates.has(own)) return { name: own, type: 'integer', expression: unless(missing, dayInText(name(own))) };
+  const missing = `strlen(${identifierSql(own)}) > ${longest}::BIGINT`;
+  if (dates.has(own)) return { name: own, type: 'integer', expression: unless(missing, duckdbDayInText(identifierSql(own))) };
   if (numbers.has(own))
-    return { name: own, type: 'real', expression: unless(missing, numberInText(name(own), markOf(own, options))) };
-  const trimmed = `trim(${name(own)})`;
+    return { name: own, type: 'real', expression: unless(missing, duckdbNumberInText(identifierSql(own), markOf(own, options))) };
+  const trimmed = `trim(${identifierSql(own)})`;
   const filled = `nullif(${trimmed}, '')`;
   if (!codes.has(own)) return { name: own, type: 'text', expression: unless(missing, filled) };
   const code = `regexp_replace(${trimmed}, '${wholeCode}', '\\1')`;
@@ -177,7 +180,7 @@ async function findTable(connection: DuckDBConnection, path: string, table: stri
   const tables = found.getRows().map(([schema, own]) => ({ schema: String(schema), own: String(own) }));
   const chosen = table === undefined ? tables : tables.filter(({ schema, own }) => own === table || `${schema}.${own}` === table);
   const [first] = chosen;
-  if (first && chosen.length === 1) return `${attached}.${name(first.schema)}.${name(first.own)}`;
+  if (first && chosen.length === 1) return `${attached}.${identifierSql(first.schema)}.${identifierSql(first.own)}`;
   const known = tables.map(({ schema, own }) => (schema === 'main' ? own : `${schema}.${own}`));
   throw new Fault(
     'DATA_NOT_FOUND',
@@ -223,7 +226,7 @@ async function describe(connection: DuckDBConnection, from: string, file: string
     return found.getRows().map((row) => {
       const own = String(row[0]);
       const [sign, show] = shown.find(([type]) => type.test(String(row[1])))!;
-      return { name: own, ...show(name(own), sign.exec(String(row[1]))!.slice(1).map(Number)) };
+      return { name: own, ...show(identifierSql(own), sign.exec(String(row[1]))!.slice(1).map(Number)) };
     });
   } catch (error) {
     throw duckdbFault(error, { file });

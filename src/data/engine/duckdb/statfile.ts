@@ -1,12 +1,12 @@
 import { DOUBLE, type DuckDBConnection, DuckDBDataChunk, VARCHAR } from '@duckdb/node-api';
-import { openStatFile, type StatBlock, type StatCell, type Variable } from '../../statfile/statfile.js';
+import { openStatFile, type StatBlock, type StatCell, type StatVariable } from '../../statfile/statfile.js';
 import { longestIn } from '../csv/cut.js';
 import type { SourceColumn } from '../engine.js';
 
 type Loaded = Pick<SourceColumn, 'name'> & { readonly type: 'text' | 'real' };
 
 /** By the dictionary alone, so that no cell decides how another is shown. */
-const typeOf = ({ kind, missing }: Variable): Loaded['type'] =>
+const typeOf = ({ kind, missing }: StatVariable): Loaded['type'] =>
   kind === 'number' && missing.every((code) => Number.isFinite(Number(code))) ? 'real' : 'text';
 
 /** Fills a table with the rows of a survey file, block by block; the database spills whatever exceeds its memory. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Statement } from '../engine.js';
-import type { Field, Written } from './connection.js';
+import type { PostgresField, RawRows } from './connection.js';
 
 /** Letters of one block, but for its last row. */
 const lettersAtOnce = 1 << 21;
@@ -15,12 +15,12 @@ interface Source {
  * Rows of one statement in blocks of a limited number of rows or letters. While a block waits for its reader
  * nothing more is read and the server waits, so memory does not depend on the number or length of rows.
  */
-export class Blocks {
+export class RowBlocks {
   readonly query: pg.Query;
   readonly #source: Source;
-  readonly #ready: Written[] = [];
+  readonly #ready: RawRows[] = [];
   readonly #rowsAtOnce: (fields: number) => number;
-  #fields: readonly Field[] = [];
+  #fields: readonly PostgresField[] = [];
   #rows: (string | null)[][] = [];
   #letters = 0;
   #most = 0;
@@ -33,7 +33,7 @@ export class Blocks {
     this.#rowsAtOnce = rowsAtOnce;
     this.query = new pg.Query({ text: sql, values: [...values], rowMode: 'array', types } as pg.QueryConfig);
     this.query.on('row', (row, result) =>
-      this.#take(row as (string | null)[], result as unknown as { fields: readonly Field[] }),
+      this.#take(row as (string | null)[], result as unknown as { fields: readonly PostgresField[] }),
     );
     this.query.on('error', (error) => this.#end({ error }));
     this.query.on('end', () => this.#end());
@@ -45,7 +45,7 @@ export class Blocks {
   }
 
   /** Undefined after the last. */
-  async next(): Promise<Written | undefined> {
+  async next(): Promise<RawRows | undefined> {
     if (this.#ready.length === 0 && !this.#ended) {
       this.#source.resume();
       await new Promise<void>((resolve) => {
@@ -57,7 +57,7 @@ export class Blocks {
     return this.#ready.shift();
   }
 
-  #take(row: (string | null)[], { fields }: { readonly fields: readonly Field[] }): void {
+  #take(row: (string | null)[], { fields }: { readonly fields: readonly PostgresField[] }): void {
     if (this.#most === 0) {
       this.#fields = fields;
       this.#most = this.#rowsAtOnce(fields.length);

@@ -1,6 +1,6 @@
 import type { Cell, Chunk } from '../engine.js';
 import { shortText } from '../short-text.js';
-import type { Field, Written } from './connection.js';
+import type { PostgresField, RawRows } from './connection.js';
 
 type Read = (written: string) => Cell;
 
@@ -22,18 +22,18 @@ const readers: Readonly<Record<number, Read>> = {
   1700: decimal,
 };
 const asText: Read = (written) => written;
-const readerOf = ({ dataTypeID }: Field): Read => readers[dataTypeID] ?? asText;
+const readerOf = ({ dataTypeID }: PostgresField): Read => readers[dataTypeID] ?? asText;
 
 /** Counts come as large whole numbers from every engine. */
-const counted = (field: Field): Read => (field.dataTypeID === 20 ? BigInt : readerOf(field));
+const counted = (field: PostgresField): Read => (field.dataTypeID === 20 ? BigInt : readerOf(field));
 
-export function rowsOf({ fields, rows }: Written): readonly (readonly Cell[])[] {
+export function postgresRows({ fields, rows }: RawRows): readonly (readonly Cell[])[] {
   const readers = fields.map(counted);
   return rows.map((row) => row.map((written, c) => (written === null ? null : readers[c]!(written))));
 }
 
 /** Texts as numbers from 0 up, in the order in which they come. */
-export class Numbers {
+export class PostgresTextNumbers {
   readonly #known = new Map<string, number>();
   of(text: string): number {
     const key = shortText(text);
@@ -43,7 +43,7 @@ export class Numbers {
   }
 }
 
-export function chunkOf({ fields, rows }: Written, numbers?: Numbers): Chunk {
+export function postgresChunk({ fields, rows }: RawRows, numbers?: PostgresTextNumbers): Chunk {
   const columns = fields.map((field, c) => {
     const read = numbers && isText(field) ? (written: string) => numbers.of(written) : readerOf(field);
     const cells: Cell[] = new Array(rows.length);
@@ -55,4 +55,4 @@ export function chunkOf({ fields, rows }: Written, numbers?: Numbers): Chunk {
   });
   return { rows: rows.length, columns };
 }
-const isText = ({ dataTypeID }: Field): boolean => readers[dataTypeID] === undefined;
+const isText = ({ dataTypeID }: PostgresField): boolean => readers[dataTypeID] === undefined;

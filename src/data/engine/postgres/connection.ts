@@ -7,8 +7,8 @@ import { Fault } from '../../../base/errors.js';
 import type { DatabaseAddress } from '../../../policy/address.js';
 import type { Statement } from '../engine.js';
 import { userName } from '../user-name.js';
-import { Blocks } from './blocks.js';
-import { exchanged, late, postgresFault } from './fault.js';
+import { RowBlocks } from './blocks.js';
+import { postgresFault, postgresTimeout, schemaChanged } from './fault.js';
 
 /** Longest time, in milliseconds, to connect. */
 const patience = 15_000;
@@ -16,15 +16,15 @@ const patience = 15_000;
 /** Cells come as the server writes them; cells.ts reads them. */
 const asWritten = { getTypeParser: () => (written: string) => written } as unknown as pg.CustomTypesConfig;
 
-export interface Field {
+export interface PostgresField {
   readonly name: string;
   readonly dataTypeID: number;
   /** In bytes; below 0 where cells differ. */
   readonly dataTypeSize: number;
   readonly dataTypeModifier: number;
 }
-export interface Written {
-  readonly fields: readonly Field[];
+export interface RawRows {
+  readonly fields: readonly PostgresField[];
   readonly rows: readonly (readonly (string | null)[])[];
   /** Command tag, as the server reports it. */
   readonly command?: string;
@@ -86,17 +86,17 @@ function certificate(file: string): string {
 }
 
 /** Options of a connection that does not only read. */
-export interface Entering {
+export interface ConnectOptions {
   /** Otherwise that of the environment, or of ~/.pgpass. */
   readonly password?: string;
   /** Statements that follow the settings of every connection, and may undo them. */
   readonly also?: string;
   /** Fault to report when the connection is refused. */
-  readonly told?: (error: unknown) => Fault;
+  readonly asFault?: (error: unknown) => Fault;
 }
 
 /** One connection, for one statement at a time. Once something has gone wrong in it, it is not used again. */
-export class Connection {
+export class PostgresConnection {
   readonly #client: pg.Client;
   /** Callers that wait for the server; rejected when the connection is lost. */
   readonly #waiting = new Set<(error: unknown) => void>();
@@ -116,7 +116,11 @@ export class Connection {
     client.on('end', () => gone(Object.assign(new Error('ended'), { code: '08006' })));
   }
 
-  static async open(address: DatabaseAddress, deadline: number, { password, also, told }: Entering = {}): Promise<Connection> {
+  static async open(
+    address: DatabaseAddress,
+    deadline: number,
+    { password, also, asFault }: ConnectOptions = {},
+  ): Promise<PostgresConnection> {
     const ssl = tlsOf(address);
     const client = new pg.Client({
       host: address.host,
@@ -128,7 +132,7 @@ export class Connection {
       keepAlive: true,
       application_name: 'fugu',
     });
-    const connection = new Connection(client);
+    const connection = new PostgresConnection(client);
     let passed = false;
     const timer = setTimeout(() => {
       passed = true;
@@ -145,7 +149,7 @@ export class Connection {
     } catch (error) {
       connection.destroy();
       const cause = passed ? Object.assign(new Error('late'), { code: 'ETIMEDOUT' }) : error;
-      throw told?.(cause) ?? postgresFault(cause, true);
+      throw asFault?.(cause) ?? postgresFault(cause, true);
     } finally {
       clearTimeout(timer);
     }
@@ -161,38 +165,38 @@ export class Connection {
   }
 
   /** Several statements without values at once. */
-  async runAll(sql: string): Promise<readonly Written[]> {
+  async runAll(sql: string): Promise<readonly RawRows[]> {
     return this.#guarded(async () => {
       const result = (await this.#client.query({ text: sql, rowMode: 'array', types: asWritten })) as unknown;
-      return (Array.isArray(result) ? result : [result]) as readonly Written[];
+      return (Array.isArray(result) ? result : [result]) as readonly RawRows[];
     });
   }
   /**
    * Several statements of which the first begins a transaction: still in the session that was set up. A pooler that hands out sessions by transaction gives another,
    * in which nothing is as it was set: dates are spelt otherwise, and commits do not wait for the disk.
    */
-  async begin(sql: string): Promise<readonly Written[]> {
+  async begin(sql: string): Promise<readonly RawRows[]> {
     const results = await this.runAll(`${sql}; SELECT current_setting('fugu.session', true)`);
     if (results.at(-1)!.rows[0]?.[0] !== this.#mark) {
       this.destroy();
-      throw exchanged();
+      throw schemaChanged();
     }
     return results.slice(0, -1);
   }
   /** The rows of the last. */
-  async run(sql: string): Promise<Written> {
+  async run(sql: string): Promise<RawRows> {
     return (await this.runAll(sql)).at(-1)!;
   }
 
-  async query({ sql, values }: Statement): Promise<Written> {
+  async query({ sql, values }: Statement): Promise<RawRows> {
     return this.#guarded(
       async () =>
-        (await this.#client.query({ text: sql, values: [...values], rowMode: 'array', types: asWritten })) as unknown as Written,
+        (await this.#client.query({ text: sql, values: [...values], rowMode: 'array', types: asWritten })) as unknown as RawRows,
     );
   }
 
-  async *blocks(statement: Statement, rowsAtOnce: (fields: number) => number): AsyncGenerator<Written> {
-    const blocks = new Blocks(statement, asWritten, this.#stream, rowsAtOnce);
+  async *blocks(statement: Statement, rowsAtOnce: (fields: number) => number): AsyncGenerator<RawRows> {
+    const blocks = new RowBlocks(statement, asWritten, this.#stream, rowsAtOnce);
     this.#client.query(blocks.query);
     try {
       for (let block = await this.#guarded(() => blocks.next()); block; block = await this.#guarded(() => blocks.next()))
@@ -240,15 +244,18 @@ export class Connection {
 }
 
 /** Also for connections that write. */
-export const enter = (address: DatabaseAddress, deadline: number, entering: Entering): Promise<Connection> =>
-  Connection.open(address, deadline, entering);
+export const connectClient = (
+  address: DatabaseAddress,
+  deadline: number,
+  entering: ConnectOptions,
+): Promise<PostgresConnection> => PostgresConnection.open(address, deadline, entering);
 
 /** Ends in time, or with the fault of a deadline; `stop` is called then. */
 export async function inTime<T>(deadline: number, stop: () => void, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const passed = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(late());
+      reject(postgresTimeout());
       stop();
     }, deadline);
   });

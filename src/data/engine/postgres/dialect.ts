@@ -32,7 +32,7 @@ const longNumber = 1100;
 const vanishing = '2.4703282292062328e-324';
 const beyond = '1.797693134862315807938e308';
 
-export function numberInText(cell: string, mark: DecimalMark = '.'): string {
+export function postgresNumberInText(cell: string, mark: DecimalMark = '.'): string {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   const is = (most: number, power: string) => `length(${cell}) <= ${most} AND ${cell} ~ '^${numberPatternWith(mark, power)}$'`;
   const exact = wide(pointed);
@@ -44,7 +44,7 @@ export function numberInText(cell: string, mark: DecimalMark = '.'): string {
 }
 
 /** Every month has a first day; the day in the text lies in the same month, or does not exist. */
-export function dayInText(cell: string): string {
+export function postgresDayInText(cell: string): string {
   const date = trimmed(cell);
   const first = `CAST(left(${date}, 8) || '01' AS DATE)`;
   const day = `CAST(substr(${date}, 9, 2) AS INTEGER) - 1`;
@@ -151,9 +151,10 @@ export const postgres: Dialect = {
   whole,
   wide,
   constant,
-  numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell),
-  numberInText,
-  dayInText,
+  numberIn: (cell, type) =>
+    type === 'text' ? postgresNumberInText(cell) : type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell,
+  numberInText: postgresNumberInText,
+  dayInText: postgresDayInText,
   wholeInText: (cell) => `CASE WHEN btrim(${short(cell)}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
   short,
   trimmed,

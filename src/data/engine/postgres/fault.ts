@@ -1,11 +1,11 @@
 import { Fault } from '../../../base/errors.js';
 
 const failed = (message: string, hint: string) => new Fault('ENGINE_FAILED', message, hint);
-export const closed = () => failed('The database is closed.', 'Open it again.');
-export const late = () =>
+export const postgresClosed = () => failed('The database is closed.', 'Open it again.');
+export const postgresTimeout = () =>
   new Fault('ENGINE_DEADLINE', 'The database did not answer in time.', 'Ask for less at once, or raise the deadline.');
 /** By a code of its own: who keeps a ledger there has other words for it. */
-export const exchanged = () => Object.assign(new Error('exchanged'), { code: 'EXCHANGED' });
+export const schemaChanged = () => Object.assign(new Error('exchanged'), { code: 'EXCHANGED' });
 const lost = () =>
   failed('The connection to the database was lost.', 'Check that the server is running and can be reached, then try again.');
 const noEncryption = () =>
@@ -23,7 +23,7 @@ const notEntered = () =>
 
 /** Faults by SQLSTATE or system error code: the server's message quotes cells, so it is never read. */
 const known: readonly [RegExp, () => Fault][] = [
-  [/^57014$/, late],
+  [/^57014$/, postgresTimeout],
   [/^(08...|57P0.|ECONNRESET|EPIPE)$/, lost],
   [
     /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/,

@@ -1,15 +1,15 @@
 import { changedMeanwhile } from '../data-file.js';
-import type { Connection } from './connection.js';
+import type { PostgresConnection } from './connection.js';
 
 /** Objects that come with the server have smaller oids. */
-export const firstOwn = 16_384;
+export const firstUserOid = 16_384;
 
 /** Objects that statements reach: tables, and whether any function or type among them did not come with the server. */
-export interface Reached {
+export interface ReachedObjects {
   readonly oids: readonly number[];
   readonly made: boolean;
 }
-export const sameReached = (one: Reached, other: Reached): boolean =>
+export const sameObjects = (one: ReachedObjects, other: ReachedObjects): boolean =>
   one.made === other.made && String(one.oids) === String(other.oids);
 
 const list = (what: string, from: string): string => `(SELECT string_agg(${what}) FROM ${from})`;
@@ -48,27 +48,27 @@ function readersOf(oids: string): string {
  */
 const ownThings = [
   ...['pg_proc', 'pg_cast', 'pg_enum'].map((catalog) =>
-    list(`concat_ws(' ', o.oid, o.xmin), ',' ORDER BY o.oid`, `${catalog} AS o WHERE o.oid >= ${firstOwn}`),
+    list(`concat_ws(' ', o.oid, o.xmin), ',' ORDER BY o.oid`, `${catalog} AS o WHERE o.oid >= ${firstUserOid}`),
   ),
   list(
     `concat_ws(' ', a.attrelid, a.attnum, a.xmin), ',' ORDER BY a.attrelid, a.attnum`,
-    `pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind = 'c' WHERE c.oid >= ${firstOwn}`,
+    `pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind = 'c' WHERE c.oid >= ${firstUserOid}`,
   ),
 ];
 
-function marksOf({ oids, made }: Reached): string {
+function catalogMarksSql({ oids, made }: ReachedObjects): string {
   const numbers = `CAST('{${oids.join()}}' AS OID[])`;
   const looks = [tablesIn(numbers), readersOf(numbers), ...(made ? ownThings : [])];
   return `SELECT md5(CAST(jsonb_build_array(${looks.join(', ')}) AS TEXT))`;
 }
 
-export const readMarks = async (connection: Connection, reached: Reached): Promise<string> =>
-  String((await connection.run(marksOf(reached))).rows[0]![0]);
+export const readCatalogMarks = async (connection: PostgresConnection, reached: ReachedObjects): Promise<string> =>
+  String((await connection.run(catalogMarksSql(reached))).rows[0]![0]);
 
 /**
  * Called while the transaction that has just read the tables locks them against
  * changes, on a connection that sees the current catalog, not the snapshot.
  */
-export async function refuseChanged(connection: Connection, reached: Reached, marks: string): Promise<void> {
-  if ((await readMarks(connection, reached)) !== marks) throw changedMeanwhile();
+export async function refuseCatalogChange(connection: PostgresConnection, reached: ReachedObjects, marks: string): Promise<void> {
+  if ((await readCatalogMarks(connection, reached)) !== marks) throw changedMeanwhile();
 }

@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
-import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
+import type { Cell, Chunk, Snapshot, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
 import { once } from '../once.js';
 import type { EngineSource } from '../source.js';
 import type { TimeLeft } from '../time-left.js';
 import { allRows } from '../without.js';
-import { chunkOf, Numbers, rowsOf } from './cells.js';
-import { type Connection, inTime, type Written } from './connection.js';
+import { PostgresTextNumbers, postgresChunk, postgresRows } from './cells.js';
+import { inTime, type PostgresConnection, type RawRows } from './connection.js';
 import { postgres } from './dialect.js';
-import { closed, late, postgresFault } from './fault.js';
-import { type Reached, refuseChanged } from './marks.js';
+import { postgresClosed, postgresFault, postgresTimeout } from './fault.js';
+import { type ReachedObjects, refuseCatalogChange } from './marks.js';
 import { type Pool, Turnstile } from './pool.js';
 
 /** Views and columns for statements, valid while the schema is unchanged. */
-export interface Reading extends Reached {
+export interface PostgresSchema extends ReachedObjects {
   readonly columns: readonly SourceColumn[];
   readonly show: (statement: Statement) => Statement;
   /** For statements whose cells are fetched, or that put rows together: texts that are longer than any that is read are missing. */
   readonly showShort: (statement: Statement) => Statement;
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   /** Views of the relations and of the side tables. */
-  readonly beside: readonly string[];
+  readonly sideViews: readonly string[];
   /** Some of it is computed by user-defined expressions. */
   readonly viewed: boolean;
   /** Computed once: digest of all data shown, and number of rows. */
@@ -36,19 +36,19 @@ const atOnce = (fields: number): number => Math.max(16, Math.min(8192, Math.floo
  * One snapshot of the database. A connection that reads no rows holds it open; reading connections import it, so
  * all see the same rows. Nothing is created in the database: `fugu_data` is part of every statement that reads it.
  */
-export class PostgresPin implements Pinned {
+export class PostgresSnapshot implements Snapshot {
   readonly dialect = postgres;
   readonly whole = this;
   readonly source: EngineSource;
   readonly room: number;
   readonly #pool: Pool;
-  readonly #holder: Connection;
+  readonly #holder: PostgresConnection;
   readonly #snapshot: string;
-  readonly #reading: Reading;
+  readonly #reading: PostgresSchema;
   readonly #marks: string;
   readonly #left: TimeLeft;
   readonly #turns = new Turnstile();
-  readonly #idle: Connection[] = [];
+  readonly #idle: PostgresConnection[] = [];
   readonly #names = new Set<string>();
   #looks: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -57,9 +57,9 @@ export class PostgresPin implements Pinned {
     source: EngineSource;
     room: number;
     pool: Pool;
-    holder: Connection;
+    holder: PostgresConnection;
     snapshot: string;
-    reading: Reading;
+    reading: PostgresSchema;
     marks: string;
     left: TimeLeft;
   }) {
@@ -98,16 +98,16 @@ export class PostgresPin implements Pinned {
 
   async #digest(): Promise<string> {
     const sums: Cell[] = [];
-    for (const view of ['fugu_data', ...this.#reading.beside]) {
+    for (const view of ['fugu_data', ...this.#reading.sideViews]) {
       const hash = (seed: number) => `coalesce(sum(CAST(hash_record_extended(fugu_row.*, ${seed}) AS NUMERIC)), 0)`;
       const sql = `SELECT count(*), ${hash(0)}, ${hash(0x5eed)} FROM (SELECT * FROM ${view}) AS fugu_row`;
       const shown = this.#reading.showShort({ sql, values: [] });
-      sums.push(...rowsOf(await this.#ask((connection) => connection.query(shown)))[0]!);
+      sums.push(...postgresRows(await this.#ask((connection) => connection.query(shown)))[0]!);
     }
     const { columns, tableColumns } = this.#reading;
-    const told = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
+    const namesAndTypes = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
     return createHash('sha256')
-      .update(JSON.stringify([told(columns), sums.map(String), ...[...tableColumns.values()].map(told)]))
+      .update(JSON.stringify([namesAndTypes(columns), sums.map(String), ...[...tableColumns.values()].map(namesAndTypes)]))
       .digest('hex');
   }
 
@@ -128,7 +128,7 @@ export class PostgresPin implements Pinned {
   }
 
   async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
-    return new Exact(rowsOf(await this.#ask((connection) => connection.query(this.#reading.show(statement)))));
+    return new Exact(postgresRows(await this.#ask((connection) => connection.query(this.#reading.show(statement)))));
   }
 
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
@@ -140,9 +140,9 @@ export class PostgresPin implements Pinned {
       connection.destroy();
     }, this.#left());
     try {
-      const numbers = statement.numbered && new Numbers();
+      const numbers = statement.numbered && new PostgresTextNumbers();
       for await (const block of connection.blocks(this.#reading.showShort(statement), atOnce))
-        yield new Exact(chunkOf(block, numbers || undefined));
+        yield new Exact(postgresChunk(block, numbers || undefined));
       await inTime(
         this.#left(),
         () => connection.destroy(),
@@ -150,14 +150,14 @@ export class PostgresPin implements Pinned {
       );
       whole = true;
     } catch (error) {
-      throw passed ? late() : this.#fault(error);
+      throw passed ? postgresTimeout() : this.#fault(error);
     } finally {
       clearTimeout(timer);
       await this.#done(connection, whole);
     }
   }
 
-  async #ask(work: (connection: Connection) => Promise<Written>): Promise<Written> {
+  async #ask(work: (connection: PostgresConnection) => Promise<RawRows>): Promise<RawRows> {
     const connection = await this.#lease();
     let whole = false;
     try {
@@ -183,24 +183,24 @@ export class PostgresPin implements Pinned {
   #refuseChanged(): Promise<void> {
     const look = this.#looks.then(() => {
       // By then another caller may use the connection.
-      if (this.#closed) throw closed();
-      return refuseChanged(this.#holder, this.#reading, this.#marks);
+      if (this.#closed) throw postgresClosed();
+      return refuseCatalogChange(this.#holder, this.#reading, this.#marks);
     });
     this.#looks = look.catch(() => undefined);
     return look;
   }
 
   #fault(error: unknown): Error {
-    return this.#pool.isClosed || this.#closed ? closed() : postgresFault(error);
+    return this.#pool.isClosed || this.#closed ? postgresClosed() : postgresFault(error);
   }
 
   /** A connection that sees this snapshot. */
-  async #lease(): Promise<Connection> {
-    if (this.#closed) throw closed();
+  async #lease(): Promise<PostgresConnection> {
+    if (this.#closed) throw postgresClosed();
     this.#pool.refuseClosed();
-    if (this.#left() <= 0) throw late();
+    if (this.#left() <= 0) throw postgresTimeout();
     await this.#turns.enter(this.#left());
-    let connection: Connection | undefined;
+    let connection: PostgresConnection | undefined;
     try {
       while (this.#idle.length > 0) {
         connection = this.#idle.pop()!;
@@ -224,7 +224,7 @@ export class PostgresPin implements Pinned {
    * An idle connection holds no lock: a session waiting for one would wait until the release ends,
    * and block our other statements. Changes in the meantime are detected after the next statement.
    */
-  async #done(connection: Connection, whole: boolean): Promise<void> {
+  async #done(connection: PostgresConnection, whole: boolean): Promise<void> {
     const unlocked =
       whole &&
       connection.usable &&
@@ -235,7 +235,7 @@ export class PostgresPin implements Pinned {
     this.#turns.leave();
   }
 
-  #within<T>(connection: Connection, work: (open: Connection) => Promise<T>): Promise<T> {
+  #within<T>(connection: PostgresConnection, work: (open: PostgresConnection) => Promise<T>): Promise<T> {
     return inTime(
       this.#left(),
       () => connection.destroy(),

@@ -1,6 +1,6 @@
 import type { DatabaseAddress } from '../../../policy/address.js';
-import { Connection, inTime } from './connection.js';
-import { closed, late } from './fault.js';
+import { inTime, PostgresConnection } from './connection.js';
+import { postgresClosed, postgresTimeout } from './fault.js';
 
 /** Moments of the data that are held at once, and statements under way in each: the rest waits. */
 const mostPins = 4;
@@ -11,8 +11,8 @@ const mostIdle = 3;
 export class Pool {
   readonly #address: DatabaseAddress;
   readonly #deadline: number;
-  readonly #taken = new Set<Connection>();
-  #idle: Connection[] = [];
+  readonly #taken = new Set<PostgresConnection>();
+  #idle: PostgresConnection[] = [];
   #closed = false;
   readonly pins = new Turnstile(mostPins);
 
@@ -25,27 +25,27 @@ export class Pool {
     return this.#deadline;
   }
   refuseClosed(): void {
-    if (this.#closed) throw closed();
+    if (this.#closed) throw postgresClosed();
   }
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  async take(): Promise<Connection> {
+  async take(): Promise<PostgresConnection> {
     this.refuseClosed();
     let connection = this.#idle.pop();
     while (connection && !connection.usable) connection = this.#idle.pop();
-    connection ??= await Connection.open(this.#address, this.#deadline);
+    connection ??= await PostgresConnection.open(this.#address, this.#deadline);
     if (this.#closed) {
       connection.destroy();
-      throw closed();
+      throw postgresClosed();
     }
     this.#taken.add(connection);
     return connection;
   }
 
   /** Ends its transaction, without waiting for a server that does not answer. */
-  async giveBack(connection: Connection): Promise<void> {
+  async giveBack(connection: PostgresConnection): Promise<void> {
     try {
       if (!connection.usable || this.#closed) return;
       await inTime(
@@ -63,7 +63,7 @@ export class Pool {
     }
   }
 
-  drop(connection: Connection): void {
+  drop(connection: PostgresConnection): void {
     this.#taken.delete(connection);
     connection.destroy();
   }
@@ -105,7 +105,7 @@ export class Turnstile {
       const at = this.#waiting.indexOf(mine!);
       if (at < 0) return;
       this.#waiting.splice(at, 1);
-      mine!.refuse(late());
+      mine!.refuse(postgresTimeout());
     };
     const timer = setTimeout(giveUp, deadline);
     await turn.finally(() => clearTimeout(timer));
@@ -118,6 +118,6 @@ export class Turnstile {
   }
 
   refuseAll(): void {
-    for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
+    for (const { refuse } of this.#waiting.splice(0)) refuse(postgresClosed());
   }
 }

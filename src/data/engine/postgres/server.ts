@@ -1,11 +1,11 @@
 import { Fault } from '../../../base/errors.js';
-import type { Connection } from './connection.js';
+import type { PostgresConnection } from './connection.js';
 
 /** Oldest server version with the features used here. */
 const least = 140_000;
 
 /** A superuser, or a role that may access the server's files, has more rights than reading tables needs: any error would do more harm. */
-export async function refuseServer(connection: Connection, instead: string): Promise<void> {
+export async function refuseServer(connection: PostgresConnection, instead: string): Promise<void> {
   const { rows } = await connection.run(
     `SELECT current_setting('server_version_num'), current_setting('server_encoding'), r.rolsuper,
        pg_has_role(current_user, 'pg_read_server_files', 'MEMBER') OR pg_has_role(current_user, 'pg_write_server_files', 'MEMBER')

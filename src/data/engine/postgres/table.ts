@@ -3,15 +3,15 @@ import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
 import type { SourceColumn } from '../engine.js';
 import { longestText } from '../short-text.js';
-import type { Shown } from '../shown.js';
+import type { SourceView } from '../shown.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
-import type { Connection, Field } from './connection.js';
-import { byLetters, dayInText, numberInText, postgres } from './dialect.js';
-import { firstOwn } from './marks.js';
+import type { PostgresConnection, PostgresField } from './connection.js';
+import { byLetters, postgres, postgresDayInText, postgresNumberInText } from './dialect.js';
+import { firstUserOid } from './marks.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
-export interface Table {
+export interface PostgresTable {
   readonly from: string;
   readonly columns: readonly TableColumn[];
   /** Its cells are computed by user-defined expressions: a view, row security, columns that are not stored. */
@@ -27,9 +27,9 @@ export interface TableColumn extends SourceColumn {
   /** The same where cells themselves leave the server, or rows are put together there: without texts that are longer than any that is read. */
   readonly short?: string;
 }
-type Found = Pick<Table, 'from' | 'view' | 'oids' | 'made'>;
+type Found = Pick<PostgresTable, 'from' | 'view' | 'oids' | 'made'>;
 
-export async function findTable(connection: Connection, named: string): Promise<Found> {
+export async function findTable(connection: PostgresConnection, named: string): Promise<Found> {
   const { rows } = await connection.run(
     `SELECT n.nspname, c.relname, c.relkind, has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(n.oid, 'USAGE'), c.oid
      FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -77,7 +77,11 @@ const datedTypes =
  * Foreign tables, sequences and functions that may change their results are read outside of any snapshot, also behind views, row security and
  * partitions. Built-in functions are found in stored expressions, others by dependencies too. A sample depends on the physical order of rows.
  */
-async function reachedFrom(connection: Connection, oid: string, named: string): Promise<Pick<Table, 'view' | 'oids' | 'made'>> {
+async function reachedFrom(
+  connection: PostgresConnection,
+  oid: string,
+  named: string,
+): Promise<Pick<PostgresTable, 'view' | 'oids' | 'made'>> {
   const from = (kind: 'pg_rewrite' | 'pg_policy', to: 'pg_class' | 'pg_proc' | 'pg_type', own: string) =>
     `pg_depend AS d ON d.classid = CAST('${kind}' AS REGCLASS) AND d.objid = ${own} AND d.refclassid = CAST('${to}' AS REGCLASS)`;
   // A materialized view holds rows of its own, and rules of tables are for those who write.
@@ -111,15 +115,15 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
      SELECT
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind IN ('f', 'S')),
        (SELECT count(*) FROM called AS f JOIN pg_proc AS p ON p.oid = f.oid
-          WHERE p.provolatile <> 'i' AND NOT (p.provolatile = 's' AND p.oid < ${firstOwn} AND p.proname ~ '${steady}')),
+          WHERE p.provolatile <> 'i' AND NOT (p.provolatile = 's' AND p.oid < ${firstUserOid} AND p.proname ~ '${steady}')),
        (SELECT count(*) FROM written WHERE expression ~ '[{](SQLVALUEFUNCTION :op [0-8] |TABLESAMPLECLAUSE )'),
        (SELECT count(*) FROM written WHERE expression ~ ':resulttype (${datedTypes}) :resultcollid '),
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'v' OR c.relrowsecurity
           OR EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')),
-       (SELECT count(*) FROM (SELECT oid FROM called UNION ALL SELECT oid FROM typed) AS o WHERE o.oid >= ${firstOwn}),
+       (SELECT count(*) FROM (SELECT oid FROM called UNION ALL SELECT oid FROM typed) AS o WHERE o.oid >= ${firstUserOid}),
        (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
   );
-  const [foreign, functions, chance, dated, workedOut, own] = rows[0]!.slice(0, 6).map(Number);
+  const [foreign, functions, chance, dated, computed, own] = rows[0]!.slice(0, 6).map(Number);
   if (foreign! > 0)
     throw new Fault(
       'DATA_NOT_FOUND',
@@ -138,15 +142,15 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
       `"${named}" is a view, or has row security, that casts text to a date or a time: a text may say "today" or "now" there, and asks the clock.`,
       "Write to_date(text, 'YYYY-MM-DD') or to_timestamp(text, …) instead of the cast, or copy what is shown into a table.",
     );
-  return { view: workedOut! > 0, made: own! > 0, oids: rows[0]![6]!.split(',').map(Number) };
+  return { view: computed! > 0, made: own! > 0, oids: rows[0]![6]!.split(',').map(Number) };
 }
 
 /** The server reports the column types itself: it resolves domains. */
-export async function describeTable(
-  connection: Connection,
+export async function describePostgresTable(
+  connection: PostgresConnection,
   found: Found,
   { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
-): Promise<Table> {
+): Promise<PostgresTable> {
   const { fields } = await connection.run(`SELECT * FROM ${found.from} LIMIT 0`);
   return {
     ...found,
@@ -156,34 +160,37 @@ export async function describeTable(
         return {
           name: field.name,
           type: 'integer' as const,
-          expression: dayInText(`CAST(${column.expression} AS TEXT)`),
+          expression: postgresDayInText(`CAST(${column.expression} AS TEXT)`),
           costly: true,
         };
       const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
       return column.type === 'text' && numbers.has(field.name)
-        ? { name: field.name, type: 'real' as const, expression: numberInText(column.expression, mark), costly: true }
+        ? { name: field.name, type: 'real' as const, expression: postgresNumberInText(column.expression, mark), costly: true }
         : column;
     }),
   };
 }
 
 /** The same table for statements that fetch its cells. */
-export const shortened = ({ from, columns }: Table): Shown => ({
+export const shortPostgresTable = ({ from, columns }: PostgresTable): SourceView => ({
   from,
   columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
 });
 
 /** Decimals with this many digits on either side of the point are far from the limits of a double. */
-const mostDigits = 100;
+const maxDigits = 100;
 
 /**
  * Limit on the stored size of lists, documents and the like, which is quick to read; even compressed a hundredfold
  * they are written out quickly. Larger cells have thousands of letters and are missing: they are no code.
  */
-const mostStored = longestText / 4;
+const maxStoredBytes = longestText / 4;
 
 /** A cell as text. Writing it out may take many times the bytes that are stored, and fails beyond a gigabyte: what will be too long is not written. */
-function asText(own: string, { dataTypeID, dataTypeSize, dataTypeModifier }: Field): Pick<TableColumn, 'expression' | 'short'> {
+function asText(
+  own: string,
+  { dataTypeID, dataTypeSize, dataTypeModifier }: PostgresField,
+): Pick<TableColumn, 'expression' | 'short'> {
   // Of what the catalog names, the name may change or go while the cell stays.
   const text = `CAST(${catalogued.has(dataTypeID) ? `CAST(${own} AS OID)` : own} AS TEXT)`;
   const within = (size: string, most: number) => ({ expression: byLetters(`CASE WHEN ${size} <= ${most} THEN ${text} END`) });
@@ -194,7 +201,7 @@ function asText(own: string, { dataTypeID, dataTypeSize, dataTypeModifier }: Fie
     return { expression: byLetters(text), short: within(`octet_length(${own})`, longestText).expression };
   if (dataTypeID === 17) return within(`octet_length(${own})`, longestText / 2 - 1);
   if (dataTypeID === 1560 || dataTypeID === 1562) return within(`octet_length(${own})`, longestText / 8);
-  const { expression } = within(`pg_column_size(${own})`, mostStored);
+  const { expression } = within(`pg_column_size(${own})`, maxStoredBytes);
   return { expression, short: byLetters(postgres.short!(expression)) };
 }
 /** REGPROC, REGCLASS, REGROLE and their like: numbers of things that the catalog knows, shown by the names these have. */
@@ -202,7 +209,7 @@ const catalogued = new Set([24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 
 /** TEXT, VARCHAR and CHAR are text as they are. */
 const letters = new Set([25, 1042, 1043]);
 
-function show(field: Field): Omit<TableColumn, 'name'> {
+function show(field: PostgresField): Omit<TableColumn, 'name'> {
   const { name, dataTypeID, dataTypeModifier } = field;
   const own = quoteName(name);
   const text = { type: 'text', ...asText(own, field) } as const;
@@ -215,5 +222,5 @@ function show(field: Field): Omit<TableColumn, 'name'> {
   const finite = `${own} <> CAST('NaN' AS NUMERIC)`;
   if (scale <= 0)
     return digits - scale <= 18 ? { type: 'integer', expression: `CASE WHEN ${finite} THEN CAST(${own} AS BIGINT) END` } : text;
-  return digits <= mostDigits && scale <= mostDigits ? { type: 'real', expression: `CAST(${own} AS DOUBLE PRECISION)` } : text;
+  return digits <= maxDigits && scale <= maxDigits ? { type: 'real', expression: `CAST(${own} AS DOUBLE PRECISION)` } : text;
 }

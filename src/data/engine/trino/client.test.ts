@@ -4,19 +4,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readCluster } from '../../../policy/address.js';
 import { Client } from './client.js';
 import { trinoFault } from './fault.js';
-import { cellsOf, chunkOf, readPage } from './page.js';
+import { readPage, trinoChunk, trinoRows } from './page.js';
 import { spelt } from './spelling.js';
 
 /** A coordinator whose replies the test chooses. */
-type Say = (asked: IncomingMessage, answer: ServerResponse, turn: number) => void;
+type Say = (request: IncomingMessage, answer: ServerResponse, turn: number) => void;
 const open: { server: Server; client: Client }[] = [];
-const heard: string[] = [];
+const lines: string[] = [];
 async function coordinator(say: Say, deadline = 600_000): Promise<Client> {
   let turn = 0;
-  const server = createServer((asked, answer) => {
-    heard.push(`${asked.method} ${asked.url}`);
-    asked.resume();
-    asked.on('end', () => (asked.method === 'DELETE' ? answer.writeHead(204).end() : say(asked, answer, turn++)));
+  const server = createServer((request, answer) => {
+    lines.push(`${request.method} ${request.url}`);
+    request.resume();
+    request.on('end', () => (request.method === 'DELETE' ? answer.writeHead(204).end() : say(request, answer, turn++)));
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
@@ -30,7 +30,7 @@ afterEach(() => {
     server.closeAllConnections();
     server.close();
   }
-  heard.length = 0;
+  lines.length = 0;
 });
 
 const columns = [{ name: 'n', type: 'bigint' }];
@@ -77,7 +77,7 @@ describe('responses of a coordinator', () => {
       answer.end(turn < 2 ? page({ columns, data: [[turn]], nextUri: next(turn) }) : last({ data: [[2]] })),
     );
     expect(await rowsOf(client)).toEqual([[0], [1], [2]]);
-    expect(heard).toEqual(['POST /v1/statement', 'GET /v1/next/0?slug=x', 'GET /v1/next/1?slug=x']);
+    expect(lines).toEqual(['POST /v1/statement', 'GET /v1/next/0?slug=x', 'GET /v1/next/1?slug=x']);
   });
 
   it('pages are fetched no faster than they are read', async () => {
@@ -86,8 +86,8 @@ describe('responses of a coordinator', () => {
       await new Promise((waited) => setTimeout(waited, 50));
       if (rows[0]![0] === 2) break;
     }
-    await expect.poll(() => heard.filter((line) => !line.startsWith('DELETE')).length).toBe(3);
-    await expect.poll(() => heard.at(-1)).toBe('DELETE /v1/next/2?slug=x');
+    await expect.poll(() => lines.filter((line) => !line.startsWith('DELETE')).length).toBe(3);
+    await expect.poll(() => lines.at(-1)).toBe('DELETE /v1/next/2?slug=x');
   });
 
   it('whole numbers keep every digit, and text and doubles stay unchanged', async () => {
@@ -101,8 +101,8 @@ describe('responses of a coordinator', () => {
     );
     const found = await client.all('SELECT 1');
     const expected = [9007199254740993n, -9223372036854775808n, 'a "12345678901234567 b', 1234567890123456.8, -0, 123456789012345678901234567890n, Number.NaN]; // biome-ignore format: one line
-    expect(cellsOf(found.fields, found.rows)).toEqual([expected]);
-    expect(chunkOf(found.fields, found.rows).columns.map((c) => c[0])).toEqual(expected);
+    expect(trinoRows(found.fields, found.rows)).toEqual([expected]);
+    expect(trinoChunk(found.fields, found.rows).columns.map((c) => c[0])).toEqual(expected);
   });
 
   it.each([
@@ -144,7 +144,7 @@ describe('responses of a coordinator', () => {
   ])('an answer %s is refused, and nothing is counted twice', async (_, say) => {
     const client = await coordinator((_, answer, turn) => answer.end(say(turn)));
     expect((await fault(rowsOf(client))).message).toMatch(/did not answer to the end/);
-    expect(heard.filter((line) => line.startsWith('GET')).length).toBeLessThan(5);
+    expect(lines.filter((line) => line.startsWith('GET')).length).toBeLessThan(5);
   });
 
   it('a request ends at the deadline while a page arrives letter by letter', async () => {
@@ -164,15 +164,15 @@ describe('responses of a coordinator', () => {
       else answer.end(last({ data: [[7]] }));
     });
     expect(await rowsOf(client)).toEqual([[7]]);
-    expect(heard.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+    expect(lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
     const refusing = await coordinator((_, answer) => answer.writeHead(503).end());
     expect((await fault(rowsOf(refusing))).code).toBe('ENGINE_FAILED');
-    expect(heard.filter((line) => line.startsWith('POST'))).toHaveLength(2);
+    expect(lines.filter((line) => line.startsWith('POST'))).toHaveLength(2);
     const failing = await coordinator((_, answer, turn) =>
       turn === 0 ? answer.end(page({ nextUri: next(0) })) : answer.writeHead(500).end('secret'),
     );
     expect((await fault(rowsOf(failing))).code).toBe('ENGINE_FAILED');
-    expect(heard.filter((line) => line.startsWith('GET /v1/next/0')).length).toBe(6);
+    expect(lines.filter((line) => line.startsWith('GET /v1/next/0')).length).toBe(6);
   });
 
   it.each([
@@ -181,7 +181,7 @@ describe('responses of a coordinator', () => {
   ])('a request ends at the deadline when %s never comes, and the cluster is notified without waiting', async (_, silent) => {
     const client = await coordinator((_, answer, turn) => void (turn < silent && answer.end(page({ nextUri: next(0) }))), 2000);
     expect((await fault(rowsOf(client))).code).toBe('ENGINE_DEADLINE');
-    if (silent > 0) await expect.poll(() => heard.at(-1)).toBe('DELETE /v1/next/0?slug=x');
+    if (silent > 0) await expect.poll(() => lines.at(-1)).toBe('DELETE /v1/next/0?slug=x');
   });
 
   it('a request ends at the deadline while its rows are being read, and when the client is closed', async () => {
@@ -201,8 +201,8 @@ describe('responses of a coordinator', () => {
     process.env.TRINO_PASSWORD = 'secret-word';
     try {
       let headers = '';
-      const client = await coordinator((asked, answer) => {
-        headers = JSON.stringify(asked.headers);
+      const client = await coordinator((request, answer) => {
+        headers = JSON.stringify(request.headers);
         answer.writeHead(401).end();
       });
       expect(await fault(rowsOf(client))).toMatchObject({
@@ -248,5 +248,5 @@ describe('an address of a cluster', () => {
     ['trino://a@host/c/s/t/u', /no schema/],
     ['trino://a@host/c/s?sslmode=prefer', /fall back/],
     ['trino://a@host/c/s?user=b', /not known/],
-  ])('the address %s is refused', (source, said) => expect(() => readCluster(source)).toThrow(said));
+  ])('the address %s is refused', (source, message) => expect(() => readCluster(source)).toThrow(message));
 });

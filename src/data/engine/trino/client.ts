@@ -5,9 +5,9 @@ import { Fault } from '../../../base/errors.js';
 import type { ClusterAddress } from '../../../policy/address.js';
 import type { TimeLeft } from '../time-left.js';
 import { userName } from '../user-name.js';
-import { broken, closed, late, statusFault, trinoFault } from './fault.js';
-import { type Field, type Page, readPage } from './page.js';
-import { Refused } from './refused.js';
+import { broken, statusFault, trinoClosed, trinoFault, trinoTimeout } from './fault.js';
+import { readPage, type TrinoField, type TrinoPage } from './page.js';
+import { TrinoRefused } from './refused.js';
 
 /** Longest time, in milliseconds, to retry the next part of an answer while a coordinator refuses connections or is not ready. */
 const patience = 20_000;
@@ -15,21 +15,21 @@ const patience = 20_000;
 const mostBytes = 256 * 1024 ** 2;
 
 /** Runs statements on a cluster, with a deadline. */
-export interface Asking {
+export interface StatementRunner {
   /** The whole of a small answer. */
-  all(sql: string, named?: (query: string) => void): Promise<Part>;
-  parts(sql: string, named?: (query: string) => void): AsyncGenerator<Part>;
+  all(sql: string, named?: (query: string) => void): Promise<ResultPart>;
+  parts(sql: string, named?: (query: string) => void): AsyncGenerator<ResultPart>;
 }
-export interface Part {
-  readonly fields: readonly Field[];
-  readonly rows: Page['rows'];
+export interface ResultPart {
+  readonly fields: readonly TrinoField[];
+  readonly rows: TrinoPage['rows'];
 }
 
 /**
  * Client of a cluster's coordinator, page by page: the next page is fetched on demand, so a slow reader
  * slows the cluster and not this process. Only fetching a page is retried: repeating it gives the same page.
  */
-export class Client implements Asking {
+export class Client implements StatementRunner {
   readonly #address: ClusterAddress;
   readonly #deadline: number;
   readonly #agent: HttpAgent;
@@ -58,16 +58,16 @@ export class Client implements Asking {
   }
 
   refuseClosed(): void {
-    if (this.#closed) throw closed();
+    if (this.#closed) throw trinoClosed();
   }
 
   /** Runs statements within the deadline of a release. */
-  within(left: TimeLeft): Asking {
+  within(left: TimeLeft): StatementRunner {
     return { all: (sql, named) => this.all(sql, named, left()), parts: (sql, named) => this.parts(sql, named, left()) };
   }
 
-  async all(sql: string, named?: (query: string) => void, deadline = this.#deadline): Promise<Part> {
-    let fields: readonly Field[] = [];
+  async all(sql: string, named?: (query: string) => void, deadline = this.#deadline): Promise<ResultPart> {
+    let fields: readonly TrinoField[] = [];
     const rows: (readonly unknown[])[] = [];
     for await (const part of this.parts(sql, named, deadline)) {
       fields = part.fields;
@@ -80,9 +80,9 @@ export class Client implements Asking {
    * Parts of an answer, at least one, perhaps empty. It is complete only when the cluster reports that it has
    * finished. `named` receives the query id. Ends by the deadline; the statement is then cancelled without waiting.
    */
-  async *parts(sql: string, named?: (query: string) => void, deadline = this.#deadline): AsyncGenerator<Part> {
+  async *parts(sql: string, named?: (query: string) => void, deadline = this.#deadline): AsyncGenerator<ResultPart> {
     this.refuseClosed();
-    if (deadline <= 0) throw late();
+    if (deadline <= 0) throw trinoTimeout();
     const stop = new AbortController();
     this.#under.add(stop);
     let passed = false;
@@ -90,35 +90,35 @@ export class Client implements Asking {
       passed = true;
       stop.abort();
     }, deadline);
-    let at: Page | undefined;
-    let fields: readonly Field[] | undefined;
+    let at: TrinoPage | undefined;
+    let fields: readonly TrinoField[] | undefined;
     const fetched = new Set<string>();
     try {
       at = await this.#exchange('POST', '/v1/statement', stop.signal, { sql, deadline });
       named?.(at.id);
       for (;;) {
-        if (at.error !== undefined) throw new Refused(at.error, at.id);
+        if (at.error !== undefined) throw new TrinoRefused(at.error, at.id);
         if (fields && at.columns && !sameFields(fields, at.columns)) throw broken();
         fields ??= at.columns;
         if (at.rows.length > 0) {
           if (!fields) throw broken();
           yield { fields, rows: at.rows };
           // The deadline runs while the caller reads.
-          if (stop.signal.aborted) throw late();
+          if (stop.signal.aborted) throw trinoTimeout();
         }
         if (at.next === undefined) break;
         // A page that leads back, or to another statement, would have rows counted twice, or those of others.
         if (fetched.has(at.next)) throw broken();
         fetched.add(at.next);
-        const page: Page = await this.#page(at.next, stop.signal);
+        const page: TrinoPage = await this.#page(at.next, stop.signal);
         if (page.id !== at.id) throw broken();
         at = page;
       }
       if (at.state !== 'FINISHED' || !fields) throw broken();
       yield { fields, rows: [] };
     } catch (error) {
-      if (this.#closed) throw closed();
-      throw passed ? late() : error instanceof Again ? error.fault : error;
+      if (this.#closed) throw trinoClosed();
+      throw passed ? trinoTimeout() : error instanceof Again ? error.fault : error;
     } finally {
       clearTimeout(timer);
       this.#under.delete(stop);
@@ -128,7 +128,7 @@ export class Client implements Asking {
   }
 
   /** A page can be fetched again until the next one was requested. */
-  async #page(next: string, signal: AbortSignal): Promise<Page> {
+  async #page(next: string, signal: AbortSignal): Promise<TrinoPage> {
     const until = performance.now() + patience;
     for (let wait = 50; ; wait = Math.min(1000, wait * 2)) {
       try {
@@ -141,7 +141,7 @@ export class Client implements Asking {
     }
   }
 
-  async #exchange(method: 'GET' | 'POST', path: string, signal: AbortSignal, begun?: Begun): Promise<Page> {
+  async #exchange(method: 'GET' | 'POST', path: string, signal: AbortSignal, begun?: Begun): Promise<TrinoPage> {
     let status: number;
     let text: string;
     try {
@@ -198,7 +198,7 @@ export class Client implements Asking {
   }
 }
 
-const sameFields = (one: readonly Field[], other: readonly Field[]): boolean =>
+const sameFields = (one: readonly TrinoField[], other: readonly TrinoField[]): boolean =>
   one.length === other.length && one.every(({ name, type }, i) => name === other[i]!.name && type === other[i]!.type);
 
 /** A statement that is sent, and how long it may take. */

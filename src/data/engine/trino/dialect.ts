@@ -30,13 +30,13 @@ const blanks = ' \t\r\n';
 const pattern = (mark: DecimalMark): string => `'\\A${numberPatterns[mark].replaceAll('\\v', '\\x0B')}\\z'`;
 
 /** A cast alone reads more: "1d", "0x1p3". What the grammar admits, it turns into the nearest double, or an infinity. */
-export function numberInText(cell: string, mark: DecimalMark = '.'): string {
+export function trinoNumberInText(cell: string, mark: DecimalMark = '.'): string {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   return `CASE WHEN regexp_like(${short(cell)}, ${pattern(mark)}) THEN TRY_CAST(${pointed} AS DOUBLE) END`;
 }
 
 /** TRY_CAST knows how many days a month has. */
-export function dayInText(cell: string): string {
+export function trinoDayInText(cell: string): string {
   const date = trimmedOf(short(cell), blanks);
   const day = `TRY_CAST(substr(${date}, 1, 10) AS DATE)`;
   return `CASE WHEN regexp_like(${date}, '\\A${datePattern}\\z') THEN date_diff('day', DATE '1970-01-01', ${day}) END`;
@@ -104,7 +104,7 @@ function name(cell: string, type: SourceColumn['type']): string {
   return `(CASE ${odd} WHEN ${cell} = truncate(${cell}) THEN ${digitsOf(cell)} ELSE ${shortest(cell)} END)`;
 }
 
-const mostListed = 200;
+const maxListed = 200;
 const nothing = `CAST(ARRAY[] AS ARRAY(VARCHAR))`;
 
 export const trino: Dialect = {
@@ -114,9 +114,9 @@ export const trino: Dialect = {
   wide,
   total: (x, most) => (most < 2 ** 62 ? `sum(${x})` : `sum(${wide(x)})`),
   constant,
-  numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(cell) : cell),
-  numberInText,
-  dayInText,
+  numberIn: (cell, type) => (type === 'text' ? trinoNumberInText(cell) : type === 'boolean' ? real(cell) : cell),
+  numberInText: trinoNumberInText,
+  dayInText: trinoDayInText,
   wholeInText: (cell) =>
     `CASE WHEN regexp_like(${trimmedOf(short(cell), ' ')}, '\\A-?[0-9]{1,15}\\z') THEN ${whole(trimmedOf(cell, ' '))} END`,
   short,
@@ -124,7 +124,7 @@ export const trino: Dialect = {
   // The text is mentioned once: what a cluster compiles for a thousand columns has a limit. So has what is written as one list.
   codeIn: (cell, codes) => {
     const [read, list] = [trimmedOf(short(cell), blanks), `ARRAY[${codes.map(quoteText).join(', ')}]`];
-    return codes.length > mostListed ? oneOf(read, codes) : `element_at(MAP(${list}, ${list}), ${read})`;
+    return codes.length > maxListed ? oneOf(read, codes) : `element_at(MAP(${list}, ${list}), ${read})`;
   },
   plainDigits: (x) => `CASE WHEN ${x} = truncate(${x}) AND abs(${x}) < ${constant(plainReal)} THEN ${text(whole(x))} END`,
   presentIn,

@@ -1,9 +1,9 @@
 import { Fault } from '../../../base/errors.js';
-import { Refused } from './refused.js';
+import { TrinoRefused } from './refused.js';
 
 const failed = (message: string, hint: string) => new Fault('ENGINE_FAILED', message, hint);
-export const closed = () => failed('The database is closed.', 'Open it again.');
-export const late = () =>
+export const trinoClosed = () => failed('The database is closed.', 'Open it again.');
+export const trinoTimeout = () =>
   new Fault('ENGINE_DEADLINE', 'The cluster did not answer in time.', 'Ask for less at once, or raise the deadline.');
 const lost = () =>
   failed('The connection to the cluster was lost.', 'Check that its coordinator is running and can be reached, then try again.');
@@ -36,7 +36,7 @@ const missing = () =>
 
 /** Faults by the name of the error, from a fixed list: the cluster's message quotes cells, so it is never read. */
 const known: readonly [RegExp, () => Fault][] = [
-  [/^(EXCEEDED_TIME_LIMIT|EXCEEDED_CPU_LIMIT|USER_CANCELED|ABANDONED_QUERY|ADMINISTRATIVELY_(KILLED|PREEMPTED))$/, late],
+  [/^(EXCEEDED_TIME_LIMIT|EXCEEDED_CPU_LIMIT|USER_CANCELED|ABANDONED_QUERY|ADMINISTRATIVELY_(KILLED|PREEMPTED))$/, trinoTimeout],
   [/^(PERMISSION_DENIED|ACCESS_DENIED)$/, notAllowed],
   [/^(CATALOG_NOT_FOUND|SCHEMA_NOT_FOUND|MISSING_CATALOG_NAME|MISSING_SCHEMA_NAME)$/, missing],
   [/^(EXCEEDED_.*MEMORY_LIMIT|CLUSTER_OUT_OF_MEMORY|EXCEEDED_SPILL_LIMIT|OUT_OF_SPILL_SPACE|EXCEEDED_LOCAL_.*)$/, noMemory],
@@ -51,7 +51,7 @@ const known: readonly [RegExp, () => Fault][] = [
       new Fault('LIMIT_EXCEEDED', 'The statement is more than the cluster can plan.', 'Ask for fewer columns or goals at once.'),
   ],
 ];
-function refusedFault({ errorName, query }: Refused): Fault {
+function refusedFault({ errorName, query }: TrinoRefused): Fault {
   const found = known.find(([sign]) => sign.test(errorName))?.[1]();
   const { code, message, hint } =
     found ?? failed('The cluster could not answer.', 'Check that the data is still there and readable, then try again.');
@@ -70,7 +70,7 @@ const unreachable = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|E
 const untrusted = /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/;
 export function trinoFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  if (error instanceof Refused) return refusedFault(error);
+  if (error instanceof TrinoRefused) return refusedFault(error);
   const code = String((error as { code?: unknown } | null)?.code ?? '');
   if (unreachable.test(code))
     return failed('The cluster cannot be reached.', 'Check host and port in data.source, and that its coordinator is running.');

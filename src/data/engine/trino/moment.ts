@@ -1,18 +1,18 @@
 import { changedMeanwhile } from '../data-file.js';
 import { quoteName, quoteText } from '../structure.js';
-import type { Asking } from './client.js';
-import { Refused } from './refused.js';
+import type { StatementRunner } from './client.js';
+import { TrinoRefused } from './refused.js';
 import { tableName } from './spelling.js';
-import type { Place, Table } from './table.js';
+import type { TrinoTable, TrinoTableName } from './table.js';
 
 /**
  * Method by which a table is kept stable: versioned tables are read at one version, generated ones never change.
  * Others are counted and hashed before and after every statement, and results from a changed table are discarded.
  */
-export type Keeping = 'version' | 'never changes' | 'watched';
+export type TableStability = 'version' | 'never changes' | 'watched';
 
 /** By what a catalog is made of. A view in a catalog with versions has none itself. */
-export async function keepingOf(client: Asking, place: Place): Promise<Keeping> {
+export async function stabilityOf(client: StatementRunner, place: TrinoTableName): Promise<TableStability> {
   const sql = `SELECT connector_name FROM system.metadata.catalogs WHERE catalog_name = ${quoteText(place.catalog)}`;
   const made = String((await client.all(sql)).rows[0]?.[0] ?? '');
   if (made === 'tpch' || made === 'tpcds') return 'never changes';
@@ -20,15 +20,18 @@ export async function keepingOf(client: Asking, place: Place): Promise<Keeping> 
   try {
     return (await versionsOf(client, [place]))[0] === undefined ? 'watched' : 'version';
   } catch (error) {
-    if (error instanceof Refused && error.errorName === 'TABLE_NOT_FOUND') return 'watched';
+    if (error instanceof TrinoRefused && error.errorName === 'TABLE_NOT_FOUND') return 'watched';
     throw error;
   }
 }
 
 /** The version each table is at; undefined for one that was never written to. The numbers are longer than a double, so they come as text. */
-export async function versionsOf(client: Asking, places: readonly Place[]): Promise<readonly (string | undefined)[]> {
+export async function versionsOf(
+  client: StatementRunner,
+  places: readonly TrinoTableName[],
+): Promise<readonly (string | undefined)[]> {
   if (places.length === 0) return [];
-  const one = (place: Place, i: number) =>
+  const one = (place: TrinoTableName, i: number) =>
     `SELECT ${i} AS place, CAST(snapshot_id AS VARCHAR) AS version FROM ${tableName({ ...place, table: `${place.table}$refs` })} WHERE name = 'main'`;
   const { rows } = await client.all(places.map(one).join(' UNION ALL '));
   const found = new Map(rows.map(([i, version]) => [Number(i), String(version)]));
@@ -43,18 +46,18 @@ const fieldsAtOnce = 200;
 
 /** The number of rows of each table, and a sum over all of them in which their order plays no part. */
 export async function stateOf(
-  client: Asking,
-  tables: readonly Table[],
+  client: StatementRunner,
+  tables: readonly TrinoTable[],
 ): Promise<readonly (readonly [rows: number, sum: string])[]> {
   if (tables.length === 0) return [];
-  const one = ({ from, columns }: Table, i: number) =>
+  const one = ({ from, columns }: TrinoTable, i: number) =>
     `SELECT ${i} AS place, count(*) AS size, ${summed(columns)} AS summed FROM ${from}`;
   const { rows } = await client.all(tables.map(one).join(' UNION ALL '));
   const found = new Map(rows.map(([i, size, sum]) => [Number(i), [Number(size), String(sum)] as const]));
   return tables.map((_, i) => found.get(i)!);
 }
 
-function summed(columns: Table['columns']): string {
+function summed(columns: TrinoTable['columns']): string {
   const own = columns.map(({ name }) => quoteName(name));
   const parts = Array.from({ length: Math.ceil(own.length / fieldsAtOnce) }, (_, i) =>
     own.slice(i * fieldsAtOnce, (i + 1) * fieldsAtOnce),
@@ -65,13 +68,13 @@ function summed(columns: Table['columns']): string {
 
 /** Watches the tables of one pin. Statements that end while a look is still to come share it. */
 export class Watch {
-  readonly #client: Asking;
-  readonly #tables: readonly Table[];
+  readonly #client: StatementRunner;
+  readonly #tables: readonly TrinoTable[];
   readonly #state: string;
   #turn: Promise<unknown> = Promise.resolve();
   #next: Promise<void> | undefined;
 
-  constructor(client: Asking, tables: readonly Table[], state: unknown) {
+  constructor(client: StatementRunner, tables: readonly TrinoTable[], state: unknown) {
     this.#client = client;
     this.#tables = tables;
     this.#state = JSON.stringify(state);

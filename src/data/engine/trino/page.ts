@@ -3,16 +3,16 @@ import { shortText } from '../short-text.js';
 import { broken } from './fault.js';
 
 /** One response of the coordinator: some rows, the address of the next page, and the state. */
-export interface Page {
+export interface TrinoPage {
   readonly id: string;
   readonly next?: string;
-  readonly columns?: readonly Field[];
+  readonly columns?: readonly TrinoField[];
   readonly rows: readonly (readonly unknown[])[];
   readonly state: string;
   /** The name of what went wrong. */
   readonly error?: string;
 }
-export interface Field {
+export interface TrinoField {
   readonly name: string;
   /** As it would be written in SQL: `bigint`, `decimal(38,0)`, `varchar(3)`. */
   readonly type: string;
@@ -47,16 +47,16 @@ function endOfText(text: string, from: number): number {
   return text.length;
 }
 
-export function readPage(text: string): Page {
-  let told: unknown;
+export function readPage(text: string): TrinoPage {
+  let value: unknown;
   try {
-    told = JSON.parse(perhapsLong.test(text) ? longAsText(text) : text);
+    value = JSON.parse(perhapsLong.test(text) ? longAsText(text) : text);
   } catch {
     throw broken();
   }
-  if (!isRecord(told) || typeof told.id !== 'string' || !isRecord(told.stats) || typeof told.stats.state !== 'string')
+  if (!isRecord(value) || typeof value.id !== 'string' || !isRecord(value.stats) || typeof value.stats.state !== 'string')
     throw broken();
-  const { id, nextUri, columns, data, error, stats } = told;
+  const { id, nextUri, columns, data, error, stats } = value;
   if (columns !== undefined && !isFields(columns)) throw broken();
   if (data !== undefined && !(Array.isArray(data) && data.every((row) => Array.isArray(row)))) throw broken();
   return {
@@ -70,57 +70,57 @@ export function readPage(text: string): Page {
   };
 }
 const isRecord = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
-const isFields = (x: unknown): x is Field[] =>
+const isFields = (x: unknown): x is TrinoField[] =>
   Array.isArray(x) && x.every((f) => isRecord(f) && typeof f.name === 'string' && typeof f.type === 'string');
 
-type Read = (told: unknown) => Cell;
+type Read = (value: unknown) => Cell;
 
 /** Whole numbers as numbers where a number holds them exactly. */
-const whole: Read = (told) => {
-  const x = Number(told);
-  return Number.isSafeInteger(x) ? x : BigInt(told as string);
+const whole: Read = (value) => {
+  const x = Number(value);
+  return Number.isSafeInteger(x) ? x : BigInt(value as string);
 };
-const large: Read = (told) => BigInt(told as string | number);
+const large: Read = (value) => BigInt(value as string | number);
 /** NaN and infinities come as text. */
-const real: Read = (told) => Number(told);
+const real: Read = (value) => Number(value);
 /** Decimals come out of our statements as sums of whole numbers and as nothing else. */
-const decimal: Read = (told) => (/^-?\d+$/.test(told as string) ? BigInt(told as string) : (told as string));
-const asTold: Read = (told) => (typeof told === 'boolean' || typeof told === 'string' ? told : JSON.stringify(told));
+const decimal: Read = (value) => (/^-?\d+$/.test(value as string) ? BigInt(value as string) : (value as string));
+const asJson: Read = (value) => (typeof value === 'boolean' || typeof value === 'string' ? value : JSON.stringify(value));
 
-const readerOf = ({ type }: Field): Read => {
+const readerOf = ({ type }: TrinoField): Read => {
   if (/^(bigint|integer|smallint|tinyint)$/.test(type)) return whole;
   if (/^(double|real)$/.test(type)) return real;
-  return type.startsWith('decimal') ? decimal : asTold;
+  return type.startsWith('decimal') ? decimal : asJson;
 };
 /** Counts come as large whole numbers from every engine. */
-const counted = (field: Field): Read => (field.type === 'bigint' ? large : readerOf(field));
-const isText = ({ type }: Field): boolean => /^(varchar|char)\b/.test(type);
+const counted = (field: TrinoField): Read => (field.type === 'bigint' ? large : readerOf(field));
+const isText = ({ type }: TrinoField): boolean => /^(varchar|char)\b/.test(type);
 
-export function cellsOf(fields: readonly Field[], rows: Page['rows']): readonly (readonly Cell[])[] {
+export function trinoRows(fields: readonly TrinoField[], rows: TrinoPage['rows']): readonly (readonly Cell[])[] {
   const readers = fields.map(counted);
   return rows.map((row) => {
     if (row.length !== fields.length) throw broken();
-    return row.map((told, c) => (told === null ? null : readers[c]!(told)));
+    return row.map((value, c) => (value === null ? null : readers[c]!(value)));
   });
 }
 
 /** Texts as numbers from 0 up, in the order in which they come. */
-export type Numbers = Map<string, number>;
-const numberIn = (known: Numbers, text: string): number => {
+export type TrinoTextNumbers = Map<string, number>;
+const numberIn = (known: TrinoTextNumbers, text: string): number => {
   const key = shortText(text);
   const found = known.get(key) ?? known.size;
   if (found === known.size) known.set(key, found);
   return found;
 };
 
-export function chunkOf(fields: readonly Field[], rows: Page['rows'], numbers?: Numbers): Chunk {
+export function trinoChunk(fields: readonly TrinoField[], rows: TrinoPage['rows'], numbers?: TrinoTextNumbers): Chunk {
   const columns = fields.map((field, c) => {
-    const read = numbers && isText(field) ? (told: unknown) => numberIn(numbers, told as string) : readerOf(field);
+    const read = numbers && isText(field) ? (value: unknown) => numberIn(numbers, value as string) : readerOf(field);
     const cells: Cell[] = new Array(rows.length);
     for (let i = 0; i < rows.length; i++) {
-      const told = rows[i]![c];
-      if (told === undefined) throw broken();
-      cells[i] = told === null ? null : read(told);
+      const value = rows[i]![c];
+      if (value === undefined) throw broken();
+      cells[i] = value === null ? null : read(value);
     }
     return cells;
   });

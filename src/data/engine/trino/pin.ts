@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine.js';
+import type { Cell, Chunk, Snapshot, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
 import { once } from '../once.js';
 import type { EngineSource } from '../source.js';
 import { allRows } from '../without.js';
-import type { Asking, Client, Part } from './client.js';
+import type { Client, ResultPart, StatementRunner } from './client.js';
 import { trino } from './dialect.js';
-import { closed, trinoFault } from './fault.js';
+import { trinoClosed, trinoFault } from './fault.js';
 import type { Watch } from './moment.js';
-import { cellsOf, chunkOf, type Numbers } from './page.js';
+import { type TrinoTextNumbers, trinoChunk, trinoRows } from './page.js';
 import { spelt } from './spelling.js';
 
 /** Views and columns for statements, valid while the tables are unchanged. */
-export interface Reading {
+export interface TrinoSchema {
   readonly columns: readonly SourceColumn[];
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   readonly show: (statement: Statement) => Statement;
@@ -28,20 +28,27 @@ export interface Reading {
  * The tables at one moment. Nothing stays open and nothing is created: every
  * statement names the version it reads, or is followed by a check for changes.
  */
-export class TrinoPin implements Pinned {
+export class TrinoSnapshot implements Snapshot {
   readonly dialect = trino;
   readonly whole = this;
   readonly source: EngineSource;
   readonly room: number;
   readonly #client: Client;
-  readonly #asking: Asking;
-  readonly #reading: Reading;
+  readonly #asking: StatementRunner;
+  readonly #reading: TrinoSchema;
   readonly #watch: Watch;
   readonly #queries = new Set<string>();
   readonly #named = (query: string): void => void this.#queries.add(query);
   #closed = false;
 
-  constructor(given: { source: EngineSource; room: number; client: Client; asking: Asking; reading: Reading; watch: Watch }) {
+  constructor(given: {
+    source: EngineSource;
+    room: number;
+    client: Client;
+    asking: StatementRunner;
+    reading: TrinoSchema;
+    watch: Watch;
+  }) {
     this.source = given.source;
     this.room = given.room;
     this.#client = given.client;
@@ -64,9 +71,9 @@ export class TrinoPin implements Pinned {
 
   async id(): Promise<string> {
     const { columns, tableColumns, content } = this.#reading;
-    const told = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
+    const namesAndTypes = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
     return createHash('sha256')
-      .update(JSON.stringify([told(columns), content, ...[...tableColumns.values()].map(told)]))
+      .update(JSON.stringify([namesAndTypes(columns), content, ...[...tableColumns.values()].map(namesAndTypes)]))
       .digest('hex');
   }
 
@@ -85,15 +92,15 @@ export class TrinoPin implements Pinned {
   }
 
   async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
-    return new Exact(await this.#ask(this.#reading.show(statement), ({ fields, rows }) => cellsOf(fields, rows)));
+    return new Exact(await this.#ask(this.#reading.show(statement), ({ fields, rows }) => trinoRows(fields, rows)));
   }
 
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
     this.#refuseClosed();
     try {
-      const numbers: Numbers | undefined = statement.numbered && new Map();
+      const numbers: TrinoTextNumbers | undefined = statement.numbered && new Map();
       for await (const { fields, rows } of this.#asking.parts(spelt(this.#reading.showShort(statement)), this.#named))
-        if (rows.length > 0) yield new Exact(chunkOf(fields, rows, numbers));
+        if (rows.length > 0) yield new Exact(trinoChunk(fields, rows, numbers));
       await this.#watch.unchanged();
     } catch (error) {
       throw trinoFault(error);
@@ -101,7 +108,7 @@ export class TrinoPin implements Pinned {
   }
 
   /** Answers are parsed here, where any error becomes a fault: an error message would quote cells. */
-  async #ask<T>(statement: Statement, read: (found: Part) => T): Promise<T> {
+  async #ask<T>(statement: Statement, read: (found: ResultPart) => T): Promise<T> {
     this.#refuseClosed();
     try {
       const found = await this.#asking.all(spelt(statement), this.#named);
@@ -114,7 +121,7 @@ export class TrinoPin implements Pinned {
 
   #refuseClosed(): void {
     this.#client.refuseClosed();
-    if (this.#closed) throw closed();
+    if (this.#closed) throw trinoClosed();
   }
 
   async close(): Promise<void> {

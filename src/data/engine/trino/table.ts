@@ -4,17 +4,17 @@ import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
 import type { SourceColumn } from '../engine.js';
 import { longestText } from '../short-text.js';
-import type { Shown } from '../shown.js';
+import type { SourceView } from '../shown.js';
 import type { EngineSource } from '../source.js';
 import { quoteName, quoteText } from '../structure.js';
-import type { Asking } from './client.js';
-import { dayInText, numberInText, trino } from './dialect.js';
-import type { Field } from './page.js';
-import { Refused } from './refused.js';
+import type { StatementRunner } from './client.js';
+import { trino, trinoDayInText, trinoNumberInText } from './dialect.js';
+import type { TrinoField } from './page.js';
+import { TrinoRefused } from './refused.js';
 import { tableName } from './spelling.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
-export interface Table {
+export interface TrinoTable {
   readonly from: string;
   readonly columns: readonly TableColumn[];
 }
@@ -24,18 +24,18 @@ interface TableColumn extends SourceColumn {
   readonly short?: string;
 }
 /** The same table for statements that fetch its cells. */
-export const shortened = ({ from, columns }: Table): Shown => ({
+export const shortTrinoTable = ({ from, columns }: TrinoTable): SourceView => ({
   from,
   columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
 });
 
 /** Qualified name of a table: `people` in the schema of the address, or `other.people`. Names have no case. */
-export interface Place {
+export interface TrinoTableName {
   readonly catalog: string;
   readonly schema: string;
   readonly table: string;
 }
-export function placeOf({ catalog, schema }: ClusterAddress, named: string): Place {
+export function trinoTableName({ catalog, schema }: ClusterAddress, named: string): TrinoTableName {
   const [first, second, ...more] = named.toLowerCase().split('.');
   if (more.length > 0 || first === '' || second === '')
     throw new Fault(
@@ -47,18 +47,18 @@ export function placeOf({ catalog, schema }: ClusterAddress, named: string): Pla
 }
 
 /** The cluster reports the column types itself. */
-export async function describeTable(
-  client: Asking,
-  place: Place,
+export async function describeTrinoTable(
+  client: StatementRunner,
+  place: TrinoTableName,
   version: string,
   { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
-): Promise<Table> {
+): Promise<TrinoTable> {
   // A view has no version, but is read even if a version is given. It has no
   // "$path" column either, so a statement fails if a view has replaced the table.
   const own = `${tableName(place)}${version}`;
   const from = version === '' ? own : `(SELECT * FROM ${own} WHERE "$path" IS NOT NULL) AS fugu_version`;
   const { fields } = await client.all(`SELECT * FROM ${from} LIMIT 0`).catch(async (error: unknown) => {
-    throw error instanceof Refused && error.errorName === 'TABLE_NOT_FOUND' ? await notFound(client, place) : error;
+    throw error instanceof TrinoRefused && error.errorName === 'TABLE_NOT_FOUND' ? await notFound(client, place) : error;
   });
   return {
     from,
@@ -66,16 +66,18 @@ export async function describeTable(
       const column = show(field);
       if (!column) return [];
       if (dates.has(field.name))
-        return [{ name: field.name, type: 'integer' as const, expression: dayInText(`CAST(${column.expression} AS VARCHAR)`) }];
+        return [
+          { name: field.name, type: 'integer' as const, expression: trinoDayInText(`CAST(${column.expression} AS VARCHAR)`) },
+        ];
       const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
       return column.type === 'text' && numbers.has(field.name)
-        ? [{ name: field.name, type: 'real' as const, expression: numberInText(column.expression, mark) }]
+        ? [{ name: field.name, type: 'real' as const, expression: trinoNumberInText(column.expression, mark) }]
         : [{ name: field.name, ...column }];
     }),
   };
 }
 
-async function notFound(client: Asking, { catalog, schema, table }: Place): Promise<Fault> {
+async function notFound(client: StatementRunner, { catalog, schema, table }: TrinoTableName): Promise<Fault> {
   const sql = `SELECT table_name FROM ${tableName({ catalog, schema: 'information_schema', table: 'tables' })} WHERE table_schema = ${quoteText(schema)}`;
   const known = (await client.all(sql)).rows.map(([own]) => String(own));
   return new Fault(
@@ -92,7 +94,7 @@ async function notFound(client: Asking, { catalog, schema, table }: Place): Prom
 const exactDigits = 15;
 
 /** Lists, maps, rows and what a plugin brings are not shown. */
-function show({ name, type }: Field): Omit<TableColumn, 'name'> | undefined {
+function show({ name, type }: TrinoField): Omit<TableColumn, 'name'> | undefined {
   const own = quoteName(name);
   const [, base, , digits, scale] = /^([a-z ]+?)(\((\d+)(?:,\s*(\d+))?\)(?: with(?:out)? time zone)?)?$/.exec(type) ?? [];
   const text = (expression: string) => ({ type: 'text', expression }) as const;

@@ -1,17 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { pinned } from '../engine.js';
+import { withSnapshot } from '../engine.js';
 import { relationView } from '../structure.js';
 import { openTrino } from './trino.js';
 
 /** A coordinator that has one table and records the requests. */
-const asked: string[] = [];
+const requests: string[] = [];
 const server = createServer((request, answer) => {
   let sql = '';
   request.on('data', (part) => (sql += part));
   request.on('end', () => {
-    asked.push(sql);
+    requests.push(sql);
     const table = ['id', 'boss', 'much'].map((name) => ({ name, type: 'varchar' }));
     const [columns, data] = /connector_name/.test(sql)
       ? [[{ name: 'made', type: 'varchar' }], [['tpch']]]
@@ -32,8 +32,8 @@ it('ties in the data itself are read by their text, even if only numbers are rea
   const limits = { memory: 1e9, spill: 1e9, deadline: 600_000, release: 600_000, threads: 1 };
   const engine = await openTrino({ source, table: 'people', relations, ...numbers }, limits);
   const sqlOf = async (sql: string) => {
-    await pinned(engine, (data) => data.rows({ sql, values: [] }));
-    return asked.at(-1)!;
+    await withSnapshot(engine, (data) => data.rows({ sql, values: [] }));
+    return requests.at(-1)!;
   };
   expect(await sqlOf('SELECT "boss" FROM fugu_data')).toMatch(/TRY_CAST\(CAST\("boss" AS VARCHAR\) AS DOUBLE\)/);
   const ties = await sqlOf(`SELECT c0, c1 FROM ${relationView('boss')}`);

@@ -1,18 +1,18 @@
 import { Fault } from '../../../base/errors.js';
 import { readCluster } from '../../../policy/address.js';
-import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.js';
-import { shower } from '../shown.js';
+import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
+import { viewInjector } from '../shown.js';
 import type { EngineSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { timeLeft } from '../time-left.js';
-import { columnNamed, type Staying, WithoutRows } from '../without.js';
-import { type Asking, Client } from './client.js';
+import { type KeepTest, sourceColumnNamed, WithoutRows } from '../without.js';
+import { Client, type StatementRunner } from './client.js';
 import { trino } from './dialect.js';
 import { trinoFault } from './fault.js';
-import { atVersion, type Keeping, keepingOf, stateOf, versionsOf, Watch } from './moment.js';
-import { type Reading, TrinoPin } from './pin.js';
-import { relationViews } from './relation.js';
-import { describeTable, type Place, placeOf, shortened, type Table } from './table.js';
+import { atVersion, stabilityOf, stateOf, type TableStability, versionsOf, Watch } from './moment.js';
+import { type TrinoSchema, TrinoSnapshot } from './pin.js';
+import { trinoRelationViews } from './relation.js';
+import { describeTrinoTable, shortTrinoTable, type TrinoTable, type TrinoTableName, trinoTableName } from './table.js';
 
 /** Opens a table of a Trino cluster: nothing is created there, and nothing but what a SELECT gives leaves it. */
 export async function openTrino(source: EngineSource, limits: EngineLimits): Promise<Engine> {
@@ -24,20 +24,20 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
   try {
     // Also if the data itself defines the ties: ties use the text, whatever else is read of those columns.
     const relations = [...new Set(source.relations.map(({ table }) => table))];
-    const all: readonly Omit<Kept, 'place' | 'keeping'>[] = [
+    const all: readonly Omit<SourceTable, 'place' | 'keeping'>[] = [
       { named, read: source },
       ...relations.map((own) => ({ named: own, read: {} })),
-      ...(source.tables ?? []).map((own) => ({ named: own.table!, read: own, beside: own.name })),
+      ...(source.tables ?? []).map((own) => ({ named: own.table!, read: own, sideTable: own.name })),
     ];
     const tables = await Promise.all(
-      all.map(async (own): Promise<Kept> => {
-        const place = placeOf(address, own.named);
-        return { ...own, place, keeping: await keepingOf(client, place) };
+      all.map(async (own): Promise<SourceTable> => {
+        const place = trinoTableName(address, own.named);
+        return { ...own, place, keeping: await stabilityOf(client, place) };
       }),
     );
     const engine = new TrinoEngine(source, limits, client, tables);
     // Unreadable data must show now, not during a release.
-    await pinned(engine, async (data) => data.columns());
+    await withSnapshot(engine, async (data) => data.columns());
     return engine;
   } catch (error) {
     client.close();
@@ -46,14 +46,14 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
 }
 
 /** A table of the data, of a relation or of a side table, the data first, with its stability. */
-interface Kept {
+interface SourceTable {
   readonly named: string;
   /** Properties of its cells. */
   readonly read: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>;
   /** Name of the side table. */
-  readonly beside?: string;
-  readonly place: Place;
-  readonly keeping: Keeping;
+  readonly sideTable?: string;
+  readonly place: TrinoTableName;
+  readonly keeping: TableStability;
 }
 
 class TrinoEngine implements Engine {
@@ -63,11 +63,11 @@ class TrinoEngine implements Engine {
   readonly room: number;
   readonly #client: Client;
   readonly #limits: EngineLimits;
-  readonly #tables: readonly Kept[];
+  readonly #tables: readonly SourceTable[];
   /** Schema found when the tables were last in this state. */
-  #known: { readonly content: string; readonly reading: Reading } | undefined;
+  #known: { readonly content: string; readonly reading: TrinoSchema } | undefined;
 
-  constructor(source: EngineSource, limits: EngineLimits, client: Client, tables: readonly Kept[]) {
+  constructor(source: EngineSource, limits: EngineLimits, client: Client, tables: readonly SourceTable[]) {
     this.source = source;
     this.room = limits.room ?? limits.memory;
     this.#client = client;
@@ -75,7 +75,7 @@ class TrinoEngine implements Engine {
     this.#tables = tables;
   }
 
-  async pin(): Promise<Pinned> {
+  async snapshot(): Promise<Snapshot> {
     const client = this.#client;
     client.refuseClosed();
     const asking = client.within(timeLeft(this.#limits));
@@ -93,43 +93,54 @@ class TrinoEngine implements Engine {
         this.#known?.content === key ? this.#known.reading : this.#read(found ?? (await this.#describe(asking, at)), content);
       this.#known = { content: key, reading };
       const watch = new Watch(asking, watched, state);
-      return new TrinoPin({ source: this.source, room: this.room, client, asking, reading, watch });
+      return new TrinoSnapshot({ source: this.source, room: this.room, client, asking, reading, watch });
     } catch (error) {
       throw trinoFault(error);
     }
   }
 
-  async #describe(asking: Asking, at: ReadonlyMap<Kept, string | undefined>): Promise<ReadonlyMap<Kept, Table>> {
+  async #describe(
+    asking: StatementRunner,
+    at: ReadonlyMap<SourceTable, string | undefined>,
+  ): Promise<ReadonlyMap<SourceTable, TrinoTable>> {
     const found = this.#tables.map(async (kept) => {
-      const table = await describeTable(asking, kept.place, atVersion(at.get(kept)), kept.read);
+      const table = await describeTrinoTable(asking, kept.place, atVersion(at.get(kept)), kept.read);
       return [kept, table] as const;
     });
     return new Map(await Promise.all(found));
   }
 
-  #read(found: ReadonlyMap<Kept, Table>, content: unknown): Reading {
+  #read(found: ReadonlyMap<SourceTable, TrinoTable>, content: unknown): TrinoSchema {
     const [data, ...rest] = this.#tables.map((kept) => found.get(kept)!);
     const named = this.#tables.slice(1).map((kept, i) => [kept, rest[i]!] as const);
-    const tables = new Map(named.flatMap(([{ named, beside }, table]) => (beside === undefined ? [[named, table]] : [])));
-    const beside = new Map([...found].flatMap(([kept, table]) => (kept.beside === undefined ? [] : [[kept.beside, table]])));
-    const typed = ({ columns }: Table) => columns.map(({ name, type }) => ({ name, type }));
+    const tables = new Map(
+      named.flatMap(([{ named, sideTable: sideTables }, table]) => (sideTables === undefined ? [[named, table]] : [])),
+    );
+    const sideTables = new Map(
+      [...found].flatMap(([kept, table]) => (kept.sideTable === undefined ? [] : [[kept.sideTable, table]])),
+    );
+    const typed = ({ columns }: TrinoTable) => columns.map(({ name, type }) => ({ name, type }));
     const relations = new Map(
       this.source.relations.map((relation) => [
         relationView(relation.name),
-        relationViews(tables.get(relation.table)!, relation),
+        trinoRelationViews(tables.get(relation.table)!, relation),
       ]),
     );
     return {
       columns: typed(data!),
-      tableColumns: new Map([...beside].map(([name, own]) => [name, typed(own)])),
-      show: shower(data!, relations, beside),
-      showShort: shower(shortened(data!), relations, new Map([...beside].map(([name, own]) => [name, shortened(own)]))),
+      tableColumns: new Map([...sideTables].map(([name, own]) => [name, typed(own)])),
+      show: viewInjector(data!, relations, sideTables),
+      showShort: viewInjector(
+        shortTrinoTable(data!),
+        relations,
+        new Map([...sideTables].map(([name, own]) => [name, shortTrinoTable(own)])),
+      ),
       content,
     };
   }
 
   async without(column: string, names: readonly string[]): Promise<Engine> {
-    await pinned(this, async (data) => columnNamed(await data.columns(), column));
+    await withSnapshot(this, async (data) => sourceColumnNamed(await data.columns(), column));
     return new WithoutRows(this, column, notAmong(names));
   }
 
@@ -139,7 +150,7 @@ class TrinoEngine implements Engine {
 }
 
 /** The list is written, as one text, into every statement: nothing of it stays in the cluster but its log. No name is empty, so rows without one stay. */
-function notAmong(names: readonly string[]): Staying {
+function notAmong(names: readonly string[]): KeepTest {
   const list = JSON.stringify(names);
   return (own, bound) => ({
     test: `coalesce(${own}, '') NOT IN (SELECT fugu_name FROM UNNEST(CAST(json_parse($${bound + 1}) AS ARRAY(VARCHAR))) AS fugu_left_out(fugu_name))`,

@@ -1,10 +1,10 @@
-import { type ReadCell, rowBlocks } from '../block.js';
+import { rowBlocks, type StatCellReader } from '../block.js';
 import { type Bytes, Cursor } from '../bytes.js';
 import { untilNul } from '../decode.js';
-import { dateText, datetimeText, statOrigin, timeText } from '../moment.js';
-import { codeOfNumber, type StatCell, type StatFile, type Variable } from '../variable.js';
+import { isoDate, isoDateTime, isoTime, statOrigin } from '../moment.js';
+import { codeOfNumber, type StatCell, type StatFile, type StatVariable } from '../variable.js';
 import { type LabelSet, largestLong, readLabelSets } from './labels.js';
-import { type DtaColumn, type DtaLayout, type DtaType, readLayout, rowBytes, sizeOf } from './layout.js';
+import { type DtaColumn, type DtaLayout, type DtaType, readLayout, rowBytes, typeSize } from './layout.js';
 import { LongTexts } from './long-texts.js';
 
 /** Stata .dta, releases 113 to 119. */
@@ -35,24 +35,28 @@ export function openDta(bytes: Bytes): Omit<StatFile, 'close'> {
 const typicalText = 1 << 16;
 
 /** Kind of a variable, from its display format. Weeks, months, quarters and years stay plain numbers. */
-function kindOf({ type, format }: DtaColumn): Variable['kind'] {
+function kindOf({ type, format }: DtaColumn): StatVariable['kind'] {
   if (typeof type === 'number' || type === 'strL') return 'text';
   if (/^%-?(td|d)/.test(format)) return 'date';
   if (!/^%-?t[cC]/.test(format)) return 'number';
   return /^%-?t[cC][Hh]{2}:MM(:SS(\.s+)?)?$/.test(format) ? 'time' : 'datetime';
 }
 
-const shows: Readonly<Record<Exclude<Variable['kind'], 'text'>, (x: number) => StatCell>> = {
+const shows: Readonly<Record<Exclude<StatVariable['kind'], 'text'>, (x: number) => StatCell>> = {
   number: (x) => x,
-  date: (x) => dateText(statOrigin + Math.trunc(x) * 86_400),
-  time: (x) => timeText((((x % 86_400_000) + 86_400_000) % 86_400_000) / 1000),
-  datetime: (x) => datetimeText(statOrigin + x / 1000),
+  date: (x) => isoDate(statOrigin + Math.trunc(x) * 86_400),
+  time: (x) => isoTime((((x % 86_400_000) + 86_400_000) % 86_400_000) / 1000),
+  datetime: (x) => isoDateTime(statOrigin + x / 1000),
 };
 
 /** 1 for .a to 26 for .z; 0 for the dot alone. */
 const tagText = (tag: number): string => (tag === 0 ? '.' : `.${String.fromCharCode(96 + tag)}`);
 
-function variableOf(column: DtaColumn, sets: ReadonlyMap<string, LabelSet>, books: Map<string, Map<string, string>>): Variable {
+function variableOf(
+  column: DtaColumn,
+  sets: ReadonlyMap<string, LabelSet>,
+  books: Map<string, Map<string, string>>,
+): StatVariable {
   const kind = kindOf(column);
   const key = `${kind} ${column.labelSet}`;
   const set = sets.get(column.labelSet);
@@ -68,7 +72,7 @@ function variableOf(column: DtaColumn, sets: ReadonlyMap<string, LabelSet>, book
   };
 }
 
-function shownCode(value: number, kind: Variable['kind']): string {
+function shownCode(value: number, kind: StatVariable['kind']): string {
   if (value > largestLong) return tagText(value - largestLong - 1);
   const shown = kind === 'text' ? value : shows[kind](value);
   return typeof shown === 'number' ? codeOfNumber(shown) : (shown ?? '');
@@ -77,11 +81,15 @@ function shownCode(value: number, kind: Variable['kind']): string {
 /** A number of a row, or the tag of a missing code below zero: -1 for the dot, -2 for .a. */
 type ReadNumber = (row: Buffer) => number | { readonly tag: number };
 
-function readersOf(layout: DtaLayout, variables: readonly Variable[], texts: LongTexts | undefined): readonly ReadCell[] {
+function readersOf(
+  layout: DtaLayout,
+  variables: readonly StatVariable[],
+  texts: LongTexts | undefined,
+): readonly StatCellReader[] {
   let at = 0;
   return layout.columns.map(({ type }, i) => {
     const place = at;
-    at += sizeOf(type);
+    at += typeSize(type);
     if (typeof type === 'number') return (row) => untilNul(row.subarray(place, place + type), layout.decode);
     if (type === 'strL') return referenceReader(layout, place, texts!);
     const { kind, missing } = variables[i]!;
@@ -123,7 +131,7 @@ function numberReader(type: Exclude<DtaType, number | 'strL'>, at: number, littl
 }
 
 /** Eight bytes: the variable first, then the row, with widths that depend on the release. */
-function referenceReader({ release, little }: DtaLayout, at: number, texts: LongTexts): ReadCell {
+function referenceReader({ release, little }: DtaLayout, at: number, texts: LongTexts): StatCellReader {
   const first = release === 117 ? 4 : release === 118 ? 2 : 3;
   const read = (row: Buffer, from: number, length: number) => {
     if (length > 6) return Number.NaN;

@@ -189,5 +189,5 @@ function fields(cursor: Cursor, count: number, width: number, decode: Decode): s
 }
 
 const sizes: Readonly<Record<Exclude<DtaType, number>, number>> = { byte: 1, int: 2, long: 4, float: 4, double: 8, strL: 8 };
-export const sizeOf = (type: DtaType): number => (typeof type === 'number' ? type : sizes[type]);
-export const rowBytes = (columns: readonly DtaColumn[]): number => columns.reduce((sum, { type }) => sum + sizeOf(type), 0);
+export const typeSize = (type: DtaType): number => (typeof type === 'number' ? type : sizes[type]);
+export const rowBytes = (columns: readonly DtaColumn[]): number => columns.reduce((sum, { type }) => sum + typeSize(type), 0);

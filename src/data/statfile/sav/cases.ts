@@ -48,13 +48,20 @@ export function codedRows(input: () => Buffer | undefined, rowBytes: number, bia
         more.copy(codes);
         code = 0;
       }
-      const told = codes[code++]!;
-      if (told === padding) continue;
-      if (told === end) {
+      const instruction = codes[code++]!;
+      if (instruction === padding) continue;
+      if (instruction === end) {
         over = true;
         return undefined;
       }
-      const cell = told === literal ? eight() : told === blanks ? spaces : told === nothing ? missing : ready[told]!;
+      const cell =
+        instruction === literal
+          ? eight()
+          : instruction === blanks
+            ? spaces
+            : instruction === nothing
+              ? missing
+              : ready[instruction]!;
       if (!cell) return undefined;
       cell.copy(row, filled);
       filled += 8;

@@ -1,15 +1,15 @@
 import { within } from '../../../base/input/limits.js';
-import type { ReadCell } from '../block.js';
+import type { StatCellReader } from '../block.js';
 import { type Decode, decoderOf, fieldText, windows } from '../decode.js';
 import { malformed } from '../malformed.js';
-import { dateText, datetimeText, spssOrigin, timeText } from '../moment.js';
-import { codeOfNumber, type MissingRange, type StatCell, spellRange, type Variable } from '../variable.js';
+import { isoDate, isoDateTime, isoTime, spssOrigin } from '../moment.js';
+import { codeOfNumber, type MissingRange, type StatCell, type StatVariable, spellRange } from '../variable.js';
 import { extension, type SavRecords, type SavVariable } from './records.js';
 
 /** Variables of a file, and the readers of their cells in the bytes of a row. */
 export interface SavDictionary {
-  readonly variables: readonly Variable[];
-  readonly readers: readonly ReadCell[];
+  readonly variables: readonly StatVariable[];
+  readonly readers: readonly StatCellReader[];
   readonly label: string;
   readonly cases: number;
 }
@@ -17,7 +17,7 @@ export interface SavDictionary {
 const systemMissing = -Number.MAX_VALUE;
 
 /** The calendar formats of SPSS by their number; months, quarters and weeks stay the numbers they are. */
-const kinds: ReadonlyMap<number, Variable['kind']> = new Map([
+const kinds: ReadonlyMap<number, StatVariable['kind']> = new Map([
   [20, 'date'],
   [21, 'time'],
   [22, 'datetime'],
@@ -30,11 +30,11 @@ const kinds: ReadonlyMap<number, Variable['kind']> = new Map([
   [41, 'datetime'],
 ]);
 
-const shows: Readonly<Record<Exclude<Variable['kind'], 'text'>, (x: number) => StatCell>> = {
+const shows: Readonly<Record<Exclude<StatVariable['kind'], 'text'>, (x: number) => StatCell>> = {
   number: (x) => x,
-  date: (x) => dateText(spssOrigin + x),
-  time: timeText,
-  datetime: (x) => datetimeText(spssOrigin + x),
+  date: (x) => isoDate(spssOrigin + x),
+  time: isoTime,
+  datetime: (x) => isoDateTime(spssOrigin + x),
 };
 
 /** A variable with the further segments of a very long text. */
@@ -54,10 +54,10 @@ export function readSavDictionary(records: SavRecords, little: boolean, path: st
   const names = wholes.map(({ first }) => longNames.get(keyOf(first)) ?? short(first));
   const number = (bytes: Buffer): number => (little ? bytes.readDoubleLE() : bytes.readDoubleBE());
 
-  const kindOf = ({ first }: Whole): Variable['kind'] =>
+  const kindOf = ({ first }: Whole): StatVariable['kind'] =>
     first.width > 0 ? 'text' : (kinds.get((first.format >>> 16) & 0xff) ?? 'number');
   /** A value in the dictionary, as the data shows it. */
-  const code = (bytes: Buffer, kind: Variable['kind']): string => {
+  const code = (bytes: Buffer, kind: StatVariable['kind']): string => {
     if (kind === 'text') return text(bytes);
     const shown = shows[kind](number(bytes));
     return typeof shown === 'number' ? codeOfNumber(shown) : (shown ?? '');
@@ -67,7 +67,7 @@ export function readSavDictionary(records: SavRecords, little: boolean, path: st
   const labels = wholes.map(() => new Map<string, string>());
   /** Sets used by many variables are read once for each kind of variable. */
   for (const { values, elements } of records.labelSets) {
-    const read = new Map<Variable['kind'], Map<string, string>>();
+    const read = new Map<StatVariable['kind'], Map<string, string>>();
     for (const element of elements) {
       const at = byElement.get(element - 1);
       if (at === undefined) continue;
@@ -85,10 +85,10 @@ export function readSavDictionary(records: SavRecords, little: boolean, path: st
   const longBreak = records.extensions.get(extension.longMissing);
   const missingText = longBreak ? longMissing(longBreak, little, text, path) : new Map<string, readonly string[]>();
 
-  const variables = wholes.map((whole, i): Variable => {
+  const variables = wholes.map((whole, i): StatVariable => {
     const { first } = whole;
     const kind = kindOf(whole);
-    const told = first.label && text(first.label);
+    const declaredValue = first.label && text(first.label);
     const { missing, ranges } =
       kind === 'text'
         ? { missing: missingText.get(names[i]!) ?? first.missing.map(text), ranges: [] }
@@ -98,7 +98,7 @@ export function readSavDictionary(records: SavRecords, little: boolean, path: st
       kind,
       labels: labels[i]!,
       missing,
-      ...(told && { label: told }),
+      ...(declaredValue && { label: declaredValue }),
       ...(ranges.length > 0 && { missingRanges: ranges }),
       ...(records.weight > 0 && first.element === records.weight - 1 && { weight: true }),
     };
@@ -107,7 +107,12 @@ export function readSavDictionary(records: SavRecords, little: boolean, path: st
   return { variables, readers, label: text(records.label), cases: casesOf(records, little) };
 }
 
-function readerOf({ first, segments, width }: Whole, kind: Variable['kind'], little: boolean, decode: Decode): ReadCell {
+function readerOf(
+  { first, segments, width }: Whole,
+  kind: StatVariable['kind'],
+  little: boolean,
+  decode: Decode,
+): StatCellReader {
   const at = first.element * 8;
   if (kind === 'text') {
     if (segments.length === 1) return (row) => fieldText(row.subarray(at, at + width), decode);
@@ -131,8 +136,8 @@ function missingOf(
   if (missingForm >= 0) return { missing: missing.map(code), ranges: [] };
   const bound = (x: number) => (Math.abs(x) > 1.797693134862315e308 ? Math.sign(x) * Number.POSITIVE_INFINITY : x);
   const range = { low: bound(number(missing[0]!)), high: bound(number(missing[1]!)) };
-  const said = spelled ? spellRange(range) : { missing: [], ranges: [range] };
-  return { missing: [...said.missing, ...missing.slice(2).map(code)], ranges: said.ranges };
+  const spelt = spelled ? spellRange(range) : { missing: [], ranges: [range] };
+  return { missing: [...spelt.missing, ...missing.slice(2).map(code)], ranges: spelt.ranges };
 }
 
 const keyOf = ({ name }: SavVariable): string => name.toString('latin1').replace(/ +$/, '');
@@ -142,9 +147,9 @@ function joined(variables: readonly SavVariable[], longStrings: ReadonlyMap<stri
   const wholes: Whole[] = [];
   for (let i = 0; i < variables.length; ) {
     const first = variables[i]!;
-    const told = Number.parseInt(longStrings.get(keyOf(first)) ?? '', 10);
-    const width = told > 255 ? told : first.width;
-    const count = told > 255 ? Math.ceil(told / 252) : 1;
+    const declaredValue = Number.parseInt(longStrings.get(keyOf(first)) ?? '', 10);
+    const width = declaredValue > 255 ? declaredValue : first.width;
+    const count = declaredValue > 255 ? Math.ceil(declaredValue / 252) : 1;
     const segments = variables.slice(i, i + count);
     if (segments.length !== count || (count > 1 && segments.some((s) => s.width === 0)))
       throw malformed(path, 'A long text of the SPSS file is not whole.');

@@ -1,4 +1,4 @@
-import { dateText, datetimeText, timeText } from '../moment.js';
+import { isoDate, isoDateTime, isoTime } from '../moment.js';
 import type { StatCell } from '../variable.js';
 import type { XmlHandler } from '../xml.js';
 import { filled, type Workbook } from './workbook.js';
@@ -74,6 +74,6 @@ function cellOf(type: string, style: number, value: string, { strings, styles, f
   const origin = from1904 ? first1904 : x < 60 ? first1900 : first1900 - day;
   // To the millisecond: a day is kept as a fraction, which rarely comes out even.
   const moment = Math.round(x * day * 1000) / 1000;
-  if (shown === 'time' && x >= 0 && x < 1) return timeText(moment);
-  return Number.isInteger(x) ? dateText(origin + moment) : datetimeText(origin + moment);
+  if (shown === 'time' && x >= 0 && x < 1) return isoTime(moment);
+  return Number.isInteger(x) ? isoDate(origin + moment) : isoDateTime(origin + moment);
 }

@@ -1,7 +1,7 @@
 import { rowsAtOnce } from '../block.js';
 import type { Bytes } from '../bytes.js';
 import { malformed } from '../malformed.js';
-import { codeOfNumber, type StatCell, type StatFile, type Variable } from '../variable.js';
+import { codeOfNumber, type StatCell, type StatFile, type StatVariable } from '../variable.js';
 import type { XmlHandler } from '../xml.js';
 import { sheetHandler } from './sheet.js';
 import { parsed, readPart, readSheetNames, readWorkbook } from './workbook.js';
@@ -24,7 +24,7 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
       merges.isHeader();
     }
   };
-  await readPart(bytes, book.sheet, 'sheetBytes', merges.beside(sheetHandler(book, count, broken)));
+  await readPart(bytes, book.sheet, 'sheetBytes', merges.observe(sheetHandler(book, count, broken)));
   if (merges.found)
     throw malformed(
       bytes.path,
@@ -36,7 +36,7 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
   const width = header.length;
   const variables = Array.from(
     { length: width },
-    (_, i): Variable => ({ name: nameOf(header![i]) || `column_${i + 1}`, kind: 'text', labels: new Map(), missing: [] }),
+    (_, i): StatVariable => ({ name: nameOf(header![i]) || `column_${i + 1}`, kind: 'text', labels: new Map(), missing: [] }),
   );
   return {
     variables,
@@ -74,7 +74,7 @@ class HeaderMerges {
   }
 
   /** Merged cells are listed after all rows. */
-  beside(handler: XmlHandler): XmlHandler {
+  observe(handler: XmlHandler): XmlHandler {
     return {
       ...handler,
       start: (name, attribute) => {

@@ -1,10 +1,10 @@
 import { Fault } from '../../../base/errors.js';
 import type { Population } from './patterns.js';
 import { haversine, type Space } from './space.js';
-import { distanceTie, type TieLaw } from './tie-law.js';
+import { distanceTie, type TieModel } from './tie-law.js';
 
 /** Influence of known friends' places on the prior of a person. */
-export interface PriorLaw {
+export interface PriorModel {
   readonly name: string;
   /** sum: 1 + sum of weights (Eq. 9 of Liu et al. 2016). most: the largest weight. product: each friend a tie of its own. */
   readonly combine: 'none' | 'sum' | 'most' | 'product';
@@ -13,15 +13,15 @@ export interface PriorLaw {
 }
 
 /** Attack 1: places are as common for this person as for others (Eq. 8). */
-export const independentPrior: PriorLaw = { name: 'independent', combine: 'none' };
+export const independentPrior: PriorModel = { name: 'independent', combine: 'none' };
 /** Attack 2: weighted by the distance decay of friends (Eq. 9 with the kernel of Eq. 26). */
-export const friendPrior = (space: Space): PriorLaw => ({
+export const friendPrior = (space: Space): PriorModel => ({
   name: 'friends',
   combine: 'sum',
   weight: distanceTie(space).weight,
 });
 /** The circles of the paper's Fig. 4: ten times as likely within five kilometres of a friend. */
-export function circlePrior(space: Space, reach = 5, heavier = 10): PriorLaw {
+export function circlePrior(space: Space, reach = 5, heavier = 10): PriorModel {
   const { cells, lat, lon } = space;
   const weight = Float64Array.from({ length: cells * cells }, (_, k) => {
     const [u, v] = [Math.floor(k / cells), k % cells];
@@ -29,19 +29,19 @@ export function circlePrior(space: Space, reach = 5, heavier = 10): PriorLaw {
   });
   return { name: 'circle', combine: 'most', weight };
 }
-export const tiePrior = (law: TieLaw): PriorLaw => ({ name: law.name, combine: 'product', weight: law.weight });
+export const tiePrior = (tie: TieModel): PriorModel => ({ name: tie.name, combine: 'product', weight: tie.weight });
 
 export interface Attacker {
   readonly name: string;
-  readonly prior: PriorLaw;
+  readonly prior: PriorModel;
   /** Dependence of friends with unknown places on the person; absent: none. */
-  readonly tie?: TieLaw;
+  readonly tie?: TieModel;
   /** People with known places, one flag per person; absent: everybody but the person. */
   readonly known?: Uint8Array;
 }
 
 /** A reproducible stream of numbers in [0, 1) for simulated attackers and resampling. Never for noise. */
-export function simulated(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -56,7 +56,7 @@ export function knownPeople(population: Population, count: number, seed: number)
   const { people } = population;
   if (!(Number.isInteger(count) && count >= 2 && count <= people))
     throw new Fault('QUERY_INVALID', 'The number of known people does not fit.', `Choose between 2 and ${people}.`);
-  const draw = simulated(seed);
+  const draw = seededRandom(seed);
   const order = Uint32Array.from({ length: people }, (_, i) => i);
   const known = new Uint8Array(people);
   for (let k = 0; k < count; k++) {

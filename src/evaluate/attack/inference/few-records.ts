@@ -1,25 +1,28 @@
 /** Possible states of a few records, each a row for every record, with the attacker's prior. Known totals rule states out. */
-export interface Few {
+export interface RecordStates {
   readonly states: readonly (readonly number[])[];
   readonly weights: Float64Array;
 }
 
 /** Records assumed independent, except for totals that everybody knows: states that contradict them are excluded. */
-export function independentBut(beliefs: readonly (readonly number[])[], keeps: (state: readonly number[]) => boolean): Few {
+export function independentGiven(
+  beliefs: readonly (readonly number[])[],
+  isPossible: (state: readonly number[]) => boolean,
+): RecordStates {
   const states = beliefs
     .reduce<readonly (readonly number[])[]>(
       (all, own) => all.flatMap((state) => own.flatMap((p, row) => (p > 0 ? [[...state, row]] : []))),
       [[]],
     )
-    .filter(keeps);
+    .filter(isPossible);
   return { states, weights: Float64Array.from(states, (state) => state.reduce((p, row, j) => p * beliefs[j]![row]!, 1)) };
 }
 
 /** One released number: for each of its outcomes the log probability, state by state. */
-export type ToldNumber = readonly Float64Array[];
+export type ReleasedNumber = readonly Float64Array[];
 
 /** Multiple of epsilon that is promised between two rows; Infinity if they may be distinguished. */
-export type Price = (a: number, b: number) => number;
+export type PromisedDistance = (a: number, b: number) => number;
 
 /** A target record and a set of known records: states in the same cell agree in the target's row and in the known rows. */
 interface View {
@@ -31,7 +34,7 @@ interface View {
   readonly steps: Float64Array;
 }
 
-function viewsOf({ states, weights }: Few, price: Price): readonly View[] {
+function viewsOf({ states, weights }: RecordStates, promised: PromisedDistance): readonly View[] {
   const records = states[0]?.length ?? 0;
   const rows = 1 + states.reduce((most, state) => Math.max(most, ...state), 0);
   const views: View[] = [];
@@ -56,7 +59,7 @@ function viewsOf({ states, weights }: Few, price: Price): readonly View[] {
         const list = [...group];
         for (let k = 1; k < list.length; k++)
           for (let l = 0; l < k; l++) {
-            const steps = price(list[k]![0], list[l]![0]);
+            const steps = promised(list[k]![0], list[l]![0]);
             if (Number.isFinite(steps)) compared.push([list[k]![1], list[l]![1], steps]);
           }
       }
@@ -83,10 +86,15 @@ export interface Search {
  * Largest change of the log odds between two rows of one record, over the promised epsilons: over all records,
  * sets of known others, and outcomes. If outcomes are searched and not enumerated, the result is a lower bound.
  */
-export function mostGained(few: Few, told: readonly ToldNumber[], price: Price, { outcomes, starts, random }: Search): number {
-  const views = viewsOf(few, price);
+export function largestGain(
+  few: RecordStates,
+  evidence: readonly ReleasedNumber[],
+  promised: PromisedDistance,
+  { outcomes, starts, random }: Search,
+): number {
+  const views = viewsOf(few, promised);
   if (views.length === 0) return 0;
-  const numbers = told.filter(({ length }) => length > 1);
+  const numbers = evidence.filter(({ length }) => length > 1);
   const all = numbers.reduce((n, { length }) => n * length, 1);
   let most = 0;
   if (all > outcomes) for (let k = 0; k < starts; k++) most = Math.max(most, climbed(few, numbers, views, random));
@@ -95,7 +103,7 @@ export function mostGained(few: Few, told: readonly ToldNumber[], price: Price, 
 }
 
 /** Log probability of every outcome, state by state. */
-function* each({ states }: Few, numbers: readonly ToldNumber[], outcomes: number): Iterable<Float64Array> {
+function* each({ states }: RecordStates, numbers: readonly ReleasedNumber[], outcomes: number): Iterable<Float64Array> {
   for (let o = 0; o < outcomes; o++) {
     const logs = new Float64Array(states.length);
     let rest = o;
@@ -107,14 +115,14 @@ function* each({ states }: Few, numbers: readonly ToldNumber[], outcomes: number
   }
 }
 
-function climbed(few: Few, numbers: readonly ToldNumber[], views: readonly View[], random: () => number): number {
+function climbed(few: RecordStates, numbers: readonly ReleasedNumber[], views: readonly View[], random: () => number): number {
   const at = numbers.map(({ length }) => Math.floor(random() * length));
-  const told = () => {
+  const evidence = () => {
     const logs = new Float64Array(few.states.length);
     for (const [k, list] of numbers.entries()) addTo(logs, list[at[k]!]!);
     return logs;
   };
-  let most = gainOf(few, told(), views);
+  let most = gainOf(few, evidence(), views);
   for (let moved = true; moved; ) {
     moved = false;
     for (const [k, list] of numbers.entries()) {
@@ -122,7 +130,7 @@ function climbed(few: Few, numbers: readonly ToldNumber[], views: readonly View[
       for (let other = 0; other < list.length; other++) {
         if (other === kept) continue;
         at[k] = other;
-        const found = gainOf(few, told(), views);
+        const found = gainOf(few, evidence(), views);
         if (found > most * (1 + 1e-12)) [most, kept, moved] = [found, other, true];
       }
       at[k] = kept;
@@ -138,7 +146,7 @@ function addTo(sum: Float64Array, part: Float64Array): void {
 /** Beyond this a likelihood could leave the range of doubles, and what is unlikely would look impossible. */
 const widest = 600;
 
-function gainOf(few: Few, logs: Float64Array, views: readonly View[]): number {
+function gainOf(few: RecordStates, logs: Float64Array, views: readonly View[]): number {
   let [top, low] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const x of logs) {
     if (x > top) top = x;
@@ -150,10 +158,10 @@ function gainOf(few: Few, logs: Float64Array, views: readonly View[]): number {
   let most = 0;
   for (const view of views) {
     const { before, first, second, steps } = view;
-    const told = after ? sumsOf(after, view) : logarithmsOf(few, logs, view);
-    for (let c = 0; c < before.length; c++) told[c]! -= Math.log(before[c]!);
+    const evidence = after ? sumsOf(after, view) : logarithmsOf(few, logs, view);
+    for (let c = 0; c < before.length; c++) evidence[c]! -= Math.log(before[c]!);
     for (let k = 0; k < first.length; k++) {
-      const gain = Math.abs(told[first[k]!]! - told[second[k]!]!) / steps[k]!;
+      const gain = Math.abs(evidence[first[k]!]! - evidence[second[k]!]!) / steps[k]!;
       if (gain > most) most = gain;
     }
   }
@@ -166,7 +174,7 @@ function sumsOf(after: Float64Array, { cell, before }: View): Float64Array {
   for (let s = 0; s < cell.length; s++) sums[cell[s]!]! += after[s]!;
   return sums.map(Math.log);
 }
-function logarithmsOf({ weights }: Few, logs: Float64Array, { cell, before }: View): Float64Array {
+function logarithmsOf({ weights }: RecordStates, logs: Float64Array, { cell, before }: View): Float64Array {
   const tops = new Float64Array(before.length).fill(Number.NEGATIVE_INFINITY);
   for (let s = 0; s < cell.length; s++) if (logs[s]! > tops[cell[s]!]!) tops[cell[s]!] = logs[s]!;
   const sums = new Float64Array(before.length);

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../../../base/exact/rational.js';
 import { fromPairs } from '../../../privacy/dependence/graph/factor-graph.js';
 import { largestBase } from '../../../privacy/dependence/leakage.js';
-import { type Attacker, circlePrior, friendPrior, independentPrior, knownPeople, simulated, tiePrior } from './attacker.js';
+import { type Attacker, circlePrior, friendPrior, independentPrior, knownPeople, seededRandom, tiePrior } from './attacker.js';
 import { infer } from './infer.js';
 import { bootstrapMean, summarise } from './measures.js';
 import { locationPatterns, type Population } from './patterns.js';
 import { scoreTotals } from './score-totals.js';
-import { buildSpace, cellOf, haversine } from './space.js';
+import { buildSpace, cellAt, haversine } from './space.js';
 import type { CentroidsTarget, TotalsTarget } from './target.js';
-import { copyTie, declaredTie, distanceTie, type TieLaw } from './tie-law.js';
+import { copyTie, declaredTie, distanceTie, type TieModel } from './tie-law.js';
 
 const space = buildSpace([{ name: 'NY', lat: 40.7128, lon: -74.006 }], 25, 3);
 
 /** People at random cells, tied in a star around person 0 plus a few independent ones. */
 function town(people: number, leaves: number, seed: number): Population {
-  const draw = simulated(seed);
+  const draw = seededRandom(seed);
   const user = Array.from({ length: people }, (_, i) => i);
   const cell = user.map(() => Math.floor(draw() * space.cells));
   return locationPatterns(
@@ -62,7 +62,7 @@ function certifiedScale(population: Population, epsilon: string, oddsRatio: numb
 /** Outputs at which an attacker gains most: every cell pushed far up or far down. */
 function corners(population: Population): Float64Array[] {
   const far = 100 * population.people;
-  const draw = simulated(99);
+  const draw = seededRandom(99);
   const one = Array.from({ length: space.cells }, (_, c) => countsOf(population).map((n, k) => n + (k === c ? far : -far)));
   const mixed = Array.from({ length: 20 }, () => countsOf(population).map((n) => n + (draw() < 0.5 ? far : -far)));
   return [...one, ...mixed];
@@ -94,7 +94,7 @@ describe('location patterns', () => {
   });
 
   it('every cell centre lies in its own cell', () => {
-    for (let c = 0; c < space.cells; c++) expect(cellOf(space, space.lat[c]!, space.lon[c]!)).toBe(c);
+    for (let c = 0; c < space.cells; c++) expect(cellAt(space, space.lat[c]!, space.lon[c]!)).toBe(c);
   });
 });
 
@@ -157,7 +157,7 @@ describe('an attacker who knows everybody else', () => {
 /** The exact likelihood of an output for every place of person 0, friends unknown, all states of all friends enumerated. */
 function exactLikelihood(
   population: Population,
-  law: TieLaw,
+  friendTie: TieModel,
   known: Uint8Array,
   published: Float64Array,
   scale: number,
@@ -168,7 +168,7 @@ function exactLikelihood(
   const others = rest.reduce((s, n) => s + n, 0);
   const share = rest.map((n) => n / others);
   return Array.from({ length: space.cells }, (_, x) => {
-    const row = share.map((p, y) => p * law.weight[x * space.cells + y]!);
+    const row = share.map((p, y) => p * friendTie.weight[x * space.cells + y]!);
     const mass = row.reduce((s, w) => s + w, 0);
     const walk = (k: number, counts: Float64Array): number => {
       if (k === unknown.length)
@@ -176,8 +176,8 @@ function exactLikelihood(
           -counts.reduce((s, n, c) => s + Math.abs(published[c]! - n) - Math.abs(published[c]! - rest[c]!), 0) / scale,
         );
       // Friends follow the tie, others are as common as anybody.
-      const law = unknown[k]! <= 4 ? row.map((w) => w / mass) : share;
-      return law.reduce((sum, p, y) => {
+      const friendTie = unknown[k]! <= 4 ? row.map((w) => w / mass) : share;
+      return friendTie.reduce((sum, p, y) => {
         if (p === 0) return sum;
         counts[y]!++;
         const inner = p * walk(k + 1, counts);
@@ -195,14 +195,14 @@ describe('an attacker who knows some of the others', () => {
   const population = town(16, 4, 21);
   const known = Uint8Array.from({ length: 16 }, (_, i) => (i === 0 || (i >= 2 && i <= 4) ? 0 : 1));
   const oddsRatio = 3;
-  const law = declaredTie(space, oddsRatio);
+  const friendTie = declaredTie(space, oddsRatio);
 
   it('the fast likelihood is close to exact enumeration of the unknown friends', () => {
     const scale = certifiedScale(population, '0.9', oddsRatio);
     const published = countsOf(population).map((n, c) => n + (c % 3) * scale - scale);
-    const exact = exactLikelihood(population, law, known, published, scale);
+    const exact = exactLikelihood(population, friendTie, known, published, scale);
     const target = histogram(population, published, scale);
-    const fast = logRatios(population, target, { name: 'in', prior: independentPrior, tie: law, known }, 0);
+    const fast = logRatios(population, target, { name: 'in', prior: independentPrior, tie: friendTie, known }, 0);
     const cells = [...fast.keys()];
     const base = Math.log(exact[cells[0]!]!) - fast.get(cells[0]!)!;
     for (const c of cells) expect(Math.log(exact[c]!) - fast.get(c)! - base).toBeCloseTo(0, 1);
@@ -213,7 +213,7 @@ describe('an attacker who knows some of the others', () => {
   it('an attacker inside the declared class gains at most epsilon, exactly, for every corner output', () => {
     const scale = certifiedScale(population, '0.9', oddsRatio);
     for (const published of corners(population)) {
-      const exact = exactLikelihood(population, law, known, published, scale).map(Math.log);
+      const exact = exactLikelihood(population, friendTie, known, published, scale).map(Math.log);
       expect(Math.max(...exact) - Math.min(...exact)).toBeLessThanOrEqual(0.9 + 1e-9);
     }
   });
@@ -221,9 +221,9 @@ describe('an attacker who knows some of the others', () => {
   it('by the fast likelihood, too, the gain is at most epsilon for every person, known set and prior', () => {
     const scale = certifiedScale(population, '0.9', oddsRatio);
     for (const count of [4, 8, 12])
-      for (const prior of [independentPrior, tiePrior(law), friendPrior(space)])
+      for (const prior of [independentPrior, tiePrior(friendTie), friendPrior(space)])
         for (const published of corners(population)) {
-          const attacker = { name: 'in', prior, tie: law, known: knownPeople(population, count, count) };
+          const attacker = { name: 'in', prior, tie: friendTie, known: knownPeople(population, count, count) };
           const found = infer(population, histogram(population, published, scale), attacker);
           expect(Math.max(...found.shift)).toBeLessThanOrEqual(0.9 + 1e-9);
         }
@@ -231,14 +231,14 @@ describe('an attacker who knows some of the others', () => {
 
   it('an attacker outside the class gains more than epsilon, and more than one inside', () => {
     const scale = certifiedScale(population, '0.9', oddsRatio);
-    const gain = (tie: TieLaw) =>
+    const gain = (tie: TieModel) =>
       Math.max(
         ...corners(population).map((published) => {
           const exact = exactLikelihood(population, tie, known, published, scale).filter((p) => p > 0);
           return Math.log(Math.max(...exact) / Math.min(...exact));
         }),
       );
-    expect(gain(law)).toBeLessThanOrEqual(0.9);
+    expect(gain(friendTie)).toBeLessThanOrEqual(0.9);
     expect(gain(copyTie(space))).toBeGreaterThan(0.9);
     expect(distanceTie(space).logOdds).toBeGreaterThan(Math.log(oddsRatio));
   });
@@ -286,7 +286,7 @@ describe('the report of an attack', () => {
   });
 
   it('bootstrap intervals have about their nominal coverage of the mean', () => {
-    const draw = simulated(4);
+    const draw = seededRandom(4);
     let covered = 0;
     for (let k = 0; k < 200; k++) {
       const { low, high } = bootstrapMean(

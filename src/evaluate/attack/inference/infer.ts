@@ -3,7 +3,7 @@ import type { Population } from './patterns.js';
 import { scoreCentroids } from './score-centroids.js';
 import { scoreTotals } from './score-totals.js';
 import { haversine } from './space.js';
-import type { Rest, Scorer, Target } from './target.js';
+import type { AttackTarget, OtherPeople, Scorer } from './target.js';
 
 /** Posterior of one attacker after one release, person by person; entropies and errors are means over the attacked ranks. */
 export interface Inference {
@@ -17,10 +17,10 @@ export interface Inference {
   readonly shift: Float64Array;
 }
 
-export type Progress = (done: number, total: number) => void;
+export type InferenceProgress = (done: number, total: number) => void;
 
 /** Bayes' rule for every person, rank and cell (Eqs. 6 to 11 of Liu et al. 2016). See infer.proof.md. Nothing is allocated per person. */
-export function infer(population: Population, target: Target, attacker: Attacker, progress?: Progress): Inference {
+export function infer(population: Population, target: AttackTarget, attacker: Attacker, progress?: InferenceProgress): Inference {
   const { people } = population;
   const out: Inference = {
     people,
@@ -34,12 +34,12 @@ export function infer(population: Population, target: Target, attacker: Attacker
     target.kind === 'totals'
       ? scoreTotals(target, population, attacker.known)
       : scoreCentroids(target, population, attacker.known);
-  const desk = openDesk(population, attacker);
+  const state = createState(population, attacker);
   target.ranks.forEach((rank, done) => {
     scorer.turnTo(rank);
-    turnDesk(desk, population, attacker, rank);
+    startRank(state, population, attacker, rank);
     for (let person = 0; person < people; person++) {
-      attackOne(desk, population, attacker, scorer, rank, person, out, 1 / target.ranks.length);
+      attackOne(state, population, attacker, scorer, rank, person, out, 1 / target.ranks.length);
       if (progress && person % 64 === 63) progress(done * people + person, target.ranks.length * people);
     }
   });
@@ -48,7 +48,7 @@ export function infer(population: Population, target: Target, attacker: Attacker
 }
 
 /** Buffers for one person's beliefs, and the counts of the current rank. */
-interface Desk extends Rest {
+interface AttackState extends OtherPeople {
   readonly seen: Int32Array;
   readonly knownPeople: number;
   readonly weight: Float64Array;
@@ -58,7 +58,7 @@ interface Desk extends Rest {
   readonly posterior: Float64Array;
 }
 
-function openDesk({ space, people }: Population, attacker: Attacker): Desk {
+function createState({ space, people }: Population, attacker: Attacker): AttackState {
   const cells = () => new Float64Array(space.cells);
   let known = people;
   if (attacker.known) known = attacker.known.reduce((n, k) => n + k, 0);
@@ -79,15 +79,15 @@ function openDesk({ space, people }: Population, attacker: Attacker): Desk {
   };
 }
 
-function turnDesk(desk: Desk, { people, ranks, cell, space }: Population, { known }: Attacker, rank: number): void {
-  desk.seen.fill(0);
-  for (let i = 0; i < people; i++) if (!known || known[i]) desk.seen[cell[i * ranks + rank]!]!++;
-  desk.supported = 0;
-  for (let c = 0; c < space.cells; c++) if (desk.seen[c]! > 0) desk.support[desk.supported++] = c;
+function startRank(state: AttackState, { people, ranks, cell, space }: Population, { known }: Attacker, rank: number): void {
+  state.seen.fill(0);
+  for (let i = 0; i < people; i++) if (!known || known[i]) state.seen[cell[i * ranks + rank]!]!++;
+  state.supported = 0;
+  for (let c = 0; c < space.cells; c++) if (state.seen[c]! > 0) state.support[state.supported++] = c;
 }
 
 function attackOne(
-  desk: Desk,
+  state: AttackState,
   population: Population,
   attacker: Attacker,
   scorer: Scorer,
@@ -96,26 +96,26 @@ function attackOne(
   out: Inference,
   part: number,
 ): void {
-  const { support, supported, share, scores, prior, posterior, seen } = desk;
+  const { support, supported, share, scores, prior, posterior, seen } = state;
   const { ranks, people } = population;
   const own = population.cell[person * ranks + rank]!;
   const isCounted = attacker.known === undefined || attacker.known[person] === 1;
-  const others = desk.knownPeople - (isCounted ? 1 : 0);
+  const others = state.knownPeople - (isCounted ? 1 : 0);
   for (let s = 0; s < supported; s++) {
     const c = support[s]!;
     share[c] = (seen[c]! - (isCounted && c === own ? 1 : 0)) / others;
   }
-  desk.person = person;
-  desk.counted = isCounted;
-  desk.unknown = people - 1 - others;
-  const strangers = weighFriends(desk, population, attacker, rank, person);
-  scorer.score(desk, scores);
-  liftByStrangers(desk, population.space.cells, attacker, strangers);
+  state.person = person;
+  state.counted = isCounted;
+  state.unknown = people - 1 - others;
+  const strangers = weighFriends(state, population, attacker, rank, person);
+  scorer.score(state, scores);
+  liftByStrangers(state, population.space.cells, attacker, strangers);
 
   let [priorTotal, posteriorTop] = [0, Number.NEGATIVE_INFINITY];
   for (let s = 0; s < supported; s++) {
     const c = support[s]!;
-    prior[c] = share[c]! * desk.weight[c]!;
+    prior[c] = share[c]! * state.weight[c]!;
     priorTotal += prior[c]!;
     if (prior[c]! > 0 && scores[c]! > posteriorTop) posteriorTop = scores[c]!;
   }
@@ -150,8 +150,8 @@ function attackOne(
 const bits = (p: number): number => (p > 0 ? -p * Math.log2(p) : 0);
 
 /** Weights of the prior by known friends; returns how many friends are not known. */
-function weighFriends(desk: Desk, population: Population, attacker: Attacker, rank: number, person: number): number {
-  const { weight, support, supported } = desk;
+function weighFriends(state: AttackState, population: Population, attacker: Attacker, rank: number, person: number): number {
+  const { weight, support, supported } = state;
   const { friendStart, friends, cell, ranks, space } = population;
   const { combine, weight: table } = attacker.prior;
   for (let s = 0; s < supported; s++) weight[support[s]!] = 1;
@@ -186,9 +186,9 @@ function weighFriends(desk: Desk, population: Population, attacker: Attacker, ra
  * The one place where ties change the likelihood: a friend whose place is unknown is somewhere near the candidate and shows in the release too.
  * Each adds log E[e^score(friend's cell) | candidate]; friends are independent of each other given the person (reach: direct).
  */
-function liftByStrangers(desk: Desk, cells: number, { tie }: Attacker, strangers: number): void {
+function liftByStrangers(state: AttackState, cells: number, { tie }: Attacker, strangers: number): void {
   if (!tie || strangers === 0) return;
-  const { support, supported, share, scores, lifted } = desk;
+  const { support, supported, share, scores, lifted } = state;
   let top = Number.NEGATIVE_INFINITY;
   for (let s = 0; s < supported; s++) if (scores[support[s]!]! > top) top = scores[support[s]!]!;
   for (let s = 0; s < supported; s++) {
@@ -204,7 +204,7 @@ function liftByStrangers(desk: Desk, cells: number, { tie }: Attacker, strangers
       mass += w * share[c]!;
       mean += w * lifted[c]!;
     }
-    desk.posterior[support[s]!] = mass > 0 ? strangers * (top + Math.log(mean / mass)) : 0;
+    state.posterior[support[s]!] = mass > 0 ? strangers * (top + Math.log(mean / mass)) : 0;
   }
-  for (let s = 0; s < supported; s++) scores[support[s]!]! += desk.posterior[support[s]!]!;
+  for (let s = 0; s < supported; s++) scores[support[s]!]! += state.posterior[support[s]!]!;
 }

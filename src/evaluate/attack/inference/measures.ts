@@ -1,7 +1,7 @@
-import { simulated } from './attacker.js';
+import { seededRandom } from './attacker.js';
 import type { Inference } from './infer.js';
 
-export interface Estimate {
+export interface MeanEstimate {
   readonly mean: number;
   readonly low: number;
   readonly high: number;
@@ -9,13 +9,13 @@ export interface Estimate {
 
 /** Success of an attack over all people, with 95 % bootstrap intervals over people. */
 export interface AttackSummary {
-  readonly errorKm: Estimate;
+  readonly errorKm: MeanEstimate;
   /** H(prior without ties) - H(attacker's prior): information from the ties alone, without a release. */
-  readonly priorGain: Estimate;
+  readonly priorGain: MeanEstimate;
   /** H(attacker's prior) - H(posterior): what the release adds. This is what privacy can limit. */
-  readonly releaseGain: Estimate;
+  readonly releaseGain: MeanEstimate;
   /** Both together: the "leaked information" of Liu et al. 2016 (Eq. 11). */
-  readonly totalGain: Estimate;
+  readonly totalGain: MeanEstimate;
   readonly independentBits: number;
   /** The person whose belief moved most: largest |log posterior - log prior|, in nats. */
   readonly largestShift: number;
@@ -24,10 +24,10 @@ export interface AttackSummary {
 const resamples = 400;
 
 /** Percentile bootstrap of the mean. */
-export function bootstrapMean(values: Float64Array, seed = 1, rounds = resamples): Estimate {
+export function bootstrapMean(values: Float64Array, seed = 1, rounds = resamples): MeanEstimate {
   const n = values.length;
   const mean = values.reduce((s, v) => s + v, 0) / n;
-  const draw = simulated(seed);
+  const draw = seededRandom(seed);
   const means = Float64Array.from({ length: rounds }, () => {
     let sum = 0;
     for (let k = 0; k < n; k++) sum += values[Math.floor(draw() * n)]!;

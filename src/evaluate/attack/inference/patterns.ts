@@ -1,5 +1,5 @@
 import { Fault } from '../../../base/errors.js';
-import { cellOf, type Space, unitX, unitY } from './space.js';
+import { cellAt, type Space, unitX, unitY } from './space.js';
 
 /** Visits as columns of one table; without times, ties are broken by place alone; without counts every row is one visit. */
 export interface Visits {
@@ -73,7 +73,7 @@ export function locationPatterns(
       const stay = top[l % top.length]!;
       lat[at] = stay.lat;
       lon[at] = stay.lon;
-      cell[at] = cellOf(space, stay.lat, stay.lon);
+      cell[at] = cellAt(space, stay.lat, stay.lon);
       vector[2 * at] = unitX(space, stay.lat);
       vector[2 * at + 1] = unitY(space, stay.lon);
     }

@@ -1,13 +1,13 @@
 import type { Population } from './patterns.js';
 import { logSmoothedLaplace } from './smoothed-laplace.js';
-import type { CentroidsTarget, Rest, Scorer } from './target.js';
+import type { CentroidsTarget, OtherPeople, Scorer } from './target.js';
 
 /** Eq. 6 of Liu et al. 2016 with the assignment held fixed: O(1) per candidate, since it moves the mean of one cluster only. */
 export function scoreCentroids(target: CentroidsTarget, people: Population, known: Uint8Array | undefined): Scorer {
   const { parts, partOfPerson, scale } = target;
   const { space, ranks, vector } = people;
   const [knownCount, knownSum] = [new Float64Array(parts), new Float64Array(2 * parts)];
-  const [count, sum, doubt, base] = [
+  const [count, sum, variance, base] = [
     new Float64Array(parts),
     new Float64Array(2 * parts),
     new Float64Array(2 * parts),
@@ -32,10 +32,10 @@ export function scoreCentroids(target: CentroidsTarget, people: Population, know
     }
   };
 
-  const others = (rest: Rest) => {
+  const others = (rest: OtherPeople) => {
     count.set(knownCount);
     sum.set(knownSum);
-    doubt.fill(0);
+    variance.fill(0);
     if (rest.unknown > 0) {
       for (let s = 0; s < rest.supported; s++) {
         const cell = rest.support[s]!;
@@ -45,12 +45,12 @@ export function scoreCentroids(target: CentroidsTarget, people: Population, know
         count[part]! += p;
         sum[2 * part]! += p * x;
         sum[2 * part + 1]! += p * y;
-        doubt[2 * part]! += p * x * x;
-        doubt[2 * part + 1]! += p * y * y;
+        variance[2 * part]! += p * x * x;
+        variance[2 * part + 1]! += p * y * y;
       }
       for (let d = 0; d < 2 * parts; d++) {
         const mean = sum[d]! - knownSum[d]!;
-        doubt[d] = Math.max(0, doubt[d]! - (mean * mean) / rest.unknown);
+        variance[d] = Math.max(0, variance[d]! - (mean * mean) / rest.unknown);
       }
     }
     if (!rest.counted) return;
@@ -61,22 +61,22 @@ export function scoreCentroids(target: CentroidsTarget, people: Population, know
     sum[2 * own + 1]! -= vector[at + 1]!;
   };
 
-  const score = (rest: Rest, scores: Float64Array) => {
+  const score = (rest: OtherPeople, scores: Float64Array) => {
     others(rest);
     for (let d = 0; d < 2 * parts; d++) {
       const n = count[d >> 1]!;
       // Nobody else is in the cluster: without the candidate its mean carries no information.
-      if (n > 0.5) doubt[d]! /= n * n;
-      base[d] = n > 0.5 ? logSmoothedLaplace(means[d]! - sum[d]! / n, scale, doubt[d]!) : -Math.log(2 * scale);
+      if (n > 0.5) variance[d]! /= n * n;
+      base[d] = n > 0.5 ? logSmoothedLaplace(means[d]! - sum[d]! / n, scale, variance[d]!) : -Math.log(2 * scale);
     }
     for (let s = 0; s < rest.supported; s++) {
       const cell = rest.support[s]!;
       const k = 2 * partOfCell[cell]!;
       const n = count[k >> 1]! + 1;
       scores[cell] =
-        logSmoothedLaplace(means[k]! - (sum[k]! + space.x[cell]!) / n, scale, doubt[k]!) -
+        logSmoothedLaplace(means[k]! - (sum[k]! + space.x[cell]!) / n, scale, variance[k]!) -
         base[k]! +
-        logSmoothedLaplace(means[k + 1]! - (sum[k + 1]! + space.y[cell]!) / n, scale, doubt[k + 1]!) -
+        logSmoothedLaplace(means[k + 1]! - (sum[k + 1]! + space.y[cell]!) / n, scale, variance[k + 1]!) -
         base[k + 1]!;
     }
   };

@@ -1,6 +1,6 @@
 import type { Population } from './patterns.js';
 import { logSmoothedLaplace } from './smoothed-laplace.js';
-import type { Rest, Round, Scorer, TotalsTarget } from './target.js';
+import type { OtherPeople, Round, Scorer, TotalsTarget } from './target.js';
 
 const centre = (u: number): number => 2 * u - 1;
 
@@ -10,9 +10,9 @@ interface Tally {
   readonly known: Float64Array;
   readonly knownSums: Float64Array;
   readonly count: Float64Array;
-  readonly countDoubt: Float64Array;
+  readonly countVariance: Float64Array;
   readonly sum: Float64Array;
-  readonly sumDoubt: Float64Array;
+  readonly sumVariance: Float64Array;
   /** Log-likelihood of the count residual with and without one more record. */
   readonly countGain: Float64Array;
   readonly sumBase: Float64Array;
@@ -35,9 +35,9 @@ export function scoreTotals(target: TotalsTarget, people: Population, known: Uin
         known: blank(k),
         knownSums: blank(2 * k),
         count: blank(k),
-        countDoubt: blank(k),
+        countVariance: blank(k),
         sum: blank(2 * k),
-        sumDoubt: blank(2 * k),
+        sumVariance: blank(2 * k),
         countGain: blank(k),
         sumBase: blank(2 * k),
       };
@@ -54,11 +54,11 @@ export function scoreTotals(target: TotalsTarget, people: Population, known: Uin
   };
 
   /** Residuals: published - known - expected values of the unknown; variances: those of the unknown. */
-  const residuals = (tally: Tally, rest: Rest) => {
-    const { round, count, countDoubt, sum, sumDoubt } = tally;
+  const residuals = (tally: Tally, rest: OtherPeople) => {
+    const { round, count, countVariance, sum, sumVariance } = tally;
     count.fill(0);
     sum.fill(0);
-    sumDoubt.fill(0);
+    sumVariance.fill(0);
     if (rest.unknown > 0)
       for (let s = 0; s < rest.supported; s++) {
         const cell = rest.support[s]!;
@@ -67,16 +67,16 @@ export function scoreTotals(target: TotalsTarget, people: Population, known: Uin
         count[part]! += p;
         sum[2 * part]! += p * cellX[cell]!;
         sum[2 * part + 1]! += p * cellY[cell]!;
-        sumDoubt[2 * part]! += p * cellX[cell]! ** 2;
-        sumDoubt[2 * part + 1]! += p * cellY[cell]! ** 2;
+        sumVariance[2 * part]! += p * cellX[cell]! ** 2;
+        sumVariance[2 * part + 1]! += p * cellY[cell]! ** 2;
       }
     const n = rest.unknown;
     for (let k = 0; k < round.parts; k++) {
       const share = count[k]!;
-      countDoubt[k] = n * share * (1 - share);
+      countVariance[k] = n * share * (1 - share);
       count[k] = round.counts[k]! - tally.known[k]! - n * share;
       for (let d = 2 * k; d < 2 * k + 2; d++) {
-        sumDoubt[d] = n * Math.max(0, sumDoubt[d]! - sum[d]! * sum[d]!);
+        sumVariance[d] = n * Math.max(0, sumVariance[d]! - sum[d]! * sum[d]!);
         sum[d] = (round.sums?.[d] ?? 0) - tally.knownSums[d]! - n * sum[d]!;
       }
     }
@@ -88,19 +88,19 @@ export function scoreTotals(target: TotalsTarget, people: Population, known: Uin
     sum[2 * own + 1]! += centre(vector[at + 1]!);
   };
 
-  const score = (rest: Rest, scores: Float64Array) => {
+  const score = (rest: OtherPeople, scores: Float64Array) => {
     scores.fill(0);
     for (const tally of tallies) {
       residuals(tally, rest);
-      const { round, count, countDoubt, sum, sumDoubt, countGain, sumBase } = tally;
+      const { round, count, countVariance, sum, sumVariance, countGain, sumBase } = tally;
       const scale = round.sumScale;
       for (let k = 0; k < round.parts; k++) {
         countGain[k] =
-          logSmoothedLaplace(count[k]! - 1, round.countScale, countDoubt[k]!) -
-          logSmoothedLaplace(count[k]!, round.countScale, countDoubt[k]!);
+          logSmoothedLaplace(count[k]! - 1, round.countScale, countVariance[k]!) -
+          logSmoothedLaplace(count[k]!, round.countScale, countVariance[k]!);
         if (scale === undefined) continue;
-        sumBase[2 * k] = logSmoothedLaplace(sum[2 * k]!, scale, sumDoubt[2 * k]!);
-        sumBase[2 * k + 1] = logSmoothedLaplace(sum[2 * k + 1]!, scale, sumDoubt[2 * k + 1]!);
+        sumBase[2 * k] = logSmoothedLaplace(sum[2 * k]!, scale, sumVariance[2 * k]!);
+        sumBase[2 * k + 1] = logSmoothedLaplace(sum[2 * k + 1]!, scale, sumVariance[2 * k + 1]!);
       }
       for (let s = 0; s < rest.supported; s++) {
         const cell = rest.support[s]!;
@@ -108,9 +108,9 @@ export function scoreTotals(target: TotalsTarget, people: Population, known: Uin
         let gain = countGain[k]!;
         if (scale !== undefined)
           gain +=
-            logSmoothedLaplace(sum[2 * k]! - cellX[cell]!, scale, sumDoubt[2 * k]!) -
+            logSmoothedLaplace(sum[2 * k]! - cellX[cell]!, scale, sumVariance[2 * k]!) -
             sumBase[2 * k]! +
-            logSmoothedLaplace(sum[2 * k + 1]! - cellY[cell]!, scale, sumDoubt[2 * k + 1]!) -
+            logSmoothedLaplace(sum[2 * k + 1]! - cellY[cell]!, scale, sumVariance[2 * k + 1]!) -
             sumBase[2 * k + 1]!;
         scores[cell]! += gain;
       }

@@ -72,7 +72,7 @@ export function buildSpace(cities: readonly City[], reach = 25, side = 20): Spac
 }
 
 /** The cell a place lies in: of the city whose box it is nearest to, clamped into that box. */
-export function cellOf(space: Space, lat: number, lon: number): number {
+export function cellAt(space: Space, lat: number, lon: number): number {
   const { cities, reach, side } = space;
   let best = 0;
   let least = Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@
  * A release as an attacker models it, seen through one rank of the location patterns. Candidates and people whose place is unknown fall into the part
  * that is nearest in that rank's two coordinates; people who are known fall where they are.
  */
-export type Target = TotalsTarget | CentroidsTarget;
+export type AttackTarget = TotalsTarget | CentroidsTarget;
 
 /** Noisy totals of parts of the map: one histogram over cells, or the counts and coordinate sums of every round of a private Lloyd. */
 export interface TotalsTarget {
@@ -37,7 +37,7 @@ export interface CentroidsTarget {
 }
 
 /** The attacker's knowledge about everybody but the target. */
-export interface Rest {
+export interface OtherPeople {
   person: number;
   /** The person's own record is among those counted as known and must be taken out. */
   counted: boolean;
@@ -51,5 +51,5 @@ export interface Rest {
 /** Fills `scores` over the supported cells: how much the log-likelihood of the release changes when one record is put there. */
 export interface Scorer {
   turnTo(rank: number): void;
-  score(rest: Rest, scores: Float64Array): void;
+  score(rest: OtherPeople, scores: Float64Array): void;
 }

@@ -5,21 +5,21 @@ import { isDistinct } from '../../../query/count/groups.js';
 import type { Measure, MechanismOf } from '../../../query/count/measure.js';
 import { numbersToNoise } from '../../../query/count/noisy-cells.js';
 import { rowCounter } from '../../../query/count/rows.js';
-import type { Few, ToldNumber } from './few-records.js';
+import type { RecordStates, ReleasedNumber } from './few-records.js';
 
 /**
  * Released numbers about a few records, as the attacker models them, with their outcomes. For Laplace noise only values that
  * some state gives matter (evaluate/audit/exact-loss.proof.md, F1); exact numbers have no others; a choice has its candidates.
  */
-export function telling(
+export function releasedNumbers(
   policy: Policy,
   measures: readonly Measure[],
   mechanisms: readonly MechanismOf[],
   rows: readonly (readonly Cell[])[],
-): (few: Few) => readonly ToldNumber[] {
+): (few: RecordStates) => readonly ReleasedNumber[] {
   const names = [...policy.columns.keys()];
   // Published numbers depend on no record.
-  const told = measures.flatMap((measure, k) => {
+  const released = measures.flatMap((measure, k) => {
     if (measure.mechanism === 'additive' && measure.published) return [];
     const countsOf = (state: readonly number[]): readonly number[] => {
       const counter = rowCounter([measure], names, policy);
@@ -30,23 +30,24 @@ export function telling(
     return [
       {
         measure,
-        law: mechanisms[k]!.law,
+        distribution: mechanisms[k]!.distribution,
         sumOf: isDistinct(measure.counting) ? countsOf : added(rows.map((_, row) => countsOf([row]))),
       },
     ];
   });
   return ({ states }) =>
-    told.flatMap(({ measure, law, sumOf }) => {
+    released.flatMap(({ measure, distribution, sumOf }) => {
       const sums = states.map(sumOf);
       if (measure.mechanism === 'exponential') {
         const width = measure.candidates.length;
-        const sharpness = law.kind === 'selection' ? toNumber(law.sharpness) : Number.POSITIVE_INFINITY;
+        const sharpness = distribution.kind === 'selection' ? toNumber(distribution.sharpness) : Number.POSITIVE_INFINITY;
         const penalties = (g: number) =>
           sums.map((sum) => measure.penalties(sum.slice(g * width, (g + 1) * width).map(BigInt)).map(Number));
         return measure.cells.map((_, g) => chosen(penalties(g), sharpness));
       }
-      if (law.kind !== 'laplace' && law.kind !== 'none') throw new RangeError('only pure noise has a worst outcome');
-      const scale = law.kind === 'laplace' ? toNumber(law.scale) : 0;
+      if (distribution.kind !== 'laplace' && distribution.kind !== 'none')
+        throw new RangeError('only pure noise has a worst outcome');
+      const scale = distribution.kind === 'laplace' ? toNumber(distribution.scale) : 0;
       return (sums[0] ?? []).map((_, c) =>
         noisy(
           sums.map((sum) => sum[c]!),
@@ -62,12 +63,14 @@ const added =
   (state: readonly number[]): readonly number[] =>
     each[0]!.map((_, c) => state.reduce((sum, row) => sum + each[row]![c]!, 0));
 
-const noisy = (values: readonly number[], scale: number): ToldNumber =>
-  [...new Set(values)].map((told) =>
-    Float64Array.from(values, (v) => (v === told ? 0 : scale === 0 ? Number.NEGATIVE_INFINITY : -Math.abs(v - told) / scale)),
+const noisy = (values: readonly number[], scale: number): ReleasedNumber =>
+  [...new Set(values)].map((released) =>
+    Float64Array.from(values, (v) =>
+      v === released ? 0 : scale === 0 ? Number.NEGATIVE_INFINITY : -Math.abs(v - released) / scale,
+    ),
   );
 
-function chosen(penalties: readonly (readonly number[])[], sharpness: number): ToldNumber {
+function chosen(penalties: readonly (readonly number[])[], sharpness: number): ReleasedNumber {
   const logs = penalties.map((list) => {
     const first = list.indexOf(Math.min(...list));
     const raw = list.map((p, k) => (sharpness < Number.POSITIVE_INFINITY ? -sharpness * p : k === first ? 0 : -sharpness));

@@ -1,13 +1,13 @@
 import { Fault } from '../../../base/errors.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { readRecords } from '../../../data/ties/records.js';
 import { missingLabel } from '../../../policy/code.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
-import { deviation as deviationOf } from '../../../privacy/mechanism/law-width.js';
-import { viewColumn } from '../../../query/count/column-view.js';
-import { type BeliefChange, type Believer, believe, believers, type Scene, tiedTo } from './beliefs.js';
+import { standardDeviation as deviationOf } from '../../../privacy/mechanism/law-width.js';
+import { columnView } from '../../../query/count/column-view.js';
+import { type AttackScene, type BeliefChange, type Believer, believe, believers, tiedTo } from './beliefs.js';
 import type { ReleasedTable } from './table.js';
-import { attackerGraph, shownRecords, tieColumns } from './ties.js';
+import { attackerGraph, columnsOfTies, shownRecords } from './ties.js';
 
 /**
  * Posteriors of attackers about records after one released table.
@@ -50,7 +50,7 @@ export interface PolicyAttackOptions {
 
 export async function attackPolicy(
   policy: Policy,
-  engine: Pinned,
+  engine: Snapshot,
   table: ReleasedTable,
   { show = 6, limit = 20_000, progress }: PolicyAttackOptions = {},
 ): Promise<PolicyAttack> {
@@ -60,7 +60,7 @@ export async function attackPolicy(
       'Only policies where one row is one record can be attacked.',
       'Attack a policy with secret: row, or with one row per person.',
     );
-  const records = await readRecords(policy, engine, { names: tieColumns(policy), cells: [table.column] });
+  const records = await readRecords(policy, engine, { names: columnsOfTies(policy), cells: [table.column] });
   const cells = records.cellsOf(table.column);
   if (cells.length !== records.count)
     throw new Fault('QUERY_UNSUPPORTED', 'Some persons have several rows.', 'Attack a policy where one row is one record.');
@@ -72,7 +72,7 @@ export async function attackPolicy(
   });
   refuseFiltered(table, counts);
   const graph = await attackerGraph(policy, engine, records, table.column);
-  const scene: Scene = {
+  const scene: AttackScene = {
     graph,
     values,
     shown,
@@ -80,7 +80,7 @@ export async function attackPolicy(
     noisy: table.noisy,
     noise: table.noise,
     counts,
-    laws: new Map(),
+    priors: new Map(),
   };
 
   const step = Math.max(1, Math.ceil(records.count / limit));
@@ -128,8 +128,8 @@ function positions(
   cells: readonly (string | number | bigint | boolean | null)[],
 ): Int32Array {
   const column = policy.columns.get(table.column) as CategoryColumn;
-  const view = viewColumn(column);
-  view.turn(cells, cells.length);
+  const view = columnView(column);
+  view.load(cells, cells.length);
   const at = column.values.map((code) => table.values.indexOf(code));
   const missing = table.values.indexOf(missingLabel);
   return Int32Array.from(view.indices().subarray(0, cells.length), (index) => (index < 0 ? missing : at[index]!));

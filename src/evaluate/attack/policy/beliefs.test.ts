@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { fromPairs } from '../../../privacy/dependence/graph/factor-graph.js';
 import { fromGroups } from '../../../privacy/dependence/graph/group-graph.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { posteriorOnModel } from '../posterior.js';
-import { believe, type Scene, tiedTo } from './beliefs.js';
+import { modelPosterior } from '../posterior.js';
+import { type AttackScene, believe, tiedTo } from './beliefs.js';
 
 const oddsRatio = 9;
 const noise = { kind: 'laplace', scale: 1.5 } as const;
 /** Three tied people with values 0, 0, 1 among many independent ones. */
 const values = Int32Array.from([0, 0, 1, ...Array.from({ length: 60 }, (_, k) => (k % 3 === 0 ? 1 : 0))]);
 const counts = Float64Array.of(values.filter((v) => v === 0).length, values.filter((v) => v === 1).length);
-const scene = (graph: Scene['graph'], noisy: readonly number[]): Scene => ({
+const scene = (graph: AttackScene['graph'], noisy: readonly number[]): AttackScene => ({
   graph,
   values,
   shown: new Uint8Array(values.length).fill(1),
@@ -18,7 +18,7 @@ const scene = (graph: Scene['graph'], noisy: readonly number[]): Scene => ({
   noisy,
   noise,
   counts,
-  laws: new Map(),
+  priors: new Map(),
 });
 
 describe('beliefs about one record of a table', () => {
@@ -44,7 +44,7 @@ describe('beliefs about one record of a table', () => {
     // Of the three, ones = published ones - known ones; zeros = published zeros - known zeros.
     const rest = [counts[0]! - 2, counts[1]! - 1];
     const answer = [noisy[0]! - rest[0]!, noisy[1]! - rest[1]!];
-    const general = posteriorOnModel(model, { about: 'b', query: 'histogram', answer, noise });
+    const general = modelPosterior(model, { about: 'b', query: 'histogram', answer, noise });
     found.prior.forEach((p, v) => {
       expect(p).toBeCloseTo(general.withTies[v]!.prior, 10);
       expect(found.posterior[v]).toBeCloseTo(general.withTies[v]!.posterior, 10);

@@ -1,22 +1,22 @@
 import type { FactorGraph } from '../../../privacy/dependence/graph/factor-graph.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { TableFactor } from '../../../privacy/dependence/model/model.js';
-import type { AdditiveLaw } from '../../../privacy/mechanism/law.js';
-import { widthOf } from '../../../privacy/mechanism/law-width.js';
+import type { AdditiveDistribution } from '../../../privacy/mechanism/law.js';
+import { noiseScale } from '../../../privacy/mechanism/law-width.js';
 
 /** Everything an attack on one table works with; values are positions in the table, -1 outside it. */
-export interface Scene {
+export interface AttackScene {
   readonly graph: FactorGraph;
   readonly values: Int32Array;
   /** Flags the records that the answer is about. */
   readonly shown: Uint8Array;
   readonly width: number;
   readonly noisy: readonly number[];
-  readonly noise: AdditiveLaw<number>;
+  readonly noise: AdditiveDistribution<number>;
   /** Number of shown records per value; the attacker uses their shares as frequencies. */
   readonly counts: Float64Array;
   /** Priors of unknown records by the shape of their ties: households of one shape share one. */
-  readonly laws: Map<string, Float64Array>;
+  readonly priors: Map<string, Float64Array>;
 }
 
 /** One of four attackers: assumes independent records or knows the ties; knows all other records, or all but the tied ones. */
@@ -62,37 +62,37 @@ export function tiedTo(graph: FactorGraph, record: number): number[] {
 }
 
 /** Bayes' rule over all states of the unknown records; exact for the symmetric member of the declared class. */
-export function believe(scene: Scene, record: number, { ties, knows }: Believer): BeliefChange {
+export function believe(scene: AttackScene, record: number, { ties, knows }: Believer): BeliefChange {
   const { graph, width } = scene;
-  const room = Math.max(0, Math.floor(Math.log(mostStates) / Math.log(width)) - 2);
+  const unknownLimit = Math.max(0, Math.floor(Math.log(mostStates) / Math.log(width)) - 2);
   const inTable = (r: number) => scene.values[r]! >= 0;
-  const tied = knows === 'everyone else' ? [] : tiedTo(graph, record).filter(inTable).slice(0, room);
+  const tied = knows === 'everyone else' ? [] : tiedTo(graph, record).filter(inTable).slice(0, unknownLimit);
   const unknown = [record, ...tied];
   const rest = scene.counts.slice();
   for (const r of unknown) rest[scene.values[r]!]! -= scene.shown[r]!;
-  const probabilities = ties ? tiedLaw(scene, unknown) : strangersLaw(scene, unknown.length);
+  const probabilities = ties ? tiedPrior(scene, unknown) : strangersPrior(scene, unknown.length);
   return update(probabilities, width, unknown.length, likelihood(scene, rest, unknown));
 }
 
-const shares = ({ counts }: Scene): Float64Array => {
+const shares = ({ counts }: AttackScene): Float64Array => {
   const total = counts.reduce((s, n) => s + n, 0) + counts.length;
   // One more of each, so that nothing is impossible to the attacker.
   return counts.map((n) => (n + 1) / total);
 };
 
-const mostLaws = 300;
-function remembered({ laws }: Scene, key: string, make: () => Float64Array): Float64Array {
-  const found = laws.get(key);
+const mostPriors = 300;
+function memoized({ priors }: AttackScene, key: string, make: () => Float64Array): Float64Array {
+  const found = priors.get(key);
   if (found) return found;
   const made = make();
-  if (laws.size < mostLaws) laws.set(key, made);
+  if (priors.size < mostPriors) priors.set(key, made);
   return made;
 }
 
 /** State index: the record in question slowest, so that its value is floor(state / width^others). */
-function strangersLaw(scene: Scene, unknown: number): Float64Array {
+function strangersPrior(scene: AttackScene, unknown: number): Float64Array {
   const { width } = scene;
-  return remembered(scene, `strangers ${unknown}`, () => {
+  return memoized(scene, `strangers ${unknown}`, () => {
     const share = shares(scene);
     return Float64Array.from({ length: width ** unknown }, (_, state) => {
       let p = 1;
@@ -103,7 +103,7 @@ function strangersLaw(scene: Scene, unknown: number): Float64Array {
 }
 
 /** The symmetric table of a declared odds ratio between every two members of a factor; known members and hidden types included. */
-function tiedLaw(scene: Scene, unknown: readonly number[]): Float64Array {
+function tiedPrior(scene: AttackScene, unknown: readonly number[]): Float64Array {
   const { graph, width, values } = scene;
   const nodes = [...unknown];
   const place = new Map(nodes.map((r, k) => [r, k]));
@@ -140,7 +140,7 @@ function tiedLaw(scene: Scene, unknown: readonly number[]): Float64Array {
   for (const r of unknown)
     for (let x = graph.nodeStart[r]!; x < graph.nodeStart[r + 1]!; x++) join(graph.factorOf[graph.incidence[x]!]!);
   const key = JSON.stringify([unknown.length, factors.map((f) => [f.records, f.table[0]]), own.map((t) => [...t])]);
-  return remembered(scene, key, () => {
+  return memoized(scene, key, () => {
     const share = shares(scene);
     const list = Array.from({ length: width }, (_, v) => v);
     const alone = own.map((table, k) => ({
@@ -163,13 +163,13 @@ function tiedLaw(scene: Scene, unknown: readonly number[]): Float64Array {
 
 /** log-likelihood by state: a table of what k unknown records in one cell do to that cell. */
 function likelihood(
-  { width, noisy, noise, shown }: Scene,
+  { width, noisy, noise, shown }: AttackScene,
   rest: Float64Array,
   unknown: readonly number[],
 ): (state: number) => number {
   // States count the last unknown record fastest.
   const counted = Uint8Array.from(unknown.toReversed(), (r) => shown[r]!);
-  const scale = widthOf(noise);
+  const scale = noiseScale(noise);
   const log = (off: number) => (noise.kind === 'laplace' ? -Math.abs(off) / scale : -(off * off) / (2 * scale * scale));
   const gain = Array.from({ length: width }, (_, c) =>
     Float64Array.from({ length: unknown.length + 1 }, (_, k) => log(noisy[c]! - rest[c]! - k) - log(noisy[c]! - rest[c]!)),

@@ -3,7 +3,7 @@ import { Fault } from '../../../base/errors.js';
 import { parseCsv } from '../../../base/input/csv.js';
 import { missingLabel } from '../../../policy/code.js';
 import type { Policy } from '../../../policy/policy.js';
-import type { AdditiveLaw } from '../../../privacy/mechanism/law.js';
+import type { AdditiveDistribution } from '../../../privacy/mechanism/law.js';
 import { refusePairs } from './refuse-pairs.js';
 
 const receiptShape = z.object({
@@ -26,7 +26,7 @@ export interface ReleasedTable {
   /** Codes in the order of the table; the last may be "(missing)". */
   readonly values: readonly string[];
   readonly noisy: readonly number[];
-  readonly noise: AdditiveLaw<number>;
+  readonly noise: AdditiveDistribution<number>;
   readonly promised: z.infer<typeof receiptShape>['guarantee'];
   readonly label: string;
   /** Records that the answer is not about. */
@@ -94,5 +94,5 @@ function histogramIn(name: string, text: string, policy: Policy) {
 }
 
 /** The distribution from its standard deviation: discrete Laplace noise of scale b has deviation 1 / (sqrt 2 sinh(1 / 2b)). */
-const noiseFrom = (kind: 'laplace' | 'gaussian', deviation: number): AdditiveLaw<number> =>
+const noiseFrom = (kind: 'laplace' | 'gaussian', deviation: number): AdditiveDistribution<number> =>
   kind === 'gaussian' ? { kind, variance: deviation ** 2 } : { kind, scale: 1 / (2 * Math.asinh(Math.SQRT1_2 / deviation)) };

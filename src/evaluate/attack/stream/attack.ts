@@ -1,23 +1,23 @@
 import { Fault } from '../../../base/errors.js';
-import type { Pinned } from '../../../data/engine/engine.js';
+import type { Snapshot } from '../../../data/engine/engine.js';
 import { noName } from '../../../data/ties/name-list.js';
 import { readRecords } from '../../../data/ties/records.js';
-import { type SequenceDependence, sequence } from '../../../data/ties/sequence.js';
+import { type SequenceDependence, sequenceTie } from '../../../data/ties/sequence.js';
 import { readTransitions } from '../../../data/ties/transitions.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
-import { carriedBy, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
-import { widthOf } from '../../../privacy/mechanism/law-width.js';
-import { viewColumn } from '../../../query/count/column-view.js';
-import type { ToldStep } from './told-steps.js';
+import { lossFunction, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
+import { noiseScale } from '../../../privacy/mechanism/law-width.js';
+import { columnView } from '../../../query/count/column-view.js';
+import type { ReleasedStep } from './told-steps.js';
 import {
   type Beliefs,
-  beliefsAlong,
-  beliefsApart,
   beliefsBefore,
-  type Chain,
+  beliefsPerStep,
   gainOf,
   reversed,
-  stationary,
+  type StateChain,
+  smoothedBeliefs,
+  stationaryBelief,
 } from './trajectory.js';
 
 /**
@@ -28,7 +28,7 @@ export interface StreamAttack {
   readonly private: true;
   readonly column: string;
   readonly states: readonly string[];
-  readonly promised: ToldStep['promised'];
+  readonly promised: ReleasedStep['promised'];
   readonly persons: number;
   readonly attacked: number;
   readonly attackers: readonly StreamAttacker[];
@@ -63,7 +63,7 @@ export interface TrajectoryStep {
 }
 
 export const sequenceOf = (policy: Policy): SequenceDependence => {
-  const found = policy.dependence.filter((d) => d.kind === sequence.kind) as unknown as readonly SequenceDependence[];
+  const found = policy.dependence.filter((d) => d.kind === sequenceTie.kind) as unknown as readonly SequenceDependence[];
   if (found.length === 1) return found[0]!;
   throw new Fault(
     'QUERY_UNSUPPORTED',
@@ -72,51 +72,55 @@ export const sequenceOf = (policy: Policy): SequenceDependence => {
   );
 };
 
-export async function attackStream(
+export async function runStreamAttack(
   policy: Policy,
-  engine: Pinned,
-  told: readonly ToldStep[],
+  engine: Snapshot,
+  released: readonly ReleasedStep[],
   { show = 3, limit = 2000 }: { readonly show?: number; readonly limit?: number } = {},
 ): Promise<StreamAttack> {
   const { by, order, state, transition } = sequenceOf(policy);
   const column = policy.columns.get(state) as CategoryColumn;
   const matrix = readTransitions(transition).forward[0]!;
-  const rest = stationary(matrix);
-  const chain: Chain = { start: rest, transition: matrix };
-  const over = { forward: carriedBy(matrix), backward: carriedBy(reversed(matrix, rest)) };
-  const people = await readPeople(policy, engine, { by, order, state, column, told });
-  const counts = told.map(() => new Float64Array(column.values.length));
+  const rest = stationaryBelief(matrix);
+  const chain: StateChain = { start: rest, transition: matrix };
+  const over = { forward: lossFunction(matrix), backward: lossFunction(reversed(matrix, rest)) };
+  const people = await readPeople(policy, engine, { by, order, state, column, released });
+  const counts = released.map(() => new Float64Array(column.values.length));
   for (const { rows } of people) for (const { step, at } of rows) if (at >= 0) counts[step]![at]!++;
   const whole = people.filter(({ rows }) => rows.every(({ at }) => at >= 0));
   const attacked = whole.slice(0, limit);
-  const { epsilon } = told[0]!.promised;
+  const { epsilon } = released[0]!.promised;
 
   const found = attacked.map(
     ({
       name,
       rows,
     }): Trajectory & { readonly right: readonly [number, number]; readonly gains: readonly [number[], number[]] } => {
-      const logs = rows.map(({ step, at }) => likelihoods(told[step]!, column.values, counts[step]!, at));
-      const [before, apart, along] = [beliefsBefore(chain, rows.length), beliefsApart(chain, logs), beliefsAlong(chain, logs)];
+      const logs = rows.map(({ step, at }) => likelihoods(released[step]!, column.values, counts[step]!, at));
+      const [before, separate, along] = [
+        beliefsBefore(chain, rows.length),
+        beliefsPerStep(chain, logs),
+        smoothedBeliefs(chain, logs),
+      ];
       const leakage = leakageOf(
-        rows.map(({ step }) => told[step]!.epsilon),
+        rows.map(({ step }) => released[step]!.epsilon),
         over,
       );
       const gains = (beliefs: Beliefs) => beliefs.map((belief, t) => gainOf(before[t]!, belief));
-      const each = [gains(apart), gains(along)] as const;
+      const each = [gains(separate), gains(along)] as const;
       const right = (beliefs: Beliefs) =>
         beliefs.filter((belief, t) => belief.indexOf(Math.max(...belief)) === rows[t]!.at).length;
       return {
         name,
         gains: [each[0], each[1]],
-        right: [right(apart), right(along)],
+        right: [right(separate), right(along)],
         steps: rows.map(({ step, at }, t) => ({
-          at: told[step]!.units[0],
+          at: released[step]!.units[0],
           actual: column.values[at]!,
           before: before[t]![at]!,
-          apart: apart[t]![at]!,
+          apart: separate[t]![at]!,
           along: along[t]![at]!,
-          limit: raised(before[t]![at]!, epsilon),
+          limit: largestBelief(before[t]![at]!, epsilon),
           ...(leakage && { leakage: leakage[t]! }),
           gain: each[1][t]!,
         })),
@@ -129,7 +133,7 @@ export async function attackStream(
     private: true,
     column: state,
     states: column.values,
-    promised: told[0]!.promised,
+    promised: released[0]!.promised,
     persons: people.length,
     attacked: attacked.length,
     attackers: names.map((name, a) => {
@@ -167,25 +171,25 @@ interface ReadPeople {
   readonly order: string;
   readonly state: string;
   readonly column: CategoryColumn;
-  readonly told: readonly ToldStep[];
+  readonly released: readonly ReleasedStep[];
 }
 
 /** Steps of all people, as far as they were released. */
 async function readPeople(
   policy: Policy,
-  engine: Pinned,
-  { by, order, state, column, told }: ReadPeople,
+  engine: Snapshot,
+  { by, order, state, column, released }: ReadPeople,
 ): Promise<readonly Person[]> {
   const records = await readRecords(policy, engine, { names: [by], cells: [by, order, state] });
   const [owners, when, who] = [records.namesIn(by), records.cellsOf(order), records.cellsOf(by)];
-  const view = viewColumn(column);
+  const view = columnView(column);
   const cells = records.cellsOf(state);
-  view.turn(cells, cells.length);
+  view.load(cells, cells.length);
   const states = view.indices();
   const people = new Map<number, { name: string; rows: { step: number; at: number; when: number }[] }>();
   owners.forEach((owner, row) => {
     const at = Number(when[row]);
-    const step = told.findIndex(({ units: [first, last] }) => at >= first && at <= last);
+    const step = released.findIndex(({ units: [first, last] }) => at >= first && at <= last);
     if (owner === noName || step < 0) return;
     const person = people.get(owner) ?? { name: String(who[row]), rows: [] };
     person.rows.push({ step, at: states[row]!, when: at });
@@ -196,12 +200,12 @@ async function readPeople(
 
 /** Likelihood of the release for each state of this person, everybody else being as in the data. */
 function likelihoods(
-  { noisy, noise }: ToldStep,
+  { noisy, noise }: ReleasedStep,
   states: readonly string[],
   counts: Float64Array,
   actual: number,
 ): readonly number[] {
-  const width = widthOf(noise);
+  const width = noiseScale(noise);
   const log = (off: number) => (noise.kind === 'laplace' ? -Math.abs(off) / width : -((off / width) ** 2) / 2);
   return states.map((_, guess) =>
     states.reduce((sum, name, cell) => {
@@ -220,4 +224,4 @@ function leakageOf(
 }
 
 /** The largest belief that odds e^epsilon times as large leave. */
-const raised = (prior: number, epsilon: number): number => 1 / (1 + ((1 - prior) / prior) * Math.exp(-epsilon));
+const largestBelief = (prior: number, epsilon: number): number => 1 / (1 + ((1 - prior) / prior) * Math.exp(-epsilon));

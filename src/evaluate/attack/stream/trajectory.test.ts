@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { carriedBy, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
-import { beliefsAlong, beliefsApart, beliefsBefore, type Chain, gainOf, reversed, stationary } from './trajectory.js';
+import { lossFunction, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
+import {
+  beliefsBefore,
+  beliefsPerStep,
+  gainOf,
+  reversed,
+  type StateChain,
+  smoothedBeliefs,
+  stationaryBelief,
+} from './trajectory.js';
 
 const matrices = [
   [
@@ -18,7 +26,7 @@ const matrices = [
   ],
 ];
 /** All paths, one by one. */
-function enumerated({ start, transition }: Chain, logs: readonly (readonly number[])[]): number[][] {
+function enumerated({ start, transition }: StateChain, logs: readonly (readonly number[])[]): number[][] {
   const sums = logs.map(() => start.map(() => 0));
   const walk = (path: number[], weight: number): void => {
     if (path.length === logs.length) {
@@ -44,11 +52,11 @@ const random = () => {
 describe('beliefs along a sequence', () => {
   it('beliefs equal the weighted enumeration of all paths', () => {
     for (const transition of matrices) {
-      const chain = { start: stationary(transition), transition };
+      const chain = { start: stationaryBelief(transition), transition };
       for (let k = 0; k < 20; k++) {
         const logs = Array.from({ length: 5 }, () => chain.start.map(() => 4 * random()));
         const expected = enumerated(chain, logs);
-        const found = beliefsAlong(chain, logs);
+        const found = smoothedBeliefs(chain, logs);
         expect(found).toEqual(expected.map((row) => row.map((p) => expect.closeTo(p, 12))));
       }
     }
@@ -61,22 +69,22 @@ describe('beliefs along a sequence', () => {
     ];
     const chain = { start: [0.3, 0.7], transition: same };
     const logs = Array.from({ length: 4 }, () => [random(), random()]);
-    expect(beliefsAlong(chain, logs)).toEqual(beliefsApart(chain, logs).map((row) => row.map((p) => expect.closeTo(p, 12))));
+    expect(smoothedBeliefs(chain, logs)).toEqual(beliefsPerStep(chain, logs).map((row) => row.map((p) => expect.closeTo(p, 12))));
     const quiet = logs.map(() => [0, 0]);
-    expect(beliefsAlong(chain, quiet).map(([p]) => p!)).toEqual(beliefsBefore(chain, 4).map(([p]) => expect.closeTo(p!, 12)));
+    expect(smoothedBeliefs(chain, quiet).map(([p]) => p!)).toEqual(beliefsBefore(chain, 4).map(([p]) => expect.closeTo(p!, 12)));
   });
 
   /** Each release about a step changes the log likelihood between two states by at most epsilon. */
   const worst = (bound: (leakage: number, epsilon: number) => number): number => {
     let beyond = 0;
     for (const transition of matrices.slice(0, 2)) {
-      const start = stationary(transition);
-      const over = { forward: carriedBy(transition), backward: carriedBy(reversed(transition, start)) };
+      const start = stationaryBelief(transition);
+      const over = { forward: lossFunction(transition), backward: lossFunction(reversed(transition, start)) };
       for (let k = 0; k < 300; k++) {
         const epsilon = 0.1 + 2 * random();
         const logs = Array.from({ length: 8 }, () => start.map(() => epsilon * Math.round(random())));
         const { leakage } = temporalLeakage(new Float64Array(8).fill(epsilon), over);
-        const [before, now] = [beliefsBefore({ start, transition }, 8), beliefsAlong({ start, transition }, logs)];
+        const [before, now] = [beliefsBefore({ start, transition }, 8), smoothedBeliefs({ start, transition }, logs)];
         now.forEach((belief, t) => {
           if (gainOf(before[t]!, belief) > bound(leakage[t]!, epsilon) + 1e-9) beyond++;
         });
@@ -90,7 +98,7 @@ describe('beliefs along a sequence', () => {
   });
 
   it('sequences start in the stationary distribution, also on a periodic chain', () => {
-    expect(stationary(matrices[2]!)).toEqual([0.5, 0.5]);
-    expect(stationary(matrices[0]!)[0]).toBeCloseTo(0.8, 12);
+    expect(stationaryBelief(matrices[2]!)).toEqual([0.5, 0.5]);
+    expect(stationaryBelief(matrices[0]!)[0]).toBeCloseTo(0.8, 12);
   });
 });

@@ -1,5 +1,5 @@
 /** Chain of one person's states, as known to the attacker: initial distribution and transitions. */
-export interface Chain {
+export interface StateChain {
   readonly start: readonly number[];
   readonly transition: readonly (readonly number[])[];
 }
@@ -8,21 +8,21 @@ export interface Chain {
 export type Beliefs = readonly (readonly number[])[];
 
 /** Before anything was released. */
-export function beliefsBefore({ start, transition }: Chain, steps: number): Beliefs {
+export function beliefsBefore({ start, transition }: StateChain, steps: number): Beliefs {
   const beliefs = [start];
   while (beliefs.length < steps) beliefs.push(after(beliefs.at(-1)!, transition));
   return beliefs.slice(0, steps);
 }
 
 /** Bayes' rule at each step separately: an attacker who takes the steps for independent. */
-export const beliefsApart = (chain: Chain, logLikelihood: readonly (readonly number[])[]): Beliefs =>
+export const beliefsPerStep = (chain: StateChain, logLikelihood: readonly (readonly number[])[]): Beliefs =>
   beliefsBefore(chain, logLikelihood.length).map((prior, t) => normalised(weighed(prior, logLikelihood[t]!)));
 
 /**
  * Posteriors of each step given all releases, by forward-backward message passing: exact for an
  * attacker who knows the transitions and every contribution to the releases except one person's.
  */
-export function beliefsAlong({ start, transition }: Chain, logLikelihood: readonly (readonly number[])[]): Beliefs {
+export function smoothedBeliefs({ start, transition }: StateChain, logLikelihood: readonly (readonly number[])[]): Beliefs {
   const forward: number[][] = [];
   let prior: readonly number[] = start;
   for (const seen of logLikelihood) {
@@ -54,7 +54,7 @@ export function gainOf(before: readonly number[], now: readonly number[]): numbe
 }
 
 /** Stationary distribution of the chain. */
-export function stationary(transition: Chain['transition']): readonly number[] {
+export function stationaryBelief(transition: StateChain['transition']): readonly number[] {
   let now: readonly number[] = transition.map(() => 1 / transition.length);
   for (let k = 0; k < 100_000; k++) {
     // Half a step at a time, so that a chain that goes in circles comes to rest too.
@@ -67,11 +67,11 @@ export function stationary(transition: Chain['transition']): readonly number[] {
 }
 
 /** The chain backwards in time: P(state before | state now), where it is at rest. */
-export function reversed(transition: Chain['transition'], rest: readonly number[]): readonly (readonly number[])[] {
+export function reversed(transition: StateChain['transition'], rest: readonly number[]): readonly (readonly number[])[] {
   return transition.map((_, now) => normalised(transition.map((row, before) => rest[before]! * row[now]!)));
 }
 
-const after = (belief: readonly number[], transition: Chain['transition']): readonly number[] =>
+const after = (belief: readonly number[], transition: StateChain['transition']): readonly number[] =>
   transition.map((_, next) => belief.reduce((sum, p, state) => sum + p * transition[state]![next]!, 0));
 
 function weighed(belief: readonly number[], logs: readonly number[]): number[] {

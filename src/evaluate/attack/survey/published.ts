@@ -61,7 +61,7 @@ export interface PublishedFigure {
   };
 }
 
-export interface PublishedOptions {
+export interface PublishedSurveyOptions {
   readonly chunk?: number;
   readonly readings?: readonly TabularReadingName[];
   readonly surveys?: number;
@@ -70,7 +70,7 @@ export interface PublishedOptions {
 export async function judgePublished(
   table: CodedTable,
   epsilon: number,
-  options: PublishedOptions = {},
+  options: PublishedSurveyOptions = {},
 ): Promise<readonly PublishedFigure[]> {
   const k = options.chunk ?? 10;
   const given = answered(table);
@@ -127,7 +127,7 @@ const answered = (table: CodedTable): CodedTable => {
 
 const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
 const l2Of = (table: CodedTable, scales: readonly number[]): number =>
-  releaseError(scales.map((scale, c) => ({ law: { kind: 'laplace', scale }, cells: table.levels[c]! }))).l2;
+  releaseError(scales.map((scale, c) => ({ distribution: { kind: 'laplace', scale }, cells: table.levels[c]! }))).l2;
 
 function asPrinted(noise: () => TabularNoise): TabularNoise | { readonly refused: string } {
   try {

@@ -1,7 +1,7 @@
 import type { CodedTable } from '../../../analysis/learn/network/coded.js';
 import { chooseRows } from '../../../analysis/learn/network/coded.js';
 import { pairTables } from '../../../analysis/learn/network/contingency.js';
-import { cellCount, levelCount, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import { levelCount, type PairTables, pairTableCells } from '../../../privacy/dependence/pairwise/pair-tables.js';
 
 /**
  * Strongest evidence found against all column histograms, with the empirical joint of the rows as the truth: a lower bound
@@ -15,7 +15,7 @@ export interface SurveyAttack {
   readonly evidence: Uint8Array;
 }
 
-export interface AttackOptions {
+export interface SurveyAttackOptions {
   /** Number of secret pairs to try, the most separated first. */
   readonly pairs?: number;
   /** Sweeps of coordinate ascent per pair. */
@@ -31,7 +31,7 @@ interface SecretPair {
 }
 
 /** Truth = these rows. `costs[j]` = 2 / scale_j; a column without noise has cost Infinity and gives everything away. */
-export function attackSurvey(table: CodedTable, costs: readonly number[], options: AttackOptions = {}): SurveyAttack {
+export function attackSurvey(table: CodedTable, costs: readonly number[], options: SurveyAttackOptions = {}): SurveyAttack {
   return strongest(attacks(table, costs, options));
 }
 
@@ -42,7 +42,7 @@ export interface HeldOutAttack {
 }
 
 /** Splits rows by parity; evidence is chosen on even rows, and the best loss on odd rows among the tried pairs is reported. */
-export function attackHeldOut(table: CodedTable, costs: readonly number[], options: AttackOptions = {}): HeldOutAttack {
+export function attackHeldOut(table: CodedTable, costs: readonly number[], options: SurveyAttackOptions = {}): HeldOutAttack {
   const half = (parity: number): CodedTable =>
     chooseRows(
       table,
@@ -60,17 +60,22 @@ export function attackHeldOut(table: CodedTable, costs: readonly number[], optio
 
 const strongest = (found: readonly SurveyAttack[]): SurveyAttack => found.reduce((x, y) => (y.loss > x.loss ? y : x));
 
-function attacks(table: CodedTable, costs: readonly number[], options: AttackOptions): SurveyAttack[] {
+function attacks(table: CodedTable, costs: readonly number[], options: SurveyAttackOptions): SurveyAttack[] {
   const pairs = pairTables(table);
   const bare = costs.indexOf(Number.POSITIVE_INFINITY);
   if (bare >= 0)
     return [
-      { loss: Number.POSITIVE_INFINITY, column: table.names[bare]!, pair: [0, 1], evidence: new Uint8Array(cellCount(pairs)) },
+      {
+        loss: Number.POSITIVE_INFINITY,
+        column: table.names[bare]!,
+        pair: [0, 1],
+        evidence: new Uint8Array(pairTableCells(pairs)),
+      },
     ];
   const secrets = separated(pairs, costs).slice(0, options.pairs ?? 80);
   // A column in which all answers are equal has nothing to guess.
   if (secrets.length === 0)
-    return [{ loss: 0, column: table.names[0]!, pair: [0, 0], evidence: new Uint8Array(cellCount(pairs)) }];
+    return [{ loss: 0, column: table.names[0]!, pair: [0, 0], evidence: new Uint8Array(pairTableCells(pairs)) }];
   return secrets.map((secret, k) => {
     const evidence = climb(table, pairs, costs, secret, options.sweeps ?? 4);
     options.progress?.(k + 1, secrets.length);
@@ -85,7 +90,7 @@ function attacks(table: CodedTable, costs: readonly number[], options: AttackOpt
 
 /** Secret pairs by the first-order evidence of the other columns: own cost + sum_j cost_j TV_j. */
 function separated(pairs: PairTables, costs: readonly number[]): SecretPair[] {
-  const cells = cellCount(pairs);
+  const cells = pairTableCells(pairs);
   const list: SecretPair[] = [];
   pairs.levels.forEach((levels, i) => {
     for (let a = 0; a < levels; a++)
@@ -95,13 +100,13 @@ function separated(pairs: PairTables, costs: readonly number[]): SecretPair[] {
         let spread = costs[i]!;
         for (let j = 0; j < pairs.levels.length; j++) {
           if (j === i) continue;
-          let apart = 0;
+          let variation = 0;
           for (let c = pairs.start[j]!; c < pairs.start[j + 1]!; c++)
-            apart += Math.max(
+            variation += Math.max(
               0,
               pairs.counts[(pairs.start[i]! + a) * cells + c]! / na - pairs.counts[(pairs.start[i]! + b) * cells + c]! / nb,
             );
-          spread += costs[j]! * apart;
+          spread += costs[j]! * variation;
         }
         list.push({ column: i, a, b, spread });
       }
@@ -111,7 +116,7 @@ function separated(pairs: PairTables, costs: readonly number[]): SecretPair[] {
 
 /** Starts from the cells more likely under a than under b, then re-chooses one column's cells at a time with the others fixed. */
 function climb(table: CodedTable, pairs: PairTables, costs: readonly number[], secret: SecretPair, sweeps: number): Uint8Array {
-  const cells = cellCount(pairs);
+  const cells = pairTableCells(pairs);
   const evidence = new Uint8Array(cells);
   const { column, a, b } = secret;
   const [na, nb] = [levelCount(pairs, column, a), levelCount(pairs, column, b)];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
-import { fromCovariance, type Rows } from './gaussian.js';
+import { fromCovariance, type MatrixRows } from './gaussian.js';
 
 const interval = z.tuple([z.number(), z.number()]).refine(([low, high]) => low < high && Number.isFinite(high - low));
 const square = z.array(z.array(z.number())).min(1).max(500);
@@ -17,7 +17,7 @@ const shape = z.strictObject({
 /** Records with a Gaussian distribution, each between its bounds. */
 export interface GaussianRecords {
   readonly ids: readonly string[];
-  readonly precision: Rows;
+  readonly precision: MatrixRows;
   readonly bounds: readonly (readonly [low: number, high: number])[];
 }
 
@@ -51,7 +51,7 @@ export function readGaussian(document: unknown, file: string): GaussianRecords |
 }
 
 /** True if no sum of the records has a negative variance, up to rounding; a precision may be singular (a Laplacian). */
-function neverNegative(matrix: Rows): boolean {
+function neverNegative(matrix: MatrixRows): boolean {
   const left = matrix.map((row) => Float64Array.from(row));
   const dust = 1e-9 * Math.max(...matrix.map((row, i) => row[i]!));
   for (let k = 0; k < left.length; k++) {

@@ -1,16 +1,16 @@
 import { Fault } from '../../../base/errors.js';
 import { inverse, solve } from '../pufferfish/matrix.js';
 
-export type Rows = readonly (readonly number[])[];
+export type MatrixRows = readonly (readonly number[])[];
 
 /** Bayesian differential privacy of a weighted sum of jointly Gaussian records (Yang et al. 2015). See gaussian.proof.md. */
 export interface GaussianModel {
   /** Inverse covariance, or a graph Laplacian (then improper, and only differences matter). */
-  readonly precision: Rows;
+  readonly precision: MatrixRows;
   readonly weights: readonly number[];
 }
 
-export function fromCovariance(covariance: Rows, weights: readonly number[]): GaussianModel {
+export function fromCovariance(covariance: MatrixRows, weights: readonly number[]): GaussianModel {
   const precision = inverse(covariance);
   if (!precision)
     throw new Fault(
@@ -41,7 +41,7 @@ function response({ precision }: GaussianModel, i: number, known: ReadonlySet<nu
 }
 
 /** Unknown records i reaches without passing a known one; the others do not move. */
-function reachable(precision: Rows, i: number, known: ReadonlySet<number>): number[] {
+function reachable(precision: MatrixRows, i: number, known: ReadonlySet<number>): number[] {
   const seen = new Set([i]);
   for (const r of seen) for (const [s, q] of precision[r]!.entries()) if (q !== 0 && !known.has(s)) seen.add(s);
   seen.delete(i);

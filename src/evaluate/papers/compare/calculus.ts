@@ -1,20 +1,20 @@
 import type { Adversary } from '../../../policy/policy.js';
-import { ties } from '../../../privacy/dependence/leakage.js';
+import { leakageCalculator } from '../../../privacy/dependence/leakage.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { leastRoot } from '../../audit/least-root.js';
-import type { Chain } from '../pufferfish/markov-quilt.js';
+import type { MarkovChain } from '../pufferfish/markov-quilt.js';
 import { chainScale } from './chain-calculus.js';
-import { type Calibration, largest, total } from './mechanism.js';
+import { type Calibration, maximumOf, total } from './mechanism.js';
 
 /** The dependence calculus: the least Laplace scale whose costs (sensitivity over scale, record by record) leak at most epsilon. */
-export function leakageScale(model: Model, effects: readonly number[], epsilon: number, adversary: Adversary): Calibration {
-  const declared = ties(model, adversary);
-  const profile = new Float64Array(effects.length);
+export function leakageScale(model: Model, sensitivities: readonly number[], epsilon: number, adversary: Adversary): Calibration {
+  const declared = leakageCalculator(model, adversary);
+  const costs = new Float64Array(sensitivities.length);
   const excess = (scale: number) => {
-    for (const [j, effect] of effects.entries()) profile[j] = effect / scale;
-    return Math.log(declared.leakage(profile).worst.leakage / epsilon);
+    for (const [j, sensitivity] of sensitivities.entries()) costs[j] = sensitivity / scale;
+    return Math.log(declared.leakage(costs).worst.leakage / epsilon);
   };
-  const whole = total(effects);
+  const whole = total(sensitivities);
   return {
     ...calculus(adversary),
     scale: whole === 0 ? 0 : leastRoot(excess, (whole / epsilon) * (1 + 1e-9), 1e-9),
@@ -38,15 +38,15 @@ const calculus = (adversary: Adversary): Omit<Calibration, 'scale'> => ({
  * a whole: both are proven. Graphs of many steps take long, and are left out.
  */
 export function chainCalibration(
-  chain: Chain,
+  chain: MarkovChain,
   model: Model,
-  effects: readonly number[],
+  sensitivities: readonly number[],
   epsilon: number,
   adversary: Adversary,
 ): Calibration {
-  const byChain = chainScale(chain, largest(effects), epsilon, adversary);
+  const byChain = chainScale(chain, maximumOf(sensitivities), epsilon, adversary);
   if (chain.length > mostSteps) return { ...calculus(adversary), scale: byChain };
-  const byGraph = leakageScale(model, effects, epsilon, adversary);
+  const byGraph = leakageScale(model, sensitivities, epsilon, adversary);
   return { ...byGraph, scale: Math.min(byGraph.scale, byChain) };
 }
 const mostSteps = 400;

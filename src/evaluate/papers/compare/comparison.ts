@@ -5,13 +5,13 @@ import { type Adversary, exactLoss, lossWithoutNoise } from '../../audit/exact-l
 import type { ReadTable } from '../../audit/workload.js';
 import { leakageScale } from './calculus.js';
 import { compareHistograms } from './histograms.js';
-import { type Compared, type Comparison, judge } from './judge.js';
-import type { Setting } from './mechanism.js';
+import { type ComparedMechanism, judge, type MechanismComparison } from './judge.js';
+import type { MechanismInput } from './mechanism.js';
 import { mechanisms } from './mechanisms.js';
 import { compareSums } from './sums.js';
 
 /** Every mechanism on one model: by enumeration, or, where the model is too large for it, sums and counts on forests by messages. */
-export function compareMechanisms(model: Model, query: string, epsilon: number, readTable?: ReadTable): Comparison {
+export function compareOnModel(model: Model, query: string, epsilon: number, readTable?: ReadTable): MechanismComparison {
   if (model.values.every((values) => values.length === 1))
     throw new Fault(
       'MODEL_INVALID',
@@ -30,16 +30,16 @@ export function compareMechanisms(model: Model, query: string, epsilon: number, 
   }
 }
 
-function compareByEnumeration(model: Model, query: string, epsilon: number, readTable?: ReadTable): Comparison {
+function compareByEnumeration(model: Model, query: string, epsilon: number, readTable?: ReadTable): MechanismComparison {
   const { joint, answers } = prepareAudit(model, query, readTable);
-  const setting: Setting = { model, joint, answers, epsilon };
+  const setting: MechanismInput = { model, joint, answers, epsilon };
   const loss = (scale: number, adversary: Adversary) => {
     if (scale === 0) return lossWithoutNoise(joint, answers, { adversary });
     return scale === Number.POSITIVE_INFINITY ? 0 : exactLoss(joint, answers, scale, { adversary }).loss;
   };
-  const calculus = (adversary: Adversary) => () => leakageScale(model, answers.effects, epsilon, adversary);
+  const calculus = (adversary: Adversary) => () => leakageScale(model, answers.sensitivities, epsilon, adversary);
   const left: string[] = [];
-  const found: Compared[] = [];
+  const found: ComparedMechanism[] = [];
   for (const calibrate of [...mechanisms, calculus('uninformed'), calculus('informed')]) {
     try {
       const { loss: own, ...calibration } = calibrate(setting);

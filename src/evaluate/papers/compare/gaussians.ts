@@ -7,11 +7,11 @@ import type { GaussianRecords } from '../bayesian-dp/gaussian-file.js';
 import { laplaceFor } from '../group-dp/group.js';
 import { inverse } from '../pufferfish/matrix.js';
 import { leakageScale } from './calculus.js';
-import { type Comparison, judge, judgeUnknown } from './judge.js';
-import { type Calibration, largest, total } from './mechanism.js';
+import { judge, judgeUnknown, type MechanismComparison } from './judge.js';
+import { type Calibration, maximumOf, total } from './mechanism.js';
 
 /** A weighted sum of jointly Gaussian records: the noise of each mechanism, and its loss under that distribution. */
-export function compareGaussians(records: GaussianRecords, query: string, epsilon: number): Comparison {
+export function compareGaussians(records: GaussianRecords, query: string, epsilon: number): MechanismComparison {
   const n = records.ids.length;
   const contribution = /^sum(:|$)/.test(query) ? readAdditive(query, n) : undefined;
   if (!contribution)
@@ -21,21 +21,21 @@ export function compareGaussians(records: GaussianRecords, query: string, epsilo
       'Write sum, or sum:W1,W2,… with a weight for each.',
     );
   const weights = records.ids.map((_, r) => contribution(r, 1));
-  const law: GaussianModel = { precision: records.precision, weights };
+  const gaussian: GaussianModel = { precision: records.precision, weights };
   const widths = records.bounds.map(([low, high]) => high - low);
-  const effects = widths.map((width, r) => Math.abs(weights[r]!) * width);
+  const sensitivities = widths.map((width, r) => Math.abs(weights[r]!) * width);
   const model = oddsModel(records, widths);
-  const moved = (measure: typeof shift) => worstShift(law, (m, i, known) => measure(m, i, known) * widths[i]!).shift;
+  const moved = (measure: typeof shift) => worstShift(gaussian, (m, i, known) => measure(m, i, known) * widths[i]!).shift;
   const informed = moved(shift);
-  const uninformed = largest(widths.map((width, i) => Math.abs(shift(law, i)) * width));
+  const uninformed = maximumOf(widths.map((width, i) => Math.abs(shift(gaussian, i)) * width));
   if (!(informed > 0)) throw new Fault('QUERY_INVALID', 'No record moves this query.', 'Ask for something the records decide.');
   const published = { certified: false, against: null, composes: false } as const;
   const known = { certified: true, against: 'informed' } as const;
   const found: Calibration[] = [
-    laplaceFor(largest(effects), epsilon),
+    laplaceFor(maximumOf(sensitivities), epsilon),
     {
       name: 'group',
-      scale: largest(componentsOf(model).map((c) => total(c.map((j) => effects[j]!)))) / epsilon,
+      scale: maximumOf(componentsOf(model).map((c) => total(c.map((j) => sensitivities[j]!)))) / epsilon,
       ...known,
       composes: true,
       assumption: 'Records that the matrix does not connect are independent, and every value lies between its bounds.',
@@ -55,7 +55,7 @@ export function compareGaussians(records: GaussianRecords, query: string, epsilo
       assumption: 'The records follow the declared Gaussian law and are then pulled to their bounds.',
     },
     {
-      ...leakageScale(model, effects, epsilon, 'informed'),
+      ...leakageScale(model, sensitivities, epsilon, 'informed'),
       assumption: 'The records follow the declared Gaussian law given that all lie between their bounds.',
     },
   ];
@@ -82,7 +82,7 @@ function correlated(
   const covariance = inverse(precision);
   const alike = weights.every((w) => w === 1) && widths.every((w) => w === widths[0]);
   if (!covariance || !alike) return [];
-  const most = largest(
+  const most = maximumOf(
     covariance.flatMap((row, i) =>
       row.flatMap((c, j) => (i === j ? [] : [Math.abs(c) / Math.sqrt(covariance[i]![i]! * covariance[j]![j]!)])),
     ),

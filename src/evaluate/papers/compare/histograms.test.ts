@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { readModel } from '../../../privacy/dependence/model/model-file.js';
-import { compareMechanisms } from './comparison.js';
+import { compareOnModel } from './comparison.js';
 import { compareHistograms } from './histograms.js';
-import { SumLaws } from './sum-law.js';
+import { SumDistributions } from './sum-law.js';
 import { SumLoss } from './sum-loss.js';
 
 const chain = (transition: readonly (readonly number[])[], length: number) =>
   readModel(JSON.stringify({ chain: { length, transition, initial: 'stationary' } }), 'chain.json');
 const rows = (transition: readonly (readonly number[])[], length: number, epsilon = 1) => {
-  const found = compareMechanisms(chain(transition, length), 'histogram', epsilon);
+  const found = compareOnModel(chain(transition, length), 'histogram', epsilon);
   return { ...found, by: new Map(found.mechanisms.map((m) => [m.name, m])) };
 };
 const p1 = [
@@ -72,7 +72,7 @@ describe('losses of state frequencies', () => {
   });
 
   it('the loss by logarithms is the same where likelihoods leave the range of doubles', () => {
-    const loss = new SumLoss(new SumLaws(chain(p1, 7), (_, value) => (value === 0 ? 1 : 0)), 7);
+    const loss = new SumLoss(new SumDistributions(chain(p1, 7), (_, value) => (value === 0 ? 1 : 0)), 7);
     expect(loss.atTwice(0.1)).toBeCloseTo(enumeratedLoss(p1, [0.8, 0.2], 7, 0.1), 9);
     // Two counts, each one step away: 2 / scale more than the path's own probabilities give.
     expect(loss.atTwice(0.01) - loss.atTwice(0.0125)).toBeCloseTo(2 / 0.01 - 2 / 0.0125, 6);
@@ -144,7 +144,7 @@ describe('state frequencies of one long chain', () => {
       JSON.stringify({ chain: { length: 1000, people: 30, transition: p1, initial: 'stationary' } }),
       'people.json',
     );
-    const several = compareMechanisms(people, 'histogram', 5).mechanisms;
+    const several = compareOnModel(people, 'histogram', 5).mechanisms;
     const one = rows(p1, 1000, 5).mechanisms;
     expect(several.map(({ name, scale }) => [name, scale])).toEqual(one.map(({ name, scale }) => [name, scale]));
     const scale = (name: string) => one.find((m) => m.name === name)!.scale;

@@ -1,27 +1,27 @@
-import { onePart } from '../../../privacy/dependence/model/chain-model.js';
+import { oneCopy } from '../../../privacy/dependence/model/chain-model.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { robustScale } from '../dependent-dp/robust-quilt.js';
 import { laplaceFor } from '../group-dp/group.js';
 import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
 import { quiltOnChain } from '../pufferfish/markov-quilt.js';
 import { chainCalibration } from './calculus.js';
-import { chainOf } from './chain-of.js';
-import { type Comparison, judge, judgeUnknown } from './judge.js';
+import { markovChainOf } from './chain-of.js';
+import { judge, judgeUnknown, type MechanismComparison } from './judge.js';
 import type { Calibration } from './mechanism.js';
-import { SumLaws } from './sum-law.js';
+import { SumDistributions } from './sum-law.js';
 import { SumLoss } from './sum-loss.js';
-import { approximately, longest } from './sums.js';
+import { approximateScale, longest } from './sums.js';
 
 /**
  * Frequencies of the states of a chain too long to enumerate: one record
  * changes two counts by one. Undefined for other models and queries.
  */
-export function compareHistograms(whole: Model, query: string, epsilon: number): Comparison | undefined {
-  const model = onePart(whole);
-  const chain = query === 'histogram' ? chainOf(model) : undefined;
+export function compareHistograms(whole: Model, query: string, epsilon: number): MechanismComparison | undefined {
+  const model = oneCopy(whole);
+  const chain = query === 'histogram' ? markovChainOf(model) : undefined;
   if (!chain) return undefined;
   const { length } = chain;
-  const effect = 2;
+  const sensitivity = 2;
   const left: string[] = [];
   const declared = {
     certified: true,
@@ -31,37 +31,39 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
   } as const;
   const known = { certified: true, against: 'informed', composes: true } as const;
   const found: Calibration[] = [
-    laplaceFor(effect, epsilon),
-    { name: 'markov-quilt', scale: effect * quiltOnChain(chain, epsilon).scale, ...declared },
+    laplaceFor(sensitivity, epsilon),
+    { name: 'markov-quilt', scale: sensitivity * quiltOnChain(chain, epsilon).scale, ...declared },
   ];
-  const approximate = approximately(chain, epsilon);
-  if (approximate !== undefined) found.push({ name: 'markov-quilt-approximate', scale: effect * approximate, ...declared });
+  const approximate = approximateScale(chain, epsilon);
+  if (approximate !== undefined) found.push({ name: 'markov-quilt-approximate', scale: sensitivity * approximate, ...declared });
   else left.push('The approximate Markov quilt needs a chain that forgets where it began.');
-  if (inferentialBase(chain, epsilon) !== undefined) found.push(inferentialOnChain(chain, effect, epsilon));
+  if (inferentialBase(chain, epsilon) !== undefined) found.push(inferentialOnChain(chain, sensitivity, epsilon));
   else left.push(notApplicable().message);
-  const effects = new Array<number>(length).fill(effect);
+  const sensitivities = new Array<number>(length).fill(sensitivity);
   found.push(
     {
       name: 'zhao-robust',
-      scale: effect * robustScale(chain, epsilon).value,
+      scale: sensitivity * robustScale(chain, epsilon).value,
       ...known,
       assumption: 'The declared transition is the true one.',
     },
     {
       name: 'group',
-      scale: (effect * length) / epsilon,
+      scale: (sensitivity * length) / epsilon,
       ...known,
       assumption: 'Records in different components are independent.',
     },
-    ...(['uninformed', 'informed'] as const).map((adversary) => chainCalibration(chain, model, effects, epsilon, adversary)),
+    ...(['uninformed', 'informed'] as const).map((adversary) =>
+      chainCalibration(chain, model, sensitivities, epsilon, adversary),
+    ),
   );
   const two = chain.transition.length === 2 && length <= longest;
   const losses = length <= longest ? countLosses(model, two) : undefined;
   if (two) {
-    const laws = new SumLaws(model, occurrence(model, 0));
-    const distance = Math.max(...model.ids.map((_, j) => laws.distance(j)));
+    const distributions = new SumDistributions(model, occurrence(model, 0));
+    const distance = Math.max(...model.ids.map((_, j) => distributions.distance(j)));
     // Both counts change by the same amount.
-    found.push({ name: 'wasserstein', scale: (effect * distance) / epsilon, ...declared, composes: false });
+    found.push({ name: 'wasserstein', scale: (sensitivity * distance) / epsilon, ...declared, composes: false });
   } else left.push('The Wasserstein mechanism is worked out here for two states, on chains that are not too long.');
   left.push(
     losses
@@ -90,7 +92,7 @@ const occurrence = (model: Model, state: number) => (j: number, value: number) =
  * released twice. With more states each count alone gives a lower bound.
  */
 function countLosses(model: Model, two: boolean): (scale: number) => number {
-  const lossOf = (state: number) => new SumLoss(new SumLaws(model, occurrence(model, state)), model.ids.length);
+  const lossOf = (state: number) => new SumLoss(new SumDistributions(model, occurrence(model, state)), model.ids.length);
   if (two) {
     const loss = lossOf(0);
     return (scale) => loss.atTwice(scale);

@@ -1,7 +1,7 @@
 import type { Calibration } from './mechanism.js';
 
 /** One mechanism compared with the others: its noise and its true loss. */
-export interface Compared extends Calibration {
+export interface ComparedMechanism extends Calibration {
   /** NaN (null in JSON) if it is not computed. */
   readonly lossUninformed: number;
   /** Null where no enumeration is possible. */
@@ -25,10 +25,10 @@ export interface Losses {
   readonly atLeast?: boolean;
 }
 
-export interface Comparison {
+export interface MechanismComparison {
   readonly query: string;
   readonly epsilon: number;
-  readonly mechanisms: readonly Compared[];
+  readonly mechanisms: readonly ComparedMechanism[];
   /** Results that cannot be computed on this model, with the reason. */
   readonly left: readonly string[];
   readonly assumptions: readonly string[];
@@ -38,7 +38,11 @@ export interface Comparison {
 const rounding = 1e-9;
 
 /** A published mechanism is held to the weaker adversary, which its paper names at least; a certified one to the one it names. */
-export function judge(calibration: Calibration, { uninformed, informed, atLeast = false }: Losses, epsilon: number): Compared {
+export function judge(
+  calibration: Calibration,
+  { uninformed, informed, atLeast = false }: Losses,
+  epsilon: number,
+): ComparedMechanism {
   const weaker = calibration.against === 'informed' && informed === null;
   const ratio = (calibration.against === 'informed' ? (informed ?? uninformed) : uninformed) / epsilon;
   const within = ratio <= 1 + rounding;
@@ -54,7 +58,7 @@ export function judge(calibration: Calibration, { uninformed, informed, atLeast 
 }
 
 /** Without a computable loss only proven promises are known to hold. */
-export const judgeUnknown = (calibration: Calibration): Compared => ({
+export const judgeUnknown = (calibration: Calibration): ComparedMechanism => ({
   ...calibration,
   lossUninformed: Number.NaN,
   lossInformed: null,

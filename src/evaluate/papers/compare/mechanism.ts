@@ -1,13 +1,13 @@
-import type { Joint } from '../../../privacy/dependence/model/joint.js';
+import type { JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import type { Adversary } from '../../audit/exact-loss.js';
-import type { Answers } from '../../audit/workload.js';
+import type { StateAnswers } from '../../audit/workload.js';
 
 /** One release to be noised: a distribution, a query on it and the promised epsilon. */
-export interface Setting {
+export interface MechanismInput {
   readonly model: Model;
-  readonly joint: Joint;
-  readonly answers: Answers;
+  readonly joint: JointDistribution;
+  readonly answers: StateAnswers;
   readonly epsilon: number;
 }
 
@@ -31,7 +31,7 @@ export interface Calibration {
 /** A paper's claim and nothing more. */
 export const nothingKnown = { certified: false, against: null, composes: false } as const;
 
-export const largest = (numbers: Iterable<number>): number => {
+export const maximumOf = (numbers: Iterable<number>): number => {
   let most = 0;
   for (const x of numbers) if (x > most) most = x;
   return most;

@@ -9,10 +9,10 @@ import { pmw } from '../multiplicative-weights/pmw.js';
 import { inferential } from '../pufferfish/inferential.js';
 import { markovQuilt } from '../pufferfish/quilt-network.js';
 import { wasserstein } from '../pufferfish/wasserstein.js';
-import type { Calibration, Setting } from './mechanism.js';
+import type { Calibration, MechanismInput } from './mechanism.js';
 
 /** Least noise for this one release; see exact-loss.proof.md. */
-const exactCalibration = ({ joint, answers, epsilon }: Setting, adversary: Adversary): Calibration => ({
+const exactCalibration = ({ joint, answers, epsilon }: MechanismInput, adversary: Adversary): Calibration => ({
   name: adversary === 'informed' ? 'exact-informed' : 'exact',
   scale: leastScale(joint, answers, epsilon, { adversary }),
   certified: true,
@@ -22,7 +22,7 @@ const exactCalibration = ({ joint, answers, epsilon }: Setting, adversary: Adver
 });
 
 /** All mechanisms that can be calibrated on a small model, in the order of presentation. */
-export const mechanisms: readonly ((setting: Setting) => Calibration)[] = [
+export const mechanisms: readonly ((setting: MechanismInput) => Calibration)[] = [
   independentLaplace,
   pairwiseGroup,
   zhu,

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { readVectors } from '../../../../test/vectors.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { answersOf, readWorkload } from '../../audit/workload.js';
+import { readRecordQuery, stateAnswers } from '../../audit/workload.js';
 import { correlatedSensitivity } from '../correlated-sensitivity/pearson.js';
 import { coefficients, equation14, equation18, equation18Fixed, fixedPoint } from '../dependent-tuples/dpm.js';
 import { absoluteMetric, discreteMetric, kappas } from '../dependent-tuples/kappa.js';
 import { pairwiseDependent } from '../group-dp/group.js';
 import { answerDistance } from '../pufferfish/wasserstein.js';
-import type { Setting } from './mechanism.js';
+import type { MechanismInput } from './mechanism.js';
 
 const flat = (nested: unknown): number[] => (Array.isArray(nested) ? nested.flatMap(flat) : [nested as number]);
 const near = (got: readonly (readonly number[])[], want: readonly (readonly number[])[]) =>
@@ -19,7 +19,7 @@ const near = (got: readonly (readonly number[])[], want: readonly (readonly numb
   });
 
 // biome-ignore lint/suspicious/noExplicitAny: the file is data
-function settingOf(v: any): Setting {
+function settingOf(v: any): MechanismInput {
   const ids = v.domains.map((_: unknown, j: number) => `r${j}`);
   const model: Model = {
     ids,
@@ -34,9 +34,9 @@ function settingOf(v: any): Setting {
   return {
     model,
     joint,
-    answers: answersOf(
+    answers: stateAnswers(
       joint,
-      readWorkload(text, joint, () => q.values),
+      readRecordQuery(text, joint, () => q.values),
     ),
     epsilon: v.eps,
   };

@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { type Adversary, exactLoss } from '../../audit/exact-loss.js';
-import { answersOf, readWorkload, together, type Workload } from '../../audit/workload.js';
+import { joinQueries, type RecordQuery, readRecordQuery, stateAnswers } from '../../audit/workload.js';
 import { pearson, zhu } from '../correlated-sensitivity/pearson.js';
 import { dpm14, dpm18, equation14, equation18, fixedPoint } from '../dependent-tuples/dpm.js';
 import { kappa } from '../dependent-tuples/kappa.js';
 import { componentGroup } from '../group-dp/group.js';
 import { wasserstein } from '../pufferfish/wasserstein.js';
-import type { Calibration, Setting } from './mechanism.js';
+import type { Calibration, MechanismInput } from './mechanism.js';
 
 /** A joint distribution given by its weight at each list of positions. */
 function setting(
   values: readonly (readonly number[])[],
   weight: (at: readonly number[]) => number,
-  query: string | Workload,
+  query: string | RecordQuery,
   epsilon: number,
-): Setting {
+): MechanismInput {
   const sizes = values.map((v) => v.length);
   const cells = sizes.reduce((product, m) => product * m, 1);
   const table = Float64Array.from({ length: cells }, (_, cell) => {
@@ -30,10 +30,15 @@ function setting(
   });
   const model: Model = { ids: values.map((_, j) => `r${j}`), values, factors: [{ records: [...values.keys()], table }] };
   const joint = enumerate(model);
-  return { model, joint, answers: answersOf(joint, typeof query === 'string' ? readWorkload(query, joint) : query), epsilon };
+  return {
+    model,
+    joint,
+    answers: stateAnswers(joint, typeof query === 'string' ? readRecordQuery(query, joint) : query),
+    epsilon,
+  };
 }
-const loss = (s: Setting, scale: number, adversary: Adversary) => exactLoss(s.joint, s.answers, scale, { adversary }).loss;
-const lossOf = (s: Setting, calibration: Calibration, adversary: Adversary) => loss(s, calibration.scale, adversary);
+const loss = (s: MechanismInput, scale: number, adversary: Adversary) => exactLoss(s.joint, s.answers, scale, { adversary }).loss;
+const lossOf = (s: MechanismInput, calibration: Calibration, adversary: Adversary) => loss(s, calibration.scale, adversary);
 const bits = (n: number) => Array.from({ length: n }, () => [0, 1]);
 
 describe('dependent perturbation', () => {
@@ -105,7 +110,7 @@ describe('dependent perturbation', () => {
 
 describe('correlated sensitivity', () => {
   it('correlated sensitivity loses twice epsilon where the correlation is zero', () => {
-    const query: Workload = { text: '[x=1]+y', answer: ([x, y]) => [(x === 1 ? 1 : 0) + y!] };
+    const query: RecordQuery = { text: '[x=1]+y', answer: ([x, y]) => [(x === 1 ? 1 : 0) + y!] };
     const s = setting(
       [
         [0, 1, 2],
@@ -127,21 +132,21 @@ describe('correlated sensitivity', () => {
 });
 
 describe('composition', () => {
-  const shared = (m: number): Setting =>
+  const shared = (m: number): MechanismInput =>
     setting(
       Array.from({ length: m }, () => [0, 1, 2, 3]),
       (at) => (at.every((v) => v >> 1 === at[0]! >> 1) ? 1 : 0),
       'sum',
       1,
     );
-  const own: Workload = { text: 'own', answer: (x) => [x.reduce((s, v) => s + (v % 2), 0)] };
-  const mixed: Workload = { text: 'mixed', answer: (x) => [x.reduce((s, v) => s + ((v % 2) ^ (v >> 1)), 0)] };
-  const both = (s: Setting, calibrate: (s: Setting) => Calibration) => {
+  const own: RecordQuery = { text: 'own', answer: (x) => [x.reduce((s, v) => s + (v % 2), 0)] };
+  const mixed: RecordQuery = { text: 'mixed', answer: (x) => [x.reduce((s, v) => s + ((v % 2) ^ (v >> 1)), 0)] };
+  const both = (s: MechanismInput, calibrate: (s: MechanismInput) => Calibration) => {
     const parts = [own, mixed].map((workload) => ({
       workload,
-      scale: calibrate({ ...s, answers: answersOf(s.joint, workload) }).scale,
+      scale: calibrate({ ...s, answers: stateAnswers(s.joint, workload) }).scale,
     }));
-    return (adversary: Adversary) => loss({ ...s, answers: answersOf(s.joint, together(parts)) }, 1, adversary);
+    return (adversary: Adversary) => loss({ ...s, answers: stateAnswers(s.joint, joinQueries(parts)) }, 1, adversary);
   };
 
   it('the composition of two W-infinity releases loses 2.7 epsilon among five who share a trait', () => {
@@ -177,9 +182,9 @@ describe('Example 1 of Liu et al. 2016', () => {
 });
 
 /** The loss about one record, from the definition: mixtures of unit Laplace densities at the atoms. */
-function lossAbout({ joint, answers }: Setting, record: number): number {
+function lossAbout({ joint, answers }: MechanismInput, record: number): number {
   const atoms = [...new Set(answers.points)];
-  const laws = joint.values[record]!.map((_, a) => {
+  const distributions = joint.values[record]!.map((_, a) => {
     const states = [...joint.probabilities.keys()].filter(
       (s) => Math.floor(s / joint.strides[record]!) % joint.sizes[record]! === a,
     );
@@ -187,5 +192,5 @@ function lossAbout({ joint, answers }: Setting, record: number): number {
     return (o: number) =>
       states.reduce((t, s) => t + (joint.probabilities[s]! / total) * Math.exp(-Math.abs(o - answers.points[s]!)), 0);
   });
-  return Math.max(...atoms.flatMap((o) => laws.flatMap((p) => laws.map((q) => Math.log(p(o) / q(o))))));
+  return Math.max(...atoms.flatMap((o) => distributions.flatMap((p) => distributions.map((q) => Math.log(p(o) / q(o))))));
 }

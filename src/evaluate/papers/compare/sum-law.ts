@@ -1,7 +1,7 @@
 import { Fault } from '../../../base/errors.js';
 import { componentsOf, integers } from '../../../privacy/dependence/model/joint.js';
 import type { Model, TableFactor } from '../../../privacy/dependence/model/model.js';
-import { infinityDistance, lawOf } from '../pufferfish/wasserstein-distance.js';
+import { infinityDistance, pointDistribution } from '../pufferfish/wasserstein-distance.js';
 
 /** Distribution of a sum as weights per total, exact up to a common multiplier. */
 type Sums = ReadonlyMap<number, bigint>;
@@ -10,7 +10,7 @@ type Sums = ReadonlyMap<number, bigint>;
  * Distribution of a sum of one number per record given one record's value, by message passing on forests. Only
  * the record's component counts: adding independent noise to both distributions cannot increase their distance.
  */
-export class SumLaws {
+export class SumDistributions {
   readonly #model: Model;
   readonly #contribution: (record: number, value: number) => number;
   readonly #weights: readonly bigint[][];
@@ -34,12 +34,12 @@ export class SumLaws {
 
   /** Largest distance between the distributions for two values of the record. */
   distance(record: number): number {
-    const laws = this.given(record)
+    const distributions = this.given(record)
       .filter((sums) => sums.size > 0)
-      .map((sums) => lawOf([...sums].map(([total, weight]) => [[total], weight])));
+      .map((sums) => pointDistribution([...sums].map(([total, weight]) => [[total], weight])));
     let furthest = 0;
-    for (let a = 1; a < laws.length; a++)
-      for (let b = 0; b < a; b++) furthest = Math.max(furthest, infinityDistance(laws[a]!, laws[b]!));
+    for (let a = 1; a < distributions.length; a++)
+      for (let b = 0; b < a; b++) furthest = Math.max(furthest, infinityDistance(distributions[a]!, distributions[b]!));
     return furthest;
   }
 

@@ -1,7 +1,7 @@
 import { rational, toNumber } from '../../../base/exact/rational.js';
 import { leastRoot } from '../../audit/least-root.js';
-import { largest } from './mechanism.js';
-import type { SumLaws } from './sum-law.js';
+import { maximumOf } from './mechanism.js';
+import type { SumDistributions } from './sum-law.js';
 
 /** Distribution of a sum given each value of one record, as plain numbers. */
 interface Mixture {
@@ -16,9 +16,9 @@ interface Mixture {
 export class SumLoss {
   readonly #records: readonly (readonly Mixture[])[];
 
-  constructor(laws: SumLaws, records: number) {
+  constructor(distributions: SumDistributions, records: number) {
     this.#records = Array.from({ length: records }, (_, i) =>
-      laws
+      distributions
         .given(i)
         .filter((sums) => sums.size > 0)
         .map((sums) => {
@@ -33,17 +33,17 @@ export class SumLoss {
   }
 
   at(scale: number): number {
-    return largest(this.#records.map((mixtures) => lossBetween(mixtures, scale)));
+    return maximumOf(this.#records.map((mixtures) => lossBetween(mixtures, scale)));
   }
 
   /** Loss of an integer sum released twice with independent noise of this scale each: a histogram of two states. */
   atTwice(scale: number): number {
-    return largest(this.#records.map((mixtures) => lossTwice(mixtures, scale)));
+    return maximumOf(this.#records.map((mixtures) => lossTwice(mixtures, scale)));
   }
 
   /** The least scale that keeps the loss at epsilon. */
   least(epsilon: number): number {
-    const span = largest(
+    const span = maximumOf(
       this.#records.map((m) => Math.max(...m.map((x) => x.sums.at(-1)!)) - Math.min(...m.map((x) => x.sums[0]!))),
     );
     return span === 0
@@ -55,7 +55,7 @@ export class SumLoss {
 function lossBetween(mixtures: readonly Mixture[], scale: number): number {
   const outputs = [...new Set(mixtures.flatMap((m) => [...m.sums]))].sort((a, b) => a - b);
   const logs = mixtures.map((m) => logLikelihoods(m, outputs, scale));
-  return largest(outputs.map((_, k) => Math.max(...logs.map((l) => l[k]!)) - Math.min(...logs.map((l) => l[k]!))));
+  return maximumOf(outputs.map((_, k) => Math.max(...logs.map((l) => l[k]!)) - Math.min(...logs.map((l) => l[k]!))));
 }
 
 /** Exponents up to here keep every likelihood above the least double. */

@@ -5,31 +5,31 @@ import { readAdditive } from '../../audit/workload.js';
 import { robustScale } from '../dependent-dp/robust-quilt.js';
 import { laplaceFor } from '../group-dp/group.js';
 import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
-import { type Chain, quiltOnChain } from '../pufferfish/markov-quilt.js';
+import { type MarkovChain, quiltOnChain } from '../pufferfish/markov-quilt.js';
 import { approximateQuilt, mixing } from '../pufferfish/markov-quilt-approx.js';
-import { matrix, stationary } from '../pufferfish/matrix.js';
+import { matrix, stationaryVector } from '../pufferfish/matrix.js';
 import { chainCalibration, leakageScale } from './calculus.js';
-import { chainOf } from './chain-of.js';
-import { type Comparison, judge } from './judge.js';
-import { type Calibration, largest, total } from './mechanism.js';
-import { SumLaws } from './sum-law.js';
+import { markovChainOf } from './chain-of.js';
+import { judge, type MechanismComparison } from './judge.js';
+import { type Calibration, maximumOf, total } from './mechanism.js';
+import { SumDistributions } from './sum-law.js';
 import { SumLoss } from './sum-loss.js';
 
 /** Distributions of sums are exact; beyond this size their digits take too long. */
 export const longest = 400;
 
 /** Sums and counts on forests too large to enumerate. Undefined for other queries; the informed loss stays open. */
-export function compareSums(model: Model, query: string, epsilon: number): Comparison | undefined {
+export function compareSums(model: Model, query: string, epsilon: number): MechanismComparison | undefined {
   const contribution = readAdditive(query, model.ids.length);
   if (!contribution || model.ids.length > longest) return undefined;
-  const effects = model.values.map((values, j) => {
+  const sensitivities = model.values.map((values, j) => {
     const parts = values.map((v) => contribution(j, v));
     return Math.max(...parts) - Math.min(...parts);
   });
-  const unit = largest(effects);
-  const laws = new SumLaws(model, contribution);
-  const loss = new SumLoss(laws, model.ids.length);
-  const chain = chainOf(model);
+  const unit = maximumOf(sensitivities);
+  const distributions = new SumDistributions(model, contribution);
+  const loss = new SumLoss(distributions, model.ids.length);
+  const chain = markovChainOf(model);
   const left = ['Losses to an informed adversary are not known here; certified bounds cover them where they say so.'];
   const group = {
     certified: true,
@@ -44,11 +44,22 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
   } as const;
   const found: Calibration[] = [
     laplaceFor(unit, epsilon),
-    { name: 'group', scale: largest(componentsOf(model).map((c) => total(c.map((j) => effects[j]!)))) / epsilon, ...group },
-    { name: 'wasserstein', scale: largest(model.ids.map((_, j) => laws.distance(j))) / epsilon, ...declared, composes: false },
+    {
+      name: 'group',
+      scale: maximumOf(componentsOf(model).map((c) => total(c.map((j) => sensitivities[j]!)))) / epsilon,
+      ...group,
+    },
+    {
+      name: 'wasserstein',
+      scale: maximumOf(model.ids.map((_, j) => distributions.distance(j))) / epsilon,
+      ...declared,
+      composes: false,
+    },
     { name: 'exact', scale: loss.least(epsilon), ...declared, composes: false },
     ...(['uninformed', 'informed'] as const).map((adversary) =>
-      chain ? chainCalibration(chain, model, effects, epsilon, adversary) : leakageScale(model, effects, epsilon, adversary),
+      chain
+        ? chainCalibration(chain, model, sensitivities, epsilon, adversary)
+        : leakageScale(model, sensitivities, epsilon, adversary),
     ),
   ];
   if (chain) {
@@ -60,7 +71,7 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
     } as const;
     found.splice(1, 0, { name: 'markov-quilt', scale: quiltOnChain(chain, epsilon).scale * unit, ...declared, composes: true });
     found.splice(2, 0, { name: 'zhao-robust', scale: robustScale(chain, epsilon).value * unit, ...robust });
-    const approximate = approximately(chain, epsilon);
+    const approximate = approximateScale(chain, epsilon);
     if (approximate !== undefined)
       found.splice(2, 0, { name: 'markov-quilt-approximate', scale: approximate * unit, ...declared, composes: true });
     else left.push('The approximate Markov quilt needs a chain that forgets where it began.');
@@ -81,7 +92,7 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
 }
 
 /** From the mixing rate of the chain alone, whatever its start. */
-export const approximately = ({ transition, length }: Chain, epsilon: number): number | undefined =>
-  stationary(matrix(transition)) && approximateQuilt(length, mixing([transition], 'general'), epsilon).scale;
+export const approximateScale = ({ transition, length }: MarkovChain, epsilon: number): number | undefined =>
+  stationaryVector(matrix(transition)) && approximateQuilt(length, mixing([transition], 'general'), epsilon).scale;
 
 const nothingToNoise = () => new Fault('QUERY_INVALID', 'No record moves this query.', 'Ask for something the records decide.');

@@ -1,5 +1,5 @@
-import { type Calibration, largest, nothingKnown, type Setting, total } from '../compare/mechanism.js';
-import { queriesOf, type Rounds } from '../multiplicative-weights/rounds.js';
+import { type Calibration, type MechanismInput, maximumOf, nothingKnown, total } from '../compare/mechanism.js';
+import { queriesOf, type WeightRounds } from '../multiplicative-weights/rounds.js';
 import { roundsLoss } from '../multiplicative-weights/rounds-loss.js';
 import { pearson } from './pearson.js';
 
@@ -10,18 +10,18 @@ const beta = 0.05;
  * Every query has an equal share of epsilon, even if it does not correct the
  * histogram. `sensitivity` is that of one query that a record changes by 1.
  */
-export function cimRounds(queries: readonly Float64Array[], records: number, sensitivity: number, epsilon: number): Rounds {
+export function cimRounds(queries: readonly Float64Array[], records: number, sensitivity: number, epsilon: number): WeightRounds {
   const scale = (sensitivity * queries.length) / epsilon;
   const threshold = scale * Math.log(queries.length / beta);
   return { records, queries, scale, threshold, rate: threshold / (2 * records), most: Number.POSITIVE_INFINITY };
 }
 
 /** The correlated iteration mechanism of Zhu et al. 2015: noise by their sensitivity, on the answers that correct a histogram. */
-export function cim(setting: Setting): Calibration {
+export function cim(setting: MechanismInput): Calibration {
   const { joint, epsilon } = setting;
   const { queries, exact, unit } = queriesOf(setting);
   const records = joint.sizes.length;
-  const sensitivity = largest(
+  const sensitivity = maximumOf(
     joint.sizes.map((_, i) => total(joint.sizes.map((_, j) => (i === j ? 1 : Math.abs(pearson(joint, i, j)))))),
   );
   const rounds = cimRounds(queries, records, sensitivity, epsilon);

@@ -1,8 +1,8 @@
-import type { Joint } from '../../../privacy/dependence/model/joint.js';
-import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
+import type { JointDistribution } from '../../../privacy/dependence/model/joint.js';
+import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
 
 /** Pearson correlation of two records under the joint; 0 where one of them is constant. */
-export function pearson(joint: Joint, i: number, j: number): number {
+export function pearson(joint: JointDistribution, i: number, j: number): number {
   const value = (state: number, r: number) => joint.values[r]![Math.floor(state / joint.strides[r]!) % joint.sizes[r]!]!;
   const mean = (f: (state: number) => number) => joint.probabilities.reduce((sum, p, state) => sum + p * f(state), 0);
   const [a, b] = [mean((s) => value(s, i)), mean((s) => value(s, j))];
@@ -12,13 +12,15 @@ export function pearson(joint: Joint, i: number, j: number): number {
 }
 
 /** Correlated sensitivity of Zhu et al. 2015: max_i sum_j |theta_ij| dQ_j with theta the Pearson correlation. */
-export function correlatedSensitivity({ joint, answers }: Setting): number {
-  return largest(
-    answers.effects.map((own, i) => total(answers.effects.map((dQ, j) => (i === j ? own : Math.abs(pearson(joint, i, j)) * dQ)))),
+export function correlatedSensitivity({ joint, answers }: MechanismInput): number {
+  return maximumOf(
+    answers.sensitivities.map((own, i) =>
+      total(answers.sensitivities.map((dQ, j) => (i === j ? own : Math.abs(pearson(joint, i, j)) * dQ))),
+    ),
   );
 }
 
-export const zhu = (setting: Setting): Calibration => ({
+export const zhu = (setting: MechanismInput): Calibration => ({
   name: 'zhu',
   scale: correlatedSensitivity(setting) / setting.epsilon,
   certified: false,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { exactLoss } from '../../audit/exact-loss.js';
-import { answersOf, readWorkload } from '../../audit/workload.js';
+import { readRecordQuery, stateAnswers } from '../../audit/workload.js';
 import { Contraction, robustLeakage, robustScale } from './robust-quilt.js';
 
 const first = [
@@ -63,7 +63,7 @@ describe('the robust influence of a chain', () => {
       factors: [0, 1, 2, 3].map((t) => ({ records: [t, t + 1], table: Float64Array.from(transition.flat()) })),
     };
     const joint = enumerate(model);
-    const { loss } = exactLoss(joint, answersOf(joint, readWorkload('sum', joint)), 1 / 4, { adversary: 'informed' });
+    const { loss } = exactLoss(joint, stateAnswers(joint, readRecordQuery('sum', joint)), 1 / 4, { adversary: 'informed' });
     expect(loss).toBeCloseTo(6.18633, 5);
     expect(loss).toBeLessThan(bound);
   });

@@ -1,6 +1,6 @@
-import { conditional, type Joint } from '../../../privacy/dependence/model/joint.js';
+import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import { leastRoot } from '../../audit/least-root.js';
-import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
+import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
 import { pairwiseDependent } from '../group-dp/group.js';
 
 /** Dependent perturbation of Liu et al. 2016: sensitivity max_i sum_j rho_ij dQ_j, with rho from one of two equations. */
@@ -31,7 +31,7 @@ export const equation14: Coefficient = (rows, values, scale) => {
     const logs = possibleRows(rows).map((row) => logMean(row, exponents));
     return Math.max(...logs) - Math.min(...logs);
   });
-  return (largest(outputs) * scale) / domain;
+  return (maximumOf(outputs) * scale) / domain;
 };
 
 /** Eq. 18: the paper's simplification, with the farthest point taken inside the sum, separately for every value. */
@@ -57,13 +57,13 @@ function eighteen(
 ): number {
   const domain = width(values);
   if (domain === 0) return 0;
-  return (largest(possibleRows(rows).flatMap((row) => exponents.map((e) => logMean(row, e)))) * scale) / domain;
+  return (maximumOf(possibleRows(rows).flatMap((row) => exponents.map((e) => logMean(row, e)))) * scale) / domain;
 }
 
 /** rho_ij at a scale; rho_ii = 1. */
-export const coefficients = (joint: Joint, equation: Coefficient, scale: number): number[][] =>
+export const coefficients = (joint: JointDistribution, equation: Coefficient, scale: number): number[][] =>
   joint.sizes.map((_, i) =>
-    joint.sizes.map((_, j) => (i === j ? 1 : equation(conditional(joint, i, j), joint.values[j]!, scale))),
+    joint.sizes.map((_, j) => (i === j ? 1 : equation(conditionalDistribution(joint, i, j), joint.values[j]!, scale))),
   );
 
 export type Partners = 'all' | 'pairwise';
@@ -72,24 +72,26 @@ export type Partners = 'all' | 'pairwise';
  * The root of scale x epsilon = max_i sum_j rho_ij(scale) dQ_j. There is exactly one: the right side over the scale falls strictly
  * (each term is a Laplace loss, or log E e^{X/scale}), and it lies between max dQ_i and sum dQ_j. Returns the upper end.
  */
-export function fixedPoint({ joint, answers, epsilon }: Setting, equation: Coefficient, partners: Partners): number {
-  const { effects } = answers;
-  if (largest(effects) === 0) return 0;
+export function fixedPoint({ joint, answers, epsilon }: MechanismInput, equation: Coefficient, partners: Partners): number {
+  const { sensitivities } = answers;
+  if (maximumOf(sensitivities) === 0) return 0;
   const counted = partners === 'all' ? joint.sizes.map(() => joint.sizes.map(() => true)) : pairwiseDependent(joint);
-  const tables = joint.sizes.map((_, i) => joint.sizes.map((_, j) => conditional(joint, i, j)));
+  const tables = joint.sizes.map((_, i) => joint.sizes.map((_, j) => conditionalDistribution(joint, i, j)));
   const sensitivity = (scale: number) =>
-    largest(
-      effects.map((own, i) =>
+    maximumOf(
+      sensitivities.map((own, i) =>
         total(
-          effects.map((dQ, j) => (i === j ? own : counted[i]![j] ? equation(tables[i]![j]!, joint.values[j]!, scale) * dQ : 0)),
+          sensitivities.map((dQ, j) =>
+            i === j ? own : counted[i]![j] ? equation(tables[i]![j]!, joint.values[j]!, scale) * dQ : 0,
+          ),
         ),
       ),
     );
   const excess = (scale: number) => Math.log(sensitivity(scale) / (scale * epsilon));
-  return leastRoot(excess, (total(effects) / epsilon) * (1 + 1e-12));
+  return leastRoot(excess, (total(sensitivities) / epsilon) * (1 + 1e-12));
 }
 
-export const dpm14 = (setting: Setting, partners: Partners = 'pairwise'): Calibration => ({
+export const dpm14 = (setting: MechanismInput, partners: Partners = 'pairwise'): Calibration => ({
   name: `dpm-eq14${partners === 'all' ? '-all' : ''}`,
   scale: fixedPoint(setting, equation14, partners),
   certified: false,
@@ -98,7 +100,7 @@ export const dpm14 = (setting: Setting, partners: Partners = 'pairwise'): Calibr
   assumption: 'At most two dependent records, and a query that moves with the records’ own numbers.',
 });
 
-export const dpm18 = (setting: Setting, partners: Partners = 'pairwise'): Calibration => ({
+export const dpm18 = (setting: MechanismInput, partners: Partners = 'pairwise'): Calibration => ({
   name: `dpm-eq18${partners === 'all' ? '-all' : ''}`,
   scale: fixedPoint(setting, equation18, partners),
   certified: false,

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { backstrom, type FriendLaw } from '../../../analysis/learn/odds/friend-law.js';
+import { backstrom, type FriendshipModel } from '../../../analysis/learn/odds/friend-law.js';
 import { equation18 } from './dpm.js';
-import { FriendCoefficients, friendDpm, friendOddsRatio, type Grid } from './friend-model.js';
+import { type CellGrid, FriendCoefficients, friendDpm, friendOddsRatio } from './friend-model.js';
 
 /** The definition, cell by cell. */
-function naive({ side, step }: Grid, { b, c }: FriendLaw, scale: number): number {
+function naive({ side, step }: CellGrid, { b, c }: FriendshipModel, scale: number): number {
   const cells = Array.from({ length: side * side }, (_, k) => [Math.floor(k / side), k % side] as const);
-  const apart = (u: readonly [number, number], v: readonly [number, number]) =>
+  const distance = (u: readonly [number, number], v: readonly [number, number]) =>
     (Math.abs(u[0] - v[0]) + Math.abs(u[1] - v[1])) * step;
-  const far = cells.map((v) => Math.max(...cells.map((w) => apart(v, w))));
+  const far = cells.map((v) => Math.max(...cells.map((w) => distance(v, w))));
   const diameter = Math.max(...far);
   const logs = cells.map((u) => {
-    const weights = cells.map((v) => (apart(u, v) + b) ** -c);
+    const weights = cells.map((v) => (distance(u, v) + b) ** -c);
     const mass = weights.reduce((s, w) => s + w, 0);
     return Math.log(weights.reduce((s, w, k) => s + (w / mass) * Math.exp(far[k]! / scale), 0));
   });
@@ -26,16 +26,16 @@ describe('the friend model', () => {
       [6, 2, 0.7],
       [20, 1, 10],
     ] as const)
-      for (const law of [backstrom, { b: 1, c: 2 }]) {
+      for (const tieDecay of [backstrom, { b: 1, c: 2 }]) {
         const grid = { side, step };
-        expect(new FriendCoefficients(grid).at(scale, [law])[0]).toBeCloseTo(naive(grid, law, scale), 10);
+        expect(new FriendCoefficients(grid).at(scale, [tieDecay])[0]).toBeCloseTo(naive(grid, tieDecay, scale), 10);
       }
   });
 
   it('the model is Eq. 18 of the perturbation mechanism on a line of two places', () => {
-    const law = { b: 0.5, c: 1 };
+    const tieDecay = { b: 0.5, c: 1 };
     // On a 2 x 2 grid distances are 0,1,1,2 and every cell's farthest point is 2 away, so rho is one, as for every binary record.
-    expect(new FriendCoefficients({ side: 2, step: 1 }).at(4, [law])[0]).toBeCloseTo(1, 12);
+    expect(new FriendCoefficients({ side: 2, step: 1 }).at(4, [tieDecay])[0]).toBeCloseTo(1, 12);
     expect(equation18([Float64Array.of(0.7, 0.3)], [0, 1], 4)).toBeCloseTo(1, 12);
   });
 
@@ -52,15 +52,15 @@ describe('the friend model', () => {
 
   it('the ties of the model have the odds ratio of its worst four places', () => {
     const grid = { side: 3, step: 2 };
-    const law = { b: 0.5, c: 1.3 };
+    const tieDecay = { b: 0.5, c: 1.3 };
     const cells = Array.from({ length: 9 }, (_, k) => [2 * Math.floor(k / 3), 2 * (k % 3)] as const);
     const f = (u: number, v: number) =>
-      (Math.abs(cells[u]![0] - cells[v]![0]) + Math.abs(cells[u]![1] - cells[v]![1]) + law.b) ** -law.c;
+      (Math.abs(cells[u]![0] - cells[v]![0]) + Math.abs(cells[u]![1] - cells[v]![1]) + tieDecay.b) ** -tieDecay.c;
     let worst = 0;
     for (let a = 0; a < 9; a++)
       for (let b = 0; b < 9; b++)
         for (let u = 0; u < 9; u++)
           for (let v = 0; v < 9; v++) worst = Math.max(worst, (f(a, u) * f(b, v)) / (f(a, v) * f(b, u)));
-    expect(friendOddsRatio(grid, law)).toBeCloseTo(worst, 6);
+    expect(friendOddsRatio(grid, tieDecay)).toBeCloseTo(worst, 6);
   });
 });

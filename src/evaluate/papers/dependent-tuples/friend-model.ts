@@ -1,10 +1,10 @@
-import type { FriendLaw } from '../../../analysis/learn/odds/friend-law.js';
+import type { FriendshipModel } from '../../../analysis/learn/odds/friend-law.js';
 import { Fault } from '../../../base/errors.js';
 import { leastRoot } from '../../audit/least-root.js';
-import { type Calibration, largest } from '../compare/mechanism.js';
+import { type Calibration, maximumOf } from '../compare/mechanism.js';
 
 /** A square grid of cells; `step` is the distance between neighbours in the unit in which the decay was fitted. */
-export interface Grid {
+export interface CellGrid {
   readonly side: number;
   readonly step: number;
 }
@@ -14,14 +14,14 @@ export interface Grid {
  * per distance to their farthest corner, and symmetry leaves an eighth of the places; inner sums are shared per scale.
  */
 export class FriendCoefficients {
-  readonly #grid: Grid;
+  readonly #grid: CellGrid;
   readonly #places: number;
   readonly #distances: number;
   /** cells[place, distance, far]: how many cells at that distance from the place are that far from their farthest corner. */
   readonly #cells: Int32Array;
   readonly #counts: Float64Array;
 
-  constructor(grid: Grid) {
+  constructor(grid: CellGrid) {
     if (!(Number.isInteger(grid.side) && grid.side >= 2 && grid.step > 0))
       throw new Fault(
         'MODEL_INVALID',
@@ -47,7 +47,7 @@ export class FriendCoefficients {
   }
 
   /** rho of every tie decay at one scale. */
-  at(scale: number, laws: readonly FriendLaw[]): Float64Array {
+  at(scale: number, tieDecays: readonly FriendshipModel[]): Float64Array {
     const { step, side } = this.#grid;
     const diameter = 2 * (side - 1) * step;
     const width = this.#distances;
@@ -57,17 +57,17 @@ export class FriendCoefficients {
     for (let at = 0; at < inner.length; at++)
       for (let far = 0; far < width; far++) inner[at]! += this.#cells[at * width + far]! * growth[far]!;
     const known = new Map<string, number>();
-    return Float64Array.from(laws, (law) => {
-      const key = `${law.b},${law.c}`;
+    return Float64Array.from(tieDecays, (tieDecay) => {
+      const key = `${tieDecay.b},${tieDecay.c}`;
       const seen = known.get(key);
       if (seen !== undefined) return seen;
-      const rho = ((diameter / scale + Math.log(this.#worstMean(law, inner))) * scale) / diameter;
+      const rho = ((diameter / scale + Math.log(this.#worstMean(tieDecay, inner))) * scale) / diameter;
       known.set(key, rho);
       return rho;
     });
   }
 
-  #worstMean({ b, c }: FriendLaw, inner: Float64Array): number {
+  #worstMean({ b, c }: FriendshipModel, inner: Float64Array): number {
     const width = this.#distances;
     const decay = new Float64Array(width);
     for (let d = 0; d < width; d++) decay[d] = (d * this.#grid.step + b) ** -c;
@@ -97,20 +97,20 @@ function eighth(side: number): [number, number][] {
  * Odds ratio of the tie with this decay: f(a,u) f(b,v) / (f(a,v) f(b,u)) is largest for a=u,
  * b=v in opposite corners, where both factors above are b^-c and both below (diameter + b)^-c.
  */
-export const friendOddsRatio = ({ side, step }: Grid, { b, c }: FriendLaw): number =>
+export const friendOddsRatio = ({ side, step }: CellGrid, { b, c }: FriendshipModel): number =>
   ((2 * (side - 1) * step + b) / b) ** (2 * c);
 
-export interface Friendship extends FriendLaw {
+export interface Friendship extends FriendshipModel {
   readonly from: number;
   readonly to: number;
 }
 
 /** DPM over a friendship graph: scale x epsilon = max_i (1 + sum over friends of rho) x sensitivity, by the fixed point of dpm.ts. */
 export function friendDpm(
-  grid: Grid,
+  grid: CellGrid,
   friendships: readonly Friendship[],
   people: number,
-  effect: number,
+  recordSensitivity: number,
   epsilon: number,
 ): Calibration {
   const coefficients = new FriendCoefficients(grid);
@@ -122,14 +122,14 @@ export function friendDpm(
       degrees[from]! += rho[k]!;
       degrees[to]! += rho[k]!;
     });
-    return largest(degrees) * effect;
+    return maximumOf(degrees) * recordSensitivity;
   };
   const most = new Int32Array(people).fill(1);
   for (const { from, to } of friendships) {
     most[from]!++;
     most[to]!++;
   }
-  const high = ((largest(most) * effect) / epsilon) * (1 + 1e-12);
+  const high = ((maximumOf(most) * recordSensitivity) / epsilon) * (1 + 1e-12);
   return {
     name: 'dpm-eq18-friends',
     scale: leastRoot((scale) => Math.log(sensitivity(scale) / (scale * epsilon)), high),

@@ -14,10 +14,10 @@ import {
 const setting: CentroidSetting = {
   people: 200,
   mostTies: 7,
-  effect: 1,
+  assumedSensitivity: 1,
   epsilon: 0.9,
   grid: { side: 20, step: 0.05 },
-  law: backstrom,
+  tieDecay: backstrom,
 };
 
 describe('noise on cluster centres, as published', () => {

@@ -1,10 +1,10 @@
-import { backstrom, type FriendLaw } from '../../../analysis/learn/odds/friend-law.js';
+import { backstrom, type FriendshipModel } from '../../../analysis/learn/odds/friend-law.js';
 import { Fault } from '../../../base/errors.js';
 import { rational } from '../../../base/exact/rational.js';
 import { laplaceSampler } from '../../../privacy/noise/discrete-laplace.js';
 import { leastRoot } from '../../audit/least-root.js';
 import type { Calibration } from '../compare/mechanism.js';
-import { FriendCoefficients, type Grid } from './friend-model.js';
+import { type CellGrid, FriendCoefficients } from './friend-model.js';
 
 /**
  * The clustering of Liu et al. 2016: K-means on the exact data, then Laplace noise on the centres. NOT PRIVATE: assignments
@@ -15,12 +15,12 @@ export interface CentroidSetting {
   /** Ties of the person who has most. */
   readonly mostTies: number;
   /** The L1 distance by which one record is assumed to move the centres; the paper's formulas use 1. */
-  readonly effect: number;
+  readonly assumedSensitivity: number;
   readonly epsilon: number;
   /** Possible places of people, in the unit in which the centres are published. */
-  readonly grid: Grid;
+  readonly grid: CellGrid;
   /** Decay of friendship with distance (Eq. 26) in that unit. */
-  readonly law?: FriendLaw;
+  readonly tieDecay?: FriendshipModel;
   /** Zhu et al. 2015: the largest sum of absolute correlations of one record with the others. */
   readonly correlatedDegree?: number;
 }
@@ -36,23 +36,25 @@ const calibration = (name: string, sensitivity: number, epsilon: number): Calibr
 });
 
 /** Ordinary Laplace noise. */
-export const lpmCentroids = ({ effect, epsilon }: CentroidSetting): Calibration => calibration('lpm', effect, epsilon);
+export const lpmCentroids = ({ assumedSensitivity, epsilon }: CentroidSetting): Calibration =>
+  calibration('lpm', assumedSensitivity, epsilon);
 
 /** The paper's baseline: everybody depends on everybody (L = number of tuples). */
-export const groupCentroids = ({ effect, epsilon, people }: CentroidSetting): Calibration =>
-  calibration('group', people * effect, epsilon);
+export const groupCentroids = ({ assumedSensitivity, epsilon, people }: CentroidSetting): Calibration =>
+  calibration('group', people * assumedSensitivity, epsilon);
 
-export const zhuCentroids = ({ effect, epsilon, correlatedDegree, people }: CentroidSetting): Calibration =>
-  calibration('zhu', (correlatedDegree ?? people) * effect, epsilon);
+export const zhuCentroids = ({ assumedSensitivity, epsilon, correlatedDegree, people }: CentroidSetting): Calibration =>
+  calibration('zhu', (correlatedDegree ?? people) * assumedSensitivity, epsilon);
 
 /** Eqs. 26, 18, 24 and 25: 1 + sum over ties of rho, by the fixed point of scale x epsilon. `understated` multiplies every rho (Figure 7). */
 export function dpmCentroids(setting: CentroidSetting, understated = 1): Calibration {
-  const { mostTies, effect, epsilon, grid, law = backstrom } = setting;
+  const { mostTies, assumedSensitivity, epsilon, grid, tieDecay = backstrom } = setting;
   if (!(understated > 0 && understated <= 1))
     throw new Fault('QUERY_INVALID', 'The share of rho must lie in (0, 1].', 'Use for example 0.8.');
   const coefficients = new FriendCoefficients(grid);
-  const sensitivity = (scale: number) => effect * (1 + mostTies * understated * coefficients.at(scale, [law])[0]!);
-  const high = ((effect * (1 + mostTies)) / epsilon) * (1 + 1e-12);
+  const sensitivity = (scale: number) =>
+    assumedSensitivity * (1 + mostTies * understated * coefficients.at(scale, [tieDecay])[0]!);
+  const high = ((assumedSensitivity * (1 + mostTies)) / epsilon) * (1 + 1e-12);
   const scale = leastRoot((s) => Math.log(sensitivity(s) / (s * epsilon)), high);
   return calibration(understated === 1 ? 'dpm' : `dpm, rho x ${understated}`, scale * epsilon, epsilon);
 }

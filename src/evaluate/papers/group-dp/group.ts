@@ -1,21 +1,22 @@
-import { conditional, type Joint } from '../../../privacy/dependence/model/joint.js';
-import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
+import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
+import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
 
 /** Ordinary Laplace noise for the sensitivity of one record, as if records were independent. */
-export const laplaceFor = (effect: number, epsilon: number): Calibration => ({
+export const laplaceFor = (sensitivity: number, epsilon: number): Calibration => ({
   name: 'laplace',
-  scale: effect / epsilon,
+  scale: sensitivity / epsilon,
   certified: false,
   against: null,
   composes: true,
   assumption: 'The records are independent of one another.',
 });
-export const independentLaplace = ({ answers, epsilon }: Setting): Calibration => laplaceFor(largest(answers.effects), epsilon);
+export const independentLaplace = ({ answers, epsilon }: MechanismInput): Calibration =>
+  laplaceFor(maximumOf(answers.sensitivities), epsilon);
 
 /** Noise for a whole dependent component at once (Chen et al. 2014, with k read as the component). See group.proof.md. */
-export const componentGroup = ({ joint, answers, epsilon }: Setting): Calibration => ({
+export const componentGroup = ({ joint, answers, epsilon }: MechanismInput): Calibration => ({
   name: 'group',
-  scale: largest(joint.components.map((c) => total(c.map((j) => answers.effects[j]!)))) / epsilon,
+  scale: maximumOf(joint.components.map((c) => total(c.map((j) => answers.sensitivities[j]!)))) / epsilon,
   certified: true,
   against: 'informed',
   composes: true,
@@ -23,9 +24,10 @@ export const componentGroup = ({ joint, answers, epsilon }: Setting): Calibratio
 });
 
 /** The published reading: k counts the records pairwise dependent on one record, times the largest sensitivity. */
-export const pairwiseGroup = ({ joint, answers, epsilon }: Setting): Calibration => ({
+export const pairwiseGroup = ({ joint, answers, epsilon }: MechanismInput): Calibration => ({
   name: 'group-pairwise',
-  scale: (largest(pairwiseDependent(joint).map((row) => row.filter(Boolean).length)) * largest(answers.effects)) / epsilon,
+  scale:
+    (maximumOf(pairwiseDependent(joint).map((row) => row.filter(Boolean).length)) * maximumOf(answers.sensitivities)) / epsilon,
   certified: false,
   against: null,
   composes: true,
@@ -36,11 +38,11 @@ export const pairwiseGroup = ({ joint, answers, epsilon }: Setting): Calibration
 const rounding = 1e-12;
 
 /** Pairwise dependent records, judged from each two-record marginal; the diagonal counts. */
-export function pairwiseDependent(joint: Joint): boolean[][] {
+export function pairwiseDependent(joint: JointDistribution): boolean[][] {
   return joint.sizes.map((_, i) =>
     joint.sizes.map((_, j) => {
       if (i === j) return true;
-      const rows = conditional(joint, i, j).filter((row) => row.some((p) => p > 0));
+      const rows = conditionalDistribution(joint, i, j).filter((row) => row.some((p) => p > 0));
       return rows.some((row) => row.some((p, v) => Math.abs(p - rows[0]![v]!) > rounding));
     }),
   );

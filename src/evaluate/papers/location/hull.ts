@@ -60,7 +60,10 @@ export function normIn(hull: readonly Point[], [x, y]: Point): Rational | undefi
 }
 
 /** Area, and covariance of a uniform point in it: from the triangles between the origin and each edge. */
-export function shapeOf(hull: readonly Point[]): { readonly area: number; readonly covariance: readonly (readonly number[])[] } {
+export function hullShape(hull: readonly Point[]): {
+  readonly area: number;
+  readonly covariance: readonly (readonly number[])[];
+} {
   let [area, xx, xy, yy] = [0, 0, 0, 0];
   hull.forEach((a, k) => {
     const b = hull[(k + 1) % hull.length]!;

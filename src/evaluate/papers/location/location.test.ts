@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { compare, multiply, type Rational, rational, subtract, toNumber } from '../../../base/exact/rational.js';
 import { Bits } from '../../../privacy/noise/bits.js';
 import { distanceNoise, type GridNoise, hullNoise } from './grid-noise.js';
-import { locationSet, normIn, type Point, sensitivityHull, shapeOf } from './hull.js';
-import { beliefAfter, momentOf, releaseAt, surrogateOf } from './location.js';
+import { hullShape, locationSet, normIn, type Point, sensitivityHull } from './hull.js';
+import { locationMoment, releaseAt, surrogateOf, updatedBelief } from './location.js';
 
 /** A small generator, only to make these tests repeatable. */
 function testBits(seed: number): Bits {
@@ -45,7 +45,7 @@ describe('the likely cells of a location', () => {
       [-2, -1],
     ];
     expect([...hull].sort()).toEqual([...corners].sort());
-    const { area, covariance } = shapeOf(hull);
+    const { area, covariance } = hullShape(hull);
     expect(area).toBe(10);
     expect(covariance[0]![0]).toBeCloseTo(1.033333, 6);
     expect(covariance[0]![1]).toBeCloseTo(0.65, 12);
@@ -83,14 +83,14 @@ function off(noise: GridNoise, draws: number, draw: () => Point): { readonly chi
     const z = draw();
     seen.set(`${z}`, (seen.get(`${z}`) ?? 0) + 1);
   }
-  const law = new Map<string, number>();
+  const distribution = new Map<string, number>();
   for (let x = -60; x <= 60; x++)
     for (let y = -60; y <= 60; y++) {
       const size = noise.sizeOf([x, y]);
-      if (size !== undefined) law.set(`${[x, y]}`, Math.exp(-toNumber(noise.epsilon) * toNumber(size)));
+      if (size !== undefined) distribution.set(`${[x, y]}`, Math.exp(-toNumber(noise.epsilon) * toNumber(size)));
     }
-  const mass = [...law.values()].reduce((a, b) => a + b, 0);
-  const large = [...law].filter(([, w]) => (draws * w) / mass > 20);
+  const mass = [...distribution.values()].reduce((a, b) => a + b, 0);
+  const large = [...distribution].filter(([, w]) => (draws * w) / mass > 20);
   const chi = large.reduce((sum, [z, w]) => sum + ((seen.get(z) ?? 0) - (draws * w) / mass) ** 2 / ((draws * w) / mass), 0);
   return { chi, cells: large.length };
 }
@@ -167,7 +167,7 @@ describe('one moment', () => {
   const belief = grid.map(([x, y]) => (x === y ? 0.18 : 0.005));
 
   it('a moment protects the likely cells, and releases another cell as the nearest of them', () => {
-    const moment = momentOf(grid, belief, 0.1, one);
+    const moment = locationMoment(grid, belief, 0.1, one);
     expect(moment.protected).toEqual([0, 6, 12, 18, 24]);
     expect(surrogateOf(moment, 1)).toBe(0);
     expect(surrogateOf(moment, 12)).toBe(12);
@@ -178,14 +178,14 @@ describe('one moment', () => {
   });
 
   it("a release changes beliefs by Bayes' rule within the promise", () => {
-    const moment = momentOf(grid, belief, 0.1, one);
+    const moment = locationMoment(grid, belief, 0.1, one);
     for (const z of [
       [0, 0],
       [2, 2],
       [-3, -3],
       [9, 9],
     ] as const) {
-      const now = beliefAfter(moment, z);
+      const now = updatedBelief(moment, z);
       expect(now.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 12);
       for (const a of moment.protected)
         for (const b of moment.protected) {

@@ -1,10 +1,10 @@
 import { type Rational, toNumber } from '../../../base/exact/rational.js';
 import type { Bits } from '../../../privacy/noise/bits.js';
 import { distanceNoise, type GridNoise, hullNoise } from './grid-noise.js';
-import { locationSet, type Point, sensitivityHull, shapeOf } from './hull.js';
+import { hullShape, locationSet, type Point, sensitivityHull } from './hull.js';
 
 /** One moment: the belief about the location, the cells that are protected from one another, and the noise that protects them. */
-export interface Moment {
+export interface LocationMoment {
   readonly cells: readonly Point[];
   readonly belief: readonly number[];
   /** Positions of the protected cells: the fewest that hold 1 - delta of the belief. */
@@ -18,7 +18,12 @@ export interface Moment {
   readonly comparator: GridNoise;
 }
 
-export function momentOf(cells: readonly Point[], belief: readonly number[], delta: number, epsilon: Rational): Moment {
+export function locationMoment(
+  cells: readonly Point[],
+  belief: readonly number[],
+  delta: number,
+  epsilon: Rational,
+): LocationMoment {
   const chosen = locationSet(belief, delta);
   const points = chosen.map((cell) => cells[cell]!);
   const hull = sensitivityHull(points);
@@ -29,26 +34,26 @@ export function momentOf(cells: readonly Point[], belief: readonly number[], del
     belief,
     protected: chosen,
     hull,
-    ...shapeOf(hull),
+    ...hullShape(hull),
     noise: hullNoise(hull, epsilon),
     comparator: distanceNoise(each),
   };
 }
 
 /** Surrogate of a cell: itself if protected, otherwise the nearest protected cell; of equally near ones the first. */
-export function surrogateOf({ cells, protected: chosen }: Moment, cell: number): number {
+export function surrogateOf({ cells, protected: chosen }: LocationMoment, cell: number): number {
   const square = (a: number) => (cells[a]![0] - cells[cell]![0]) ** 2 + (cells[a]![1] - cells[cell]![1]) ** 2;
   return chosen.reduce((best, next) => (square(next) < square(best) ? next : best));
 }
 
-export function releaseAt(moment: Moment, cell: number, bits?: Bits): Point {
+export function releaseAt(moment: LocationMoment, cell: number, bits?: Bits): Point {
   const [x, y] = moment.cells[surrogateOf(moment, cell)]!;
   const [dx, dy] = moment.noise.draw(bits);
   return [x + dx, y + dy];
 }
 
 /** Bayes' rule; a cell outside the set is released as its surrogate. */
-export function beliefAfter(moment: Moment, [zx, zy]: Point): readonly number[] {
+export function updatedBelief(moment: LocationMoment, [zx, zy]: Point): readonly number[] {
   const { cells, belief, noise } = moment;
   const epsilon = toNumber(noise.epsilon);
   const logs = cells.map((_, cell) => {
@@ -63,7 +68,7 @@ export function beliefAfter(moment: Moment, [zx, zy]: Point): readonly number[] 
 }
 
 /** Two cells, and the largest log odds a release gives between them; Infinity if noise of the hull never leads from one to the other. */
-export interface ToldApart {
+export interface ProtectedPair {
   readonly cells: readonly [a: number, b: number];
   readonly epsilon: number;
 }
@@ -72,7 +77,7 @@ export interface ToldApart {
  * Policy graph of one release: edges between protected cells, with epsilon times their distance in the hull's norm
  * (at most epsilon). A cell outside the set is released as its surrogate, so it cannot be distinguished from it.
  */
-export function policyGraph({ cells, protected: chosen, noise }: Moment): readonly ToldApart[] {
+export function policyGraph({ cells, protected: chosen, noise }: LocationMoment): readonly ProtectedPair[] {
   const epsilon = toNumber(noise.epsilon);
   return chosen.flatMap((a, k) =>
     chosen.slice(k + 1).map((b) => {

@@ -1,5 +1,5 @@
-import { type Calibration, nothingKnown, type Setting } from '../compare/mechanism.js';
-import { queriesOf, type Rounds } from './rounds.js';
+import { type Calibration, type MechanismInput, nothingKnown } from '../compare/mechanism.js';
+import { queriesOf, type WeightRounds } from './rounds.js';
 import { roundsLoss } from './rounds-loss.js';
 
 /** Probability with which its promises may fail: of privacy, and of accuracy. */
@@ -7,7 +7,7 @@ const delta = 1e-6;
 const beta = 0.05;
 
 /** The parameters of Hardt and Rothblum 2010, for answers that one record moves by 1: their errors are shares of the records. */
-export function pmwRounds(queries: readonly Float64Array[], records: number, epsilon: number): Rounds {
+export function pmwRounds(queries: readonly Float64Array[], records: number, epsilon: number): WeightRounds {
   const root = Math.log(queries[0]!.length) ** 0.25;
   const sigma = (10 * Math.log(1 / delta) * root) / (epsilon * Math.sqrt(records));
   return {
@@ -21,7 +21,7 @@ export function pmwRounds(queries: readonly Float64Array[], records: number, eps
 }
 
 /** Private multiplicative weights as published: an answer with a delta, about records that do not depend on one another. */
-export function pmw(setting: Setting): Calibration {
+export function pmw(setting: MechanismInput): Calibration {
   const { queries, exact, unit } = queriesOf(setting);
   const rounds = pmwRounds(queries, setting.joint.sizes.length, setting.epsilon);
   return {

@@ -1,27 +1,32 @@
-import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
+import { enumerationTooLarge, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import type { Adversary } from '../../audit/exact-loss.js';
-import { cellsFor, logarithmic } from '../../audit/known-cells.js';
-import { histories, type Outcome, type Rounds } from './rounds.js';
+import { cellsFor, logArithmetic } from '../../audit/known-cells.js';
+import { histories, type RoundOutcome, type WeightRounds } from './rounds.js';
 
 const largestAudit = 2e7;
 
 /** Worst-case loss about one record over all rounds, exact (rounds-loss.proof.md). `exact` is the answer to every query by state. */
-export function roundsLoss(joint: Joint, exact: readonly Float64Array[], rounds: Rounds, adversary: Adversary): number {
+export function roundsLoss(
+  joint: JointDistribution,
+  exact: readonly Float64Array[],
+  rounds: WeightRounds,
+  adversary: Adversary,
+): number {
   const possible = [...joint.probabilities.keys()].filter((state) => joint.probabilities[state]! > 0);
   const cells = cellsFor(joint, possible, adversary);
   const base = cells.sums(
-    possible.map((state) => logarithmic.of(joint.probabilities[state]!)),
-    logarithmic,
+    possible.map((state) => logArithmetic.of(joint.probabilities[state]!)),
+    logArithmetic,
   );
   const centres = exact.map((answers) => [...new Set(possible.map((state) => answers[state]!))].sort((a, b) => a - b));
   // Each round has at most its centres, the two thresholds, and the outcome in which the histogram is kept.
   const steps = centres.reduce((n, list) => n * (list.length + 3), 1) * (cells.total + possible.length);
-  if (!(steps <= largestAudit)) throw tooLarge('steps', steps, largestAudit);
-  let worst = logarithmic.none;
-  const look = (history: readonly Outcome[], t: number, logs: Float64Array): void => {
+  if (!(steps <= largestAudit)) throw enumerationTooLarge('steps', steps, largestAudit);
+  let worst = logArithmetic.none;
+  const look = (history: readonly RoundOutcome[], t: number, logs: Float64Array): void => {
     if (t === history.length) {
-      const likelihood = possible.map((state, p) => logarithmic.times(joint.probabilities[state]!, logs[p]!));
-      worst = cells.widest(cells.sums(likelihood, logarithmic), base, logarithmic, worst)?.gap ?? worst;
+      const likelihood = possible.map((state, p) => logArithmetic.times(joint.probabilities[state]!, logs[p]!));
+      worst = cells.widest(cells.sums(likelihood, logArithmetic), base, logArithmetic, worst)?.gap ?? worst;
       return;
     }
     const { kind, guess } = history[t]!;
@@ -38,10 +43,10 @@ export function roundsLoss(joint: Joint, exact: readonly Float64Array[], rounds:
     }
     const edge = kind === 'above' ? high : low;
     const beyond = centres[t]!.filter((c) => (kind === 'above' ? c > edge : c < edge));
-    for (const told of [edge, ...beyond]) after((centre) => -Math.abs(told - centre) / rounds.scale);
+    for (const released of [edge, ...beyond]) after((centre) => -Math.abs(released - centre) / rounds.scale);
   };
   for (const history of histories(rounds)) look(history, 0, new Float64Array(possible.length));
-  return logarithmic.loss(worst);
+  return logArithmetic.loss(worst);
 }
 
 /** Logarithm of the mass of Laplace noise around a centre between two numbers. */

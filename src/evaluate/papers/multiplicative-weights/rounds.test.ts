@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { exactLoss } from '../../audit/exact-loss.js';
-import { answersOf, readWorkload, type Workload } from '../../audit/workload.js';
-import type { Setting } from '../compare/mechanism.js';
+import { type RecordQuery, readRecordQuery, stateAnswers } from '../../audit/workload.js';
+import type { MechanismInput } from '../compare/mechanism.js';
 import { cim, cimRounds } from '../correlated-sensitivity/cim.js';
 import { correlatedSensitivity, pearson } from '../correlated-sensitivity/pearson.js';
 import { pmw, pmwRounds } from './pmw.js';
-import { queriesOf, type Rounds, toldBy } from './rounds.js';
+import { queriesOf, releasedAnswers, type WeightRounds } from './rounds.js';
 import { roundsLoss } from './rounds-loss.js';
 
 function setting(
   values: readonly number[],
   records: number,
   weights: readonly number[],
-  query: string | Workload,
+  query: string | RecordQuery,
   epsilon = 1,
-): Setting {
+): MechanismInput {
   const ids = Array.from({ length: records }, (_, j) => `r${j}`);
   const model: Model = {
     ids,
@@ -24,7 +24,12 @@ function setting(
     factors: [{ records: [...ids.keys()], table: Float64Array.from(weights) }],
   };
   const joint = enumerate(model);
-  return { model, joint, answers: answersOf(joint, typeof query === 'string' ? readWorkload(query, joint) : query), epsilon };
+  return {
+    model,
+    joint,
+    answers: stateAnswers(joint, typeof query === 'string' ? readRecordQuery(query, joint) : query),
+    epsilon,
+  };
 }
 /** Two records that are likely equal, and a third. */
 const three = (query: string) => setting([0, 1], 3, [4, 2, 1, 1, 1, 1, 2, 4], query);
@@ -35,7 +40,7 @@ describe('the loss over rounds', () => {
     const s = three('histogram');
     const { queries, exact } = queriesOf(s);
     for (const rate of [0, 0.3]) {
-      const rounds: Rounds = { records: 3, queries, scale: 1.7, threshold: 0, rate, most: 9 };
+      const rounds: WeightRounds = { records: 3, queries, scale: 1.7, threshold: 0, rate, most: 9 };
       for (const adversary of both)
         expect(roundsLoss(s.joint, exact, rounds, adversary)).toBeCloseTo(
           exactLoss(s.joint, s.answers, 1.7, { adversary }).loss,
@@ -47,23 +52,23 @@ describe('the loss over rounds', () => {
   it('the loss is at least that of any list of released numbers, kept rounds included, and that of the worst of them', () => {
     const s = three('histogram');
     const { queries, exact } = queriesOf(s);
-    const rounds: Rounds = { records: 3, queries, scale: 0.8, threshold: 0.9, rate: 0.4, most: 9 };
+    const rounds: WeightRounds = { records: 3, queries, scale: 0.8, threshold: 0.9, rate: 0.4, most: 9 };
     const loss = roundsLoss(s.joint, exact, rounds, 'uninformed');
     // By quadrature over noisy answers: the output is a bin of the grid, or that the histogram was kept.
     const step = 0.1;
     const grid = Array.from({ length: 130 }, (_, k) => -5 + (k + 0.5) * step);
-    const law = (centre: number, x: number) => {
+    const distribution = (centre: number, x: number) => {
       const cdf = (y: number) => (y < centre ? Math.exp((y - centre) / 0.8) / 2 : 1 - Math.exp((centre - y) / 0.8) / 2);
       return cdf(x + step / 2) - cdf(x - step / 2);
     };
     const states = [...s.joint.probabilities.keys()];
     const masses = new Map<string, Float64Array>();
-    const kernels = [0, 1].map((t) => grid.map((x) => states.map((state) => law(exact[t]![state]!, x))));
+    const kernels = [0, 1].map((t) => grid.map((x) => states.map((state) => distribution(exact[t]![state]!, x))));
     for (const [a, x] of grid.entries())
       for (const [b, y] of grid.entries()) {
-        const told = toldBy(rounds, [x, y]).map((z, t) => (z === [x, y][t] ? `${z}` : 'kept'));
-        const sums = masses.get(told.join()) ?? new Float64Array(states.length);
-        masses.set(told.join(), sums);
+        const released = releasedAnswers(rounds, [x, y]).map((z, t) => (z === [x, y][t] ? `${z}` : 'kept'));
+        const sums = masses.get(released.join()) ?? new Float64Array(states.length);
+        masses.set(released.join(), sums);
         for (const state of states) sums[state]! += kernels[0]![a]![state]! * kernels[1]![b]![state]!;
       }
     let seen = 0;
@@ -83,11 +88,11 @@ describe('the loss over rounds', () => {
   it('the loss is lower if answers near the histogram are kept, and no answer follows the last correction', () => {
     const s = three('histogram');
     const { queries, exact } = queriesOf(s);
-    const rounds: Rounds = { records: 3, queries, scale: 1.7, threshold: 4, rate: 0.4, most: 9 };
+    const rounds: WeightRounds = { records: 3, queries, scale: 1.7, threshold: 4, rate: 0.4, most: 9 };
     const open = roundsLoss(s.joint, exact, { ...rounds, threshold: 0 }, 'uninformed');
     expect(roundsLoss(s.joint, exact, { ...rounds, most: 1 }, 'uninformed')).toBeLessThan(0.9 * open);
-    expect(toldBy({ ...rounds, most: 1 }, [20, -20])).toEqual([20, undefined]);
-    expect(toldBy(rounds, [1.6, 20])).toEqual([1.5, 20]);
+    expect(releasedAnswers({ ...rounds, most: 1 }, [20, -20])).toEqual([20, undefined]);
+    expect(releasedAnswers(rounds, [1.6, 20])).toEqual([1.5, 20]);
   });
 });
 
@@ -103,7 +108,7 @@ describe('the correlated iteration mechanism', () => {
   it('the mechanism loses twice epsilon where the correlation is zero', () => {
     // The second has the middle value just where the first has it.
     const weights = [1, 0, 1, 0, 2, 0, 1, 0, 1];
-    const middle: Workload = { text: 'middle', answer: (x) => [x.filter((v) => v === 1).length] };
+    const middle: RecordQuery = { text: 'middle', answer: (x) => [x.filter((v) => v === 1).length] };
     const s = setting([0, 1, 2], 2, weights, middle);
     expect(pearson(s.joint, 0, 1)).toBeCloseTo(0, 12);
     expect(cim(s).loss!('uninformed')).toBeCloseTo(2, 9);

@@ -1,8 +1,8 @@
 import { Fault } from '../../../base/errors.js';
-import type { Setting } from '../compare/mechanism.js';
+import type { MechanismInput } from '../compare/mechanism.js';
 
 /** Queries that add up one number of every record, each between 0 and 1, answered one after the other from a histogram that is corrected where noise shows it wrong. */
-export interface Rounds {
+export interface WeightRounds {
   readonly records: number;
   /** By query and value. */
   readonly queries: readonly Float64Array[];
@@ -17,13 +17,13 @@ export interface Rounds {
 }
 
 type Weights = Float64Array;
-const uniform = ({ queries }: Rounds): Weights => {
+const uniform = ({ queries }: WeightRounds): Weights => {
   const values = queries[0]?.length ?? 0;
   return new Float64Array(values).fill(1 / values);
 };
-const guess = ({ records, queries }: Rounds, t: number, weights: Weights): number =>
+const guess = ({ records, queries }: WeightRounds, t: number, weights: Weights): number =>
   records * queries[t]!.reduce((sum, f, r) => sum + f * weights[r]!, 0);
-function corrected({ queries, rate }: Rounds, t: number, weights: Weights, up: boolean): Weights {
+function corrected({ queries, rate }: WeightRounds, t: number, weights: Weights, up: boolean): Weights {
   const raised = weights.map((w, r) => w * Math.exp((up ? rate : -rate) * queries[t]![r]!));
   const all = raised.reduce((sum, w) => sum + w, 0);
   return raised.map((w) => w / all);
@@ -33,7 +33,7 @@ function corrected({ queries, rate }: Rounds, t: number, weights: Weights, up: b
  * Released answers, from the noisy answers to all queries: undefined after the last correction.
  * The noise of a round is independent of earlier rounds, so it may be added beforehand.
  */
-export function toldBy(rounds: Rounds, noisy: readonly number[]): readonly (number | undefined)[] {
+export function releasedAnswers(rounds: WeightRounds, noisy: readonly number[]): readonly (number | undefined)[] {
   let [weights, corrections] = [uniform(rounds), 0];
   return noisy.map((answer, t) => {
     if (corrections >= rounds.most) return undefined;
@@ -46,13 +46,18 @@ export function toldBy(rounds: Rounds, noisy: readonly number[]): readonly (numb
 }
 
 /** One round as the audit sees it: the histogram is kept, or a number above or below it is released. */
-export interface Outcome {
+export interface RoundOutcome {
   readonly kind: 'kept' | 'above' | 'below';
   readonly guess: number;
 }
 /** Possible outcomes of round t given the earlier ones; the histogram depends on these alone, never on the released numbers. */
-export function* histories(rounds: Rounds): Generator<readonly Outcome[]> {
-  function* from(t: number, weights: Weights, corrections: number, past: readonly Outcome[]): Generator<readonly Outcome[]> {
+export function* histories(rounds: WeightRounds): Generator<readonly RoundOutcome[]> {
+  function* from(
+    t: number,
+    weights: Weights,
+    corrections: number,
+    past: readonly RoundOutcome[],
+  ): Generator<readonly RoundOutcome[]> {
     if (t === rounds.queries.length || corrections >= rounds.most) {
       yield past;
       return;
@@ -66,7 +71,7 @@ export function* histories(rounds: Rounds): Generator<readonly Outcome[]> {
 }
 
 /** The coordinates of an answer as such queries: what one value adds, found from the states in which all records have it. */
-export function queriesOf({ joint, answers }: Setting): {
+export function queriesOf({ joint, answers }: MechanismInput): {
   readonly queries: readonly Float64Array[];
   /** By query and state, in units in which one record moves it by at most 1. */
   readonly exact: readonly Float64Array[];

@@ -1,4 +1,4 @@
-import { type Matrix, times } from './matrix.js';
+import { multiplyMatrices, type SquareMatrix } from './matrix.js';
 
 /** log x/y over pairs of states, worst over a third state; +Infinity where y is impossible and x is not. */
 type Gaps = Float64Array;
@@ -9,20 +9,20 @@ type Gaps = Float64Array;
  */
 export class ChainInfluence {
   readonly states: number;
-  readonly #transition: Matrix;
-  readonly #powers: Matrix[];
+  readonly #transition: SquareMatrix;
+  readonly #powers: SquareMatrix[];
   readonly #left: Gaps[] = [];
   readonly #right: Gaps[] = [];
   readonly #rightMost: number[] = [];
 
-  constructor(transition: Matrix) {
+  constructor(transition: SquareMatrix) {
     this.states = transition.size;
     this.#transition = transition;
     this.#powers = [transition];
   }
 
-  power(a: number): Matrix {
-    while (this.#powers.length < a) this.#powers.push(times(this.#powers.at(-1)!, this.#transition));
+  power(a: number): SquareMatrix {
+    while (this.#powers.length < a) this.#powers.push(multiplyMatrices(this.#powers.at(-1)!, this.#transition));
     return this.#powers[a - 1]!;
   }
 
@@ -57,12 +57,12 @@ export class ChainInfluence {
   }
 }
 
-function transpose(m: Matrix): Matrix {
+function transpose(m: SquareMatrix): SquareMatrix {
   const n = m.size;
   return { size: n, cells: m.cells.map((_, c) => m.cells[(c % n) * n + Math.floor(c / n)]!) };
 }
 
-function columnGaps(m: Matrix): Gaps {
+function columnGaps(m: SquareMatrix): Gaps {
   const n = m.size;
   const logs = m.cells.map(Math.log);
   const gaps = new Float64Array(n * n).fill(Number.NEGATIVE_INFINITY);
@@ -89,7 +89,7 @@ export function priorGaps(distribution: Float64Array): Gaps {
 }
 
 /** The same when the chain may start anywhere: worst over the first state. */
-export const anyStartGaps = (power: Matrix): Gaps => {
+export const anyStartGaps = (power: SquareMatrix): Gaps => {
   const gaps = columnGaps(power);
   const n = power.size;
   return gaps.map((_, st) => gaps[(st % n) * n + Math.floor(st / n)]!);

@@ -1,23 +1,23 @@
 import { Fault } from '../../../base/errors.js';
-import { chainOf } from '../compare/chain-of.js';
-import { type Calibration, largest, type Setting } from '../compare/mechanism.js';
-import type { Chain } from './markov-quilt.js';
+import { markovChainOf } from '../compare/chain-of.js';
+import { type Calibration, type MechanismInput, maximumOf } from '../compare/mechanism.js';
+import type { MarkovChain } from './markov-quilt.js';
 
 /**
  * Ghosh and Kleinberg 2016 on a chain, as in Song et al. 2017: gamma next to the diagonal of G, row sums of (I -
  * G)^-1 give the influence that reaches a record. Undefined (not applicable) if the spectral norm of G is at least 1.
  */
 export function inferentialBase(
-  { transition, length }: Pick<Chain, 'transition' | 'length'>,
+  { transition, length }: Pick<MarkovChain, 'transition' | 'length'>,
   epsilon: number,
 ): number | undefined {
   const gamma = neighbourInfluence(transition);
   if (!(2 * gamma * Math.cos(Math.PI / (length + 1)) < 1)) return undefined;
-  return epsilon / (2 * largest(rowSums(gamma, length)));
+  return epsilon / (2 * maximumOf(rowSums(gamma, length)));
 }
 
 /** Half the log of the largest ratio P(x | s, w) / P(x | t, w): x between s or t before it and w after it. */
-function neighbourInfluence(transition: Chain['transition']): number {
+function neighbourInfluence(transition: MarkovChain['transition']): number {
   let most = 0;
   const states = transition.map((_, s) => s);
   for (const w of states) {
@@ -27,7 +27,7 @@ function neighbourInfluence(transition: Chain['transition']): number {
       return sum > 0 ? weights.map((p) => p / sum) : undefined;
     });
     for (const x of states) {
-      const ps = between.flatMap((law) => (law ? [law[x]!] : []));
+      const ps = between.flatMap((distribution) => (distribution ? [distribution[x]!] : []));
       const top = Math.max(0, ...ps);
       if (top > 0) most = Math.max(most, Math.log(top / Math.min(...ps)));
     }
@@ -51,12 +51,12 @@ function* rowSums(gamma: number, length: number): Iterable<number> {
   }
 }
 
-export const inferentialOnChain = (chain: Chain, effect: number, epsilon: number): Calibration => {
+export const inferentialOnChain = (chain: MarkovChain, sensitivity: number, epsilon: number): Calibration => {
   const base = inferentialBase(chain, epsilon);
   if (base === undefined) throw notApplicable();
   return {
     name: 'inferential',
-    scale: effect / base,
+    scale: sensitivity / base,
     certified: false,
     against: null,
     composes: true,
@@ -64,10 +64,10 @@ export const inferentialOnChain = (chain: Chain, effect: number, epsilon: number
   };
 };
 
-export const inferential = ({ model, answers, epsilon }: Setting): Calibration => {
-  const chain = chainOf(model);
+export const inferential = ({ model, answers, epsilon }: MechanismInput): Calibration => {
+  const chain = markovChainOf(model);
   if (!chain) throw new Fault('QUERY_UNSUPPORTED', 'Inferential privacy is worked out on chains only.', 'Give a chain.');
-  return inferentialOnChain(chain, largest(answers.effects), epsilon);
+  return inferentialOnChain(chain, maximumOf(answers.sensitivities), epsilon);
 };
 
 export const notApplicable = () =>

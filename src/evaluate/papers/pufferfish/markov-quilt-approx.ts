@@ -1,5 +1,5 @@
-import { type Chain, stationaryOf, step } from './markov-quilt.js';
-import { type Matrix, matrix, symmetricEigenvalues } from './matrix.js';
+import { chainStationary, type MarkovChain, step } from './markov-quilt.js';
+import { matrix, type SquareMatrix, symmetricEigenvalues } from './matrix.js';
 
 /** Mixing of a set of chains for MQMApprox: least stationary probability, and rate of forgetting as exp(-rate t). */
 export interface Mixing {
@@ -14,7 +14,7 @@ export interface Mixing {
 export function mixing(transitions: readonly (readonly (readonly number[])[])[], kind: 'general' | 'reversible'): Mixing {
   const each = transitions.map((rows) => {
     const p = matrix(rows);
-    const pi = stationaryOf(p);
+    const pi = chainStationary(p);
     const second = secondEigenvalue(p, pi, kind);
     return { least: Math.min(...pi), rate: kind === 'general' ? (1 - second) / 2 : 1 - second };
   });
@@ -22,7 +22,7 @@ export function mixing(transitions: readonly (readonly (readonly number[])[])[],
 }
 
 /** Conjugating with sqrt(pi) makes P P* (and P, when reversible) symmetric without moving its eigenvalues. */
-function secondEigenvalue(p: Matrix, pi: Float64Array, kind: 'general' | 'reversible'): number {
+function secondEigenvalue(p: SquareMatrix, pi: Float64Array, kind: 'general' | 'reversible'): number {
   const n = p.size;
   const half = { size: n, cells: p.cells.map((x, c) => x * Math.sqrt(pi[Math.floor(c / n)]! / pi[c % n]!)) };
   const cells = half.cells.map((x, c) => {
@@ -41,7 +41,7 @@ export interface ApproximateQuilt {
 }
 
 /** MQMApprox: influences bounded by mixing alone. Records near an end do no worse (they drop a side), so one search serves all. */
-export function approximateQuilt(length: Chain['length'], { least, rate }: Mixing, epsilon: number): ApproximateQuilt {
+export function approximateQuilt(length: MarkovChain['length'], { least, rate }: Mixing, epsilon: number): ApproximateQuilt {
   const gap = (t: number) => {
     const d = Math.exp(-rate * t) / least;
     return d < 1 ? Math.log((1 + d) / (1 - d)) : Number.POSITIVE_INFINITY;

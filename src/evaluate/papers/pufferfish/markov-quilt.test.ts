@@ -3,7 +3,7 @@ import { processorTime } from '../../../../test/processor-time.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { ChainInfluence, priorGaps } from './chain-influence.js';
-import { quiltOnChain, stationaryOf } from './markov-quilt.js';
+import { chainStationary, quiltOnChain } from './markov-quilt.js';
 import { approximateQuilt, mixing } from './markov-quilt-approx.js';
 import { matrix } from './matrix.js';
 import { quiltOnNetwork } from './quilt-network.js';
@@ -58,7 +58,7 @@ describe('the Markov quilt on a chain', () => {
     ] as const;
     for (const [transition, rows] of cases) {
       const influence = new ChainInfluence(matrix(transition));
-      const prior = priorGaps(stationaryOf(matrix(transition)));
+      const prior = priorGaps(chainStationary(matrix(transition)));
       for (const [a, b, e] of rows) expect(influence.both(prior, a, b)).toBeCloseTo(e, 6);
     }
   });
@@ -205,7 +205,7 @@ function everyQuilt(transition: readonly (readonly number[])[], initial: readonl
   // For each pair of states and each distance: the largest log odds given by a state so far before, or after.
   const left = powers.map((p) => pairs.map(([s, t]) => Math.max(...p.map((row) => Math.log(row[s]! / row[t]!)))));
   const right = powers.map((p) => pairs.map(([s, t]) => Math.max(...p[s]!.map((x, w) => Math.log(x / p[t]![w]!)))));
-  let law = initial;
+  let distribution = initial;
   let worst = { scale: 0, record: 0 };
   for (let i = 1; i <= length; i++) {
     let least = length / epsilon;
@@ -219,13 +219,15 @@ function everyQuilt(transition: readonly (readonly number[])[], initial: readonl
         const near = (a === 0 ? i : a) + (b === 0 ? length - i + 1 : b) - 1;
         const e = Math.max(
           ...pairs.map(
-            ([s, t], k) => (a === 0 ? 0 : Math.log(law[t]! / law[s]!) + left[a - 1]![k]!) + (b === 0 ? 0 : right[b - 1]![k]!),
+            ([s, t], k) =>
+              (a === 0 ? 0 : Math.log(distribution[t]! / distribution[s]!) + left[a - 1]![k]!) +
+              (b === 0 ? 0 : right[b - 1]![k]!),
           ),
         );
         consider(near, e);
       }
     if (least > worst.scale + 1e-12) worst = { scale: least, record: i };
-    law = law.map((_, j) => law.reduce((sum, p, s) => sum + p * transition[s]![j]!, 0));
+    distribution = distribution.map((_, j) => distribution.reduce((sum, p, s) => sum + p * transition[s]![j]!, 0));
   }
   return worst;
 }

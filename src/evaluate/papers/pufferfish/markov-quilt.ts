@@ -1,16 +1,16 @@
 import { Fault } from '../../../base/errors.js';
 import { anyStartGaps, ChainInfluence, priorGaps } from './chain-influence.js';
-import { type Matrix, matrix, stationary, times } from './matrix.js';
+import { matrix, multiplyMatrices, type SquareMatrix, stationaryVector } from './matrix.js';
 
 /** A Markov chain of `length` records; `any` stands for every starting distribution. */
-export interface Chain {
+export interface MarkovChain {
   readonly transition: readonly (readonly number[])[];
   readonly initial: 'stationary' | 'any' | readonly number[];
   readonly length: number;
 }
 
 /** The Markov quilt mechanism's noise for a sum that one record moves by at most one: worst record and the quilt it uses. */
-export interface Quilt {
+export interface MarkovQuilt {
   readonly scale: number;
   /** Records count from one; the records of the quilt, null where the near set reaches the end of the chain. */
   readonly record: number;
@@ -30,7 +30,7 @@ interface Choice {
 }
 
 /** MQMExact of Song et al. 2017 over all records, ends included. See markov-quilt.proof.md. */
-export function quiltOnChain(chain: Chain, epsilon: number): Quilt {
+export function quiltOnChain(chain: MarkovChain, epsilon: number): MarkovQuilt {
   const transition = checked(chain);
   const search = new QuiltSearch(new ChainInfluence(transition), epsilon, chain.length);
   let worst: { record: number; choice: Choice } | undefined;
@@ -113,7 +113,11 @@ class QuiltSearch {
 export const step = (near: number) => Math.max(1, Math.floor(near / 1000));
 
 /** Every record whose surroundings differ: once the marginal stops moving, the records far from both ends are all alike. */
-function* records(chain: Chain, transition: Matrix, search: QuiltSearch): Generator<{ record: number; prior: Float64Array }> {
+function* records(
+  chain: MarkovChain,
+  transition: SquareMatrix,
+  search: QuiltSearch,
+): Generator<{ record: number; prior: Float64Array }> {
   const start = marginals(chain, transition);
   let settled: { record: number; prior: Float64Array } | undefined;
   let reach = 0;
@@ -140,16 +144,16 @@ function* records(chain: Chain, transition: Matrix, search: QuiltSearch): Genera
  * Prior terms record by record. A chain that has not settled after `patience` records is given the worst row of P^t from there on: rows of
  * later powers are mixtures of these, so the term covers every later record and every start.
  */
-function* marginals(chain: Chain, transition: Matrix): Generator<{ prior: Float64Array; moving: boolean }, never> {
+function* marginals(chain: MarkovChain, transition: SquareMatrix): Generator<{ prior: Float64Array; moving: boolean }, never> {
   const patience = Math.min(20_000, Math.floor(2 ** 27 / transition.size ** 3));
   if (chain.initial === 'stationary') {
-    const prior = priorGaps(stationaryOf(transition));
+    const prior = priorGaps(chainStationary(transition));
     for (;;) yield { prior, moving: false };
   }
   if (chain.initial === 'any') {
     let power = identity(transition.size);
     for (let t = 0; ; t++) {
-      const next = times(power, transition);
+      const next = multiplyMatrices(power, transition);
       const moving = t < patience && power.cells.some((x, c) => Math.abs(x - next.cells[c]!) > 1e-14 * x);
       yield { prior: anyStartGaps(power), moving };
       power = next;
@@ -168,20 +172,20 @@ function* marginals(chain: Chain, transition: Matrix): Generator<{ prior: Float6
   }
 }
 
-const identity = (size: number): Matrix => ({
+const identity = (size: number): SquareMatrix => ({
   size,
   cells: Float64Array.from({ length: size * size }, (_, c) => (c % (size + 1) === 0 ? 1 : 0)),
 });
 
-function powerOf(m: Matrix, t: number): Matrix {
+function powerOf(m: SquareMatrix, t: number): SquareMatrix {
   if (t === 0) return identity(m.size);
   const half = powerOf(m, Math.floor(t / 2));
-  const square = times(half, half);
-  return t % 2 === 0 ? square : times(square, m);
+  const square = multiplyMatrices(half, half);
+  return t % 2 === 0 ? square : multiplyMatrices(square, m);
 }
 
-export function stationaryOf(transition: Matrix): Float64Array {
-  const pi = stationary(transition);
+export function chainStationary(transition: SquareMatrix): Float64Array {
+  const pi = stationaryVector(transition);
   if (!pi)
     throw new Fault(
       'MODEL_INVALID',
@@ -191,7 +195,7 @@ export function stationaryOf(transition: Matrix): Float64Array {
   return pi;
 }
 
-function checked(chain: Chain): Matrix {
+function checked(chain: MarkovChain): SquareMatrix {
   const k = chain.transition.length;
   const fair = (row: readonly number[]) =>
     row.length === k && row.every((p) => p >= 0) && Math.abs(row.reduce((s, p) => s + p, 0) - 1) < 1e-9;

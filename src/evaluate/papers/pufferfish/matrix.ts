@@ -1,15 +1,15 @@
 /** Small dense square matrices, rows one after the other. */
-export interface Matrix {
+export interface SquareMatrix {
   readonly size: number;
   readonly cells: Float64Array;
 }
 
-export const matrix = (rows: readonly (readonly number[])[]): Matrix => ({
+export const matrix = (rows: readonly (readonly number[])[]): SquareMatrix => ({
   size: rows.length,
   cells: Float64Array.from(rows.flat()),
 });
 
-export function times(a: Matrix, b: Matrix): Matrix {
+export function multiplyMatrices(a: SquareMatrix, b: SquareMatrix): SquareMatrix {
   const n = a.size;
   const cells = new Float64Array(n * n);
   for (let i = 0; i < n; i++)
@@ -54,7 +54,7 @@ export function inverse(a: readonly (readonly number[])[]): number[][] | undefin
 }
 
 /** Eigenvalues of a symmetric matrix by Jacobi rotations, largest first. */
-export function symmetricEigenvalues(m: Matrix): number[] {
+export function symmetricEigenvalues(m: SquareMatrix): number[] {
   const n = m.size;
   const a = m.cells.slice();
   const at = (i: number, j: number) => i * n + j;
@@ -85,7 +85,7 @@ export function symmetricEigenvalues(m: Matrix): number[] {
 }
 
 /** The row vector pi with pi P = pi and sum one, for a chain that has exactly one. */
-export function stationary(p: Matrix): Float64Array | undefined {
+export function stationaryVector(p: SquareMatrix): Float64Array | undefined {
   const n = p.size;
   const rows = Array.from({ length: n }, (_, j) =>
     Array.from({ length: n }, (_, i) => (j === n - 1 ? 1 : p.cells[i * n + j]! - (i === j ? 1 : 0))),

@@ -1,11 +1,11 @@
-import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
+import { enumerationTooLarge, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { type Calibration, largest, type Setting } from '../compare/mechanism.js';
+import { type Calibration, type MechanismInput, maximumOf } from '../compare/mechanism.js';
 
 const largestNetwork = 2e8;
 
 /** log of the largest ratio P(x_Q | x_i = s) / P(x_Q | x_i = t), both orders. */
-function influence(joint: Joint, i: number, quilt: readonly number[]): number {
+function influence(joint: JointDistribution, i: number, quilt: readonly number[]): number {
   const keys = new Map<number, Float64Array>();
   const marginal = new Float64Array(joint.sizes[i]!);
   const value = (state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
@@ -36,10 +36,10 @@ function nearSet(model: Model, i: number, quilt: ReadonlySet<number>): Set<numbe
 }
 
 /** The Markov quilt mechanism on any small network: every subset of the other records is tried as a quilt. See markov-quilt.proof.md. */
-export function quiltOnNetwork(model: Model, joint: Joint, epsilon: number): number {
+export function quiltOnNetwork(model: Model, joint: JointDistribution, epsilon: number): number {
   const n = model.ids.length;
   const steps = n * 2 ** (n - 1) * joint.probabilities.length;
-  if (!(steps <= largestNetwork)) throw tooLarge('steps', steps, largestNetwork);
+  if (!(steps <= largestNetwork)) throw enumerationTooLarge('steps', steps, largestNetwork);
   const ofRecord = (i: number) => {
     const others = model.ids.flatMap((_, j) => (j === i ? [] : [j]));
     let best = nearSet(model, i, new Set()).size / epsilon;
@@ -52,12 +52,12 @@ export function quiltOnNetwork(model: Model, joint: Joint, epsilon: number): num
     }
     return best;
   };
-  return largest(model.ids.map((_, i) => ofRecord(i)));
+  return maximumOf(model.ids.map((_, i) => ofRecord(i)));
 }
 
-export const markovQuilt = ({ model, joint, answers, epsilon }: Setting): Calibration => ({
+export const markovQuilt = ({ model, joint, answers, epsilon }: MechanismInput): Calibration => ({
   name: 'markov-quilt',
-  scale: quiltOnNetwork(model, joint, epsilon) * largest(answers.effects),
+  scale: quiltOnNetwork(model, joint, epsilon) * maximumOf(answers.sensitivities),
   certified: true,
   against: 'uninformed',
   composes: true,

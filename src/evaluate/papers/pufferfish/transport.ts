@@ -28,10 +28,10 @@ class Network {
     this.#edges = Array.from({ length: nodes }, () => []);
   }
 
-  connect(from: number, to: number, room: bigint): void {
+  connect(from: number, to: number, capacity: bigint): void {
     this.#edges[from]!.push(this.#heads.length);
     this.#heads.push(to);
-    this.#rooms.push(room);
+    this.#rooms.push(capacity);
     this.#edges[to]!.push(this.#heads.length);
     this.#heads.push(from);
     this.#rooms.push(0n);
@@ -62,14 +62,14 @@ class Network {
     return levels;
   }
 
-  #push(node: number, sink: number, room: bigint | undefined, levels: readonly number[], tried: number[]): bigint {
-    if (node === sink) return room ?? 0n;
+  #push(node: number, sink: number, capacity: bigint | undefined, levels: readonly number[], tried: number[]): bigint {
+    if (node === sink) return capacity ?? 0n;
     for (; tried[node]! < this.#edges[node]!.length; tried[node]!++) {
       const edge = this.#edges[node]![tried[node]!]!;
       const next = this.#heads[edge]!;
       const left = this.#rooms[edge]!;
       if (left === 0n || levels[next] !== levels[node]! + 1) continue;
-      const pushed = this.#push(next, sink, room === undefined || left < room ? left : room, levels, tried);
+      const pushed = this.#push(next, sink, capacity === undefined || left < capacity ? left : capacity, levels, tried);
       if (pushed === 0n) continue;
       this.#rooms[edge]! -= pushed;
       this.#rooms[edge ^ 1]! += pushed;

@@ -1,12 +1,12 @@
 import { canTransport, lesser } from './transport.js';
 
 /** A distribution on points with exact weights (up to a common multiplier). */
-export interface Law {
+export interface PointDistribution {
   readonly points: readonly (readonly number[])[];
   readonly weights: readonly bigint[];
 }
 
-export function lawOf(entries: Iterable<readonly [point: readonly number[], weight: bigint]>): Law {
+export function pointDistribution(entries: Iterable<readonly [point: readonly number[], weight: bigint]>): PointDistribution {
   const merged = new Map<string, { point: readonly number[]; weight: bigint }>();
   for (const [point, weight] of entries) {
     if (weight === 0n) continue;
@@ -18,13 +18,13 @@ export function lawOf(entries: Iterable<readonly [point: readonly number[], weig
 }
 
 const sum = (weights: readonly bigint[]) => weights.reduce((total, w) => total + w, 0n);
-const apart = (x: readonly number[], y: readonly number[]) => x.reduce((d, v, k) => d + Math.abs(v - y[k]!), 0);
+const distanceL1 = (x: readonly number[], y: readonly number[]) => x.reduce((d, v, k) => d + Math.abs(v - y[k]!), 0);
 
 /**
  * The least r such that mass can be moved from one distribution to the other over distances (L1) of at most
  * r. Weights are exact: rounding a cumulative sum near one would add or hide mass, and change the distance.
  */
-export function infinityDistance(from: Law, to: Law): number {
+export function infinityDistance(from: PointDistribution, to: PointDistribution): number {
   const [left, right] = [sum(from.weights), sum(to.weights)];
   const supply = from.weights.map((w) => w * right);
   const demand = to.weights.map((w) => w * left);
@@ -32,7 +32,7 @@ export function infinityDistance(from: Law, to: Law): number {
 }
 
 /** One dimension: the monotone coupling is optimal. */
-function onTheLine(from: Law, to: Law, supply: bigint[], demand: bigint[]): number {
+function onTheLine(from: PointDistribution, to: PointDistribution, supply: bigint[], demand: bigint[]): number {
   let furthest = 0;
   for (const [s, d] of sweep(supply, demand)) furthest = Math.max(furthest, Math.abs(from.points[s]![0]! - to.points[d]![0]!));
   return furthest;
@@ -51,8 +51,8 @@ function* sweep(supply: bigint[], demand: bigint[]): Generator<readonly [from: n
 }
 
 /** More dimensions: the answer is one of the pairwise distances; search them with a transport test. */
-function inSpace(from: Law, to: Law, supply: bigint[], demand: bigint[]): number {
-  const between = from.points.map((x) => to.points.map((y) => apart(x, y)));
+function inSpace(from: PointDistribution, to: PointDistribution, supply: bigint[], demand: bigint[]): number {
+  const between = from.points.map((x) => to.points.map((y) => distanceL1(x, y)));
   const radii = [...new Set(between.flat())].sort((a, b) => a - b);
   let low = 0;
   let high = radii.length - 1;

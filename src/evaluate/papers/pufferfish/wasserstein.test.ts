@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { answersOf, readWorkload } from '../../audit/workload.js';
-import { SumLaws } from '../compare/sum-law.js';
+import { readRecordQuery, stateAnswers } from '../../audit/workload.js';
+import { SumDistributions } from '../compare/sum-law.js';
 import { answerDistance } from './wasserstein.js';
-import { infinityDistance, lawOf } from './wasserstein-distance.js';
+import { infinityDistance, pointDistribution } from './wasserstein-distance.js';
 
-const line = (masses: readonly (readonly [number, bigint])[]) => lawOf(masses.map(([x, w]) => [[x], w]));
+const line = (masses: readonly (readonly [number, bigint])[]) => pointDistribution(masses.map(([x, w]) => [[x], w]));
 const chain = (transition: readonly number[], initial: readonly number[], length: number): Model => {
   const ids = Array.from({ length }, (_, t) => `t${t}`);
   const step = { table: Float64Array.from(transition) };
@@ -38,19 +38,21 @@ const sum = (_: number, v: number) => v;
 describe('the Wasserstein distance', () => {
   it('the distance of the flu clique is 2, half of group noise', () => {
     const joint = enumerate(flu);
-    expect(answerDistance(joint, answersOf(joint, readWorkload('sum', joint)), 'uninformed')).toBe(2);
-    const laws = new SumLaws(flu, sum).given(0);
+    expect(answerDistance(joint, stateAnswers(joint, readRecordQuery('sum', joint)), 'uninformed')).toBe(2);
+    const distributions = new SumDistributions(flu, sum).given(0);
     const share = (k: number) =>
-      [0, 1, 2, 3, 4].map((n) => Number(laws[k]!.get(n) ?? 0n) / Number([...laws[k]!.values()].reduce((s, w) => s + w, 0n)));
+      [0, 1, 2, 3, 4].map(
+        (n) => Number(distributions[k]!.get(n) ?? 0n) / Number([...distributions[k]!.values()].reduce((s, w) => s + w, 0n)),
+      );
     expect(share(0)).toEqual([0.2, 0.225, 0.5, 0.075, 0]);
     expect(share(1)).toEqual([0, 0.075, 0.5, 0.225, 0.2]);
   });
 
   it('the distance of counts on a stationary chain is 3, 4, 4, 4, without enumeration', () => {
     const of = (length: number, record: number) =>
-      new SumLaws(chain([0.9, 0.1, 0.4, 0.6], [0.8, 0.2], length), sum).distance(record);
+      new SumDistributions(chain([0.9, 0.1, 0.4, 0.6], [0.8, 0.2], length), sum).distance(record);
     expect([0, 1, 2].map((record) => of(3, record)).reduce((a, b) => Math.max(a, b))).toBe(3);
-    const ten = new SumLaws(chain([0.9, 0.1, 0.4, 0.6], [0.8, 0.2], 10), sum);
+    const ten = new SumDistributions(chain([0.9, 0.1, 0.4, 0.6], [0.8, 0.2], 10), sum);
     expect(Math.max(...Array.from({ length: 10 }, (_, record) => ten.distance(record)))).toBe(4);
     expect(of(30, 14)).toBe(4);
     expect(of(60, 29)).toBe(4);
@@ -73,9 +75,9 @@ describe('the Wasserstein distance', () => {
       ],
     };
     const joint = enumerate(tree);
-    const laws = new SumLaws(tree, sum);
-    const byMessages = Math.max(...tree.ids.map((_, record) => laws.distance(record)));
-    expect(byMessages).toBe(answerDistance(joint, answersOf(joint, readWorkload('sum', joint)), 'uninformed'));
+    const distributions = new SumDistributions(tree, sum);
+    const byMessages = Math.max(...tree.ids.map((_, record) => distributions.distance(record)));
+    expect(byMessages).toBe(answerDistance(joint, stateAnswers(joint, readRecordQuery('sum', joint)), 'uninformed'));
   });
 
   it('loops and ties without a table are refused', () => {
@@ -96,8 +98,8 @@ describe('the Wasserstein distance', () => {
         [2, 0],
       ].map((records) => ({ records, table })),
     };
-    expect(() => new SumLaws(loop, sum)).toThrow(expect.objectContaining({ code: 'QUERY_UNSUPPORTED' }));
-    expect(() => new SumLaws({ ...base, factors: [{ records: [0, 1], oddsRatio: 4 }] }, sum)).toThrow(
+    expect(() => new SumDistributions(loop, sum)).toThrow(expect.objectContaining({ code: 'QUERY_UNSUPPORTED' }));
+    expect(() => new SumDistributions({ ...base, factors: [{ records: [0, 1], oddsRatio: 4 }] }, sum)).toThrow(
       expect.objectContaining({ code: 'MODEL_INVALID' }),
     );
   });
@@ -128,22 +130,22 @@ describe('the Wasserstein distance', () => {
   });
 
   it('the distance of points in the plane needs a transport plan, not a sweep', () => {
-    const corners = lawOf([
+    const corners = pointDistribution([
       [[0, 0], 1n],
       [[1, 1], 1n],
     ]);
-    const others = lawOf([
+    const others = pointDistribution([
       [[0, 1], 1n],
       [[1, 0], 1n],
     ]);
     expect(infinityDistance(corners, others)).toBe(1);
     expect(
       infinityDistance(
-        lawOf([
+        pointDistribution([
           [[0, 0], 2n],
           [[3, 0], 1n],
         ]),
-        lawOf([
+        pointDistribution([
           [[0, 0], 1n],
           [[3, 0], 2n],
         ]),
@@ -153,7 +155,8 @@ describe('the Wasserstein distance', () => {
 
   it('the distance of the continuous example of Liu et al. 2016 is 1.5 for the cause', () => {
     // D_j = D_i/2 + X/2 on a fine grid of X: given D_i = 0 or 1 the sum shifts by exactly 1.5.
-    const law = (d: number) => lawOf(Array.from({ length: 101 }, (_, k) => [[d + d / 2 + k / 200], 1n] as const));
-    expect(infinityDistance(law(0), law(1))).toBeCloseTo(1.5, 12);
+    const distribution = (d: number) =>
+      pointDistribution(Array.from({ length: 101 }, (_, k) => [[d + d / 2 + k / 200], 1n] as const));
+    expect(infinityDistance(distribution(0), distribution(1))).toBeCloseTo(1.5, 12);
   });
 });

@@ -1,8 +1,8 @@
-import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
+import { enumerationTooLarge, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import type { Adversary } from '../../audit/exact-loss.js';
-import type { Answers } from '../../audit/workload.js';
-import type { Calibration, Setting } from '../compare/mechanism.js';
-import { infinityDistance, type Law, lawOf } from './wasserstein-distance.js';
+import type { StateAnswers } from '../../audit/workload.js';
+import type { Calibration, MechanismInput } from '../compare/mechanism.js';
+import { infinityDistance, type PointDistribution, pointDistribution } from './wasserstein-distance.js';
 
 const largestSweep = 3e7;
 
@@ -10,13 +10,13 @@ const largestSweep = 3e7;
  * Largest W-infinity distance (L1) between the answer's distributions for two possible values of one
  * record; for the informed adversary also over every known subset and its values. See wasserstein.proof.md.
  */
-export function answerDistance(joint: Joint, answers: Answers, adversary: Adversary): number {
+export function answerDistance(joint: JointDistribution, answers: StateAnswers, adversary: Adversary): number {
   const weights = joint.exactWeights();
   const possible = weights.flatMap((w, state) => (w > 0n ? [state] : []));
   const known = adversary === 'informed' ? joint.sizes.map((m) => m + 1) : joint.sizes.map(() => 1);
   const situations = known.reduce((product, m) => product * m, 1) * joint.sizes.length;
   const steps = situations * possible.length;
-  if (!(steps <= largestSweep)) throw tooLarge('steps', steps, largestSweep);
+  if (!(steps <= largestSweep)) throw enumerationTooLarge('steps', steps, largestSweep);
   const point = (state: number) => [...answers.points.subarray(state * answers.width, (state + 1) * answers.width)];
   const value = (state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
 
@@ -28,13 +28,15 @@ export function answerDistance(joint: Joint, answers: Answers, adversary: Advers
     if (consistent.length < 2) continue;
     for (let i = 0; i < joint.sizes.length; i++) {
       if (fixed.includes(i)) continue;
-      const laws: Law[] = [];
+      const distributions: PointDistribution[] = [];
       for (let a = 0; a < joint.sizes[i]!; a++) {
-        const law = lawOf(consistent.filter((state) => value(state, i) === a).map((state) => [point(state), weights[state]!]));
-        if (law.points.length > 0) laws.push(law);
+        const distribution = pointDistribution(
+          consistent.filter((state) => value(state, i) === a).map((state) => [point(state), weights[state]!]),
+        );
+        if (distribution.points.length > 0) distributions.push(distribution);
       }
-      for (let a = 1; a < laws.length; a++)
-        for (let b = 0; b < a; b++) furthest = Math.max(furthest, infinityDistance(laws[a]!, laws[b]!));
+      for (let a = 1; a < distributions.length; a++)
+        for (let b = 0; b < a; b++) furthest = Math.max(furthest, infinityDistance(distributions[a]!, distributions[b]!));
     }
   }
   return furthest;
@@ -51,7 +53,7 @@ function* assignments(sizes: readonly number[]): Generator<readonly number[]> {
 }
 
 /** The Wasserstein mechanism of Song et al. 2017, against either adversary. */
-export const wasserstein = ({ joint, answers, epsilon }: Setting, adversary: Adversary): Calibration => ({
+export const wasserstein = ({ joint, answers, epsilon }: MechanismInput, adversary: Adversary): Calibration => ({
   name: adversary === 'informed' ? 'wasserstein-informed' : 'wasserstein',
   scale: answerDistance(joint, answers, adversary) / epsilon,
   certified: true,

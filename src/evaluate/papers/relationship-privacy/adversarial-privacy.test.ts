@@ -13,7 +13,7 @@ import {
   isTotallyLogSubmodular,
   monotoneFormulas,
   type Prior,
-  posterior,
+  posteriorBelief,
   probability,
   relaxedParams,
   towards,
@@ -122,7 +122,7 @@ describe('adversarial privacy on small domains', () => {
             const found = [0.2, 0.05, 0.01, 0.001].some((epsilon) => {
               const likelihood = breaking(4, t, m, epsilon);
               expect(indistinguishability(likelihood)).toBeLessThanOrEqual(epsilon * (1 + 1e-9));
-              return posterior(prior, likelihood, has) > Math.exp(epsilon) * p * (1 + 1e-12);
+              return posteriorBelief(prior, likelihood, has) > Math.exp(epsilon) * p * (1 + 1e-12);
             });
             expect(found).toBe(true);
             broken++;
@@ -179,7 +179,9 @@ describe('adversarial privacy on small domains', () => {
         fc.pre(isTotallyLogSubmodular(prior) && ones(target) === 2);
         const property = (i: number) => (i & wanted) !== 0;
         const p = probability(prior, property);
-        expect(posterior(prior, towards(target, epsilon, 4), property)).toBeLessThanOrEqual(Math.exp(epsilon) * p * (1 + 1e-9));
+        expect(posteriorBelief(prior, towards(target, epsilon, 4), property)).toBeLessThanOrEqual(
+          Math.exp(epsilon) * p * (1 + 1e-9),
+        );
       }),
       { numRuns: 300 },
     );

@@ -1,24 +1,24 @@
 import { addUp, mulUp } from '../../../base/exact/outward.js';
-import { type Bag, type Cost, eliminate, type Pull } from './elimination.js';
+import { type Bag, type EliminationLimit, eliminate, type IsingTie } from './elimination.js';
 
 /** Connected component of two-valued records with attractive ties. */
-export interface Pulled {
-  readonly effects: readonly number[];
-  readonly pulls: readonly Pull[];
+export interface IsingComponent {
+  readonly costs: readonly number[];
+  readonly ties: readonly IsingTie[];
 }
 
 /**
  * Upper bound on sum over j of c_ij e_j for every record i, c the correlation in the Ising model without fields
  * (attractive-bound.proof.md). Undefined if the tables would exceed the limit.
  */
-export function correlationSums({ effects, pulls }: Pulled, cost: Cost): Float64Array | undefined {
-  const bags = eliminate(effects.length, pulls, cost);
+export function correlationSums({ costs, ties }: IsingComponent, cost: EliminationLimit): Float64Array | undefined {
+  const bags = eliminate(costs.length, ties, cost);
   if (!bags) return undefined;
-  const whole = effects.reduce((sum, e) => addUp(sum, e), 0);
-  const tables = bags.map((bag) => tableOf(bag, effects));
+  const whole = costs.reduce((sum, e) => addUp(sum, e), 0);
+  const tables = bags.map((bag) => tableOf(bag, costs));
   for (const [k, bag] of bags.entries())
-    tell(bag, tables[k]!, bag.parent === undefined ? undefined : [bags[bag.parent]!, tables[bag.parent]!]);
-  const out = new Float64Array(effects.length);
+    passUp(bag, tables[k]!, bag.parent === undefined ? undefined : [bags[bag.parent]!, tables[bag.parent]!]);
+  const out = new Float64Array(costs.length);
   const views: View[] = [];
   for (let k = bags.length - 1; k >= 0; k--) {
     const bag = bags[k]!;
@@ -46,49 +46,49 @@ interface Table {
   readonly weight: Float64Array;
   /** Contribution of those records to S. */
   readonly worth: Float64Array;
-  readonly told: Float64Array;
-  readonly toldWorth: Float64Array;
+  readonly message: Float64Array;
+  readonly messageWorth: Float64Array;
   /** The largest |worth|. */
   reach: number;
   /** Relative for weights, absolute for worths. */
   weightOff: number;
   worthOff: number;
-  toldWorthOff: number;
+  messageWorthOff: number;
 }
 
-function tableOf({ nodes, ties }: Bag, effects: readonly number[]): Table {
+function tableOf({ nodes, ties }: Bag, costs: readonly number[]): Table {
   const rows = 2 ** nodes.length;
   const weight = new Float64Array(rows).fill(1);
-  for (const { bits, apart } of ties)
-    for (let row = 0; row < rows; row++) if ((row & bits) !== 0 && (row & bits) !== bits) weight[row]! *= apart;
-  const own = effects[nodes[0]!]!;
+  for (const { bits, disagreement } of ties)
+    for (let row = 0; row < rows; row++) if ((row & bits) !== 0 && (row & bits) !== bits) weight[row]! *= disagreement;
+  const own = costs[nodes[0]!]!;
   const worth = Float64Array.from(weight, (_, row) => (row & 1 ? own : -own));
-  const none = { toldWorthOff: 0, worthOff: 0 };
-  const tellings = { told: new Float64Array(rows / 2), toldWorth: new Float64Array(rows / 2) };
-  return { weight, worth, ...tellings, reach: own, weightOff: ties.length * unit, ...none };
+  const none = { messageWorthOff: 0, worthOff: 0 };
+  const messages = { message: new Float64Array(rows / 2), messageWorth: new Float64Array(rows / 2) };
+  return { weight, worth, ...messages, reach: own, weightOff: ties.length * unit, ...none };
 }
 
 /** Pass up: sums over the first record of a bag; the result is the message to the parent. */
-function tell(bag: Bag, table: Table, up: readonly [Bag, Table] | undefined): void {
-  const { weight, worth, told, toldWorth } = table;
-  for (let rest = 0; rest < told.length; rest++) {
+function passUp(bag: Bag, table: Table, up: readonly [Bag, Table] | undefined): void {
+  const { weight, worth, message, messageWorth } = table;
+  for (let rest = 0; rest < message.length; rest++) {
     const minus = weight[2 * rest]!;
     const plus = weight[2 * rest + 1]!;
-    told[rest] = minus + plus;
-    if (told[rest]! > 0) toldWorth[rest] = (minus * worth[2 * rest]! + plus * worth[2 * rest + 1]!) / told[rest]!;
+    message[rest] = minus + plus;
+    if (message[rest]! > 0) messageWorth[rest] = (minus * worth[2 * rest]! + plus * worth[2 * rest + 1]!) / message[rest]!;
   }
-  table.toldWorthOff = table.worthOff + (2 * table.weightOff + 6 * unit) * table.reach;
+  table.messageWorthOff = table.worthOff + (2 * table.weightOff + 6 * unit) * table.reach;
   if (!up) return;
   const [parent, to] = up;
   const rows = agreeing(bag, parent);
   for (let row = 0; row < rows.length; row++) {
-    to.weight[row]! *= told[rows[row]!]!;
-    to.worth[row]! += toldWorth[rows[row]!]!;
+    to.weight[row]! *= message[rows[row]!]!;
+    to.worth[row]! += messageWorth[rows[row]!]!;
   }
   scale(to.weight);
   to.reach = addUp(to.reach, table.reach);
   to.weightOff += table.weightOff + 2 * unit;
-  to.worthOff += table.toldWorthOff + unit * to.reach;
+  to.worthOff += table.messageWorthOff + unit * to.reach;
 }
 
 /** Rows of the parent, each with the index of the child's message that agrees with it. */
@@ -117,9 +117,9 @@ interface View {
 
 /** Pass down: the rest of the graph depends on a bag only through the nodes shared with its parent. */
 function viewOf(table: Table, whole: number, above: readonly [Uint32Array, View] | undefined): View {
-  const { weight, told, toldWorth } = table;
-  const known = new Float64Array(told.length);
-  const beyond = new Float64Array(told.length);
+  const { weight, message, messageWorth } = table;
+  const known = new Float64Array(message.length);
+  const beyond = new Float64Array(message.length);
   let knownOff = 0;
   let beyondOff = 0;
   if (above) {
@@ -129,16 +129,16 @@ function viewOf(table: Table, whole: number, above: readonly [Uint32Array, View]
       beyond[rows[row]!]! += view.chance[row]! * view.worth[row]!;
     }
     for (let rest = 0; rest < known.length; rest++)
-      beyond[rest] = known[rest]! > 0 ? beyond[rest]! / known[rest]! - toldWorth[rest]! : 0;
+      beyond[rest] = known[rest]! > 0 ? beyond[rest]! / known[rest]! - messageWorth[rest]! : 0;
     knownOff = view.chanceOff + rows.length * unit;
-    beyondOff = view.worthOff + (2 * knownOff + (rows.length + 4) * unit) * whole + table.toldWorthOff;
+    beyondOff = view.worthOff + (2 * knownOff + (rows.length + 4) * unit) * whole + table.messageWorthOff;
   } else known[0] = 1;
   const chance = new Float64Array(weight.length);
   const worth = new Float64Array(weight.length);
   for (let row = 0; row < weight.length; row++) {
     const rest = row >> 1;
-    if (!(told[rest]! > 0)) continue;
-    chance[row] = (known[rest]! * weight[row]!) / told[rest]!;
+    if (!(message[rest]! > 0)) continue;
+    chance[row] = (known[rest]! * weight[row]!) / message[rest]!;
     worth[row] = table.worth[row]! + beyond[rest]!;
   }
   const chanceOff = knownOff + 2 * table.weightOff + 4 * unit;

@@ -1,10 +1,10 @@
 import { mulDown } from '../../../base/exact/outward.js';
 
 /** Tie of a component with its own numbering 0 .. size-1. */
-export interface Pull {
+export interface IsingTie {
   readonly ends: readonly [number, number];
   /** e^(-D/2), rounded down: weight of disagreement, relative to 1 for agreement. */
-  readonly apart: number;
+  readonly disagreement: number;
 }
 
 /**
@@ -17,10 +17,10 @@ export interface Bag {
   readonly parent?: number;
   /** Indices of nodes[1], nodes[2], … in the parent's nodes. */
   readonly places: readonly number[];
-  readonly ties: readonly { readonly bits: number; readonly apart: number }[];
+  readonly ties: readonly { readonly bits: number; readonly disagreement: number }[];
 }
 
-export interface Cost {
+export interface EliminationLimit {
   /** Records in one bag. */
   readonly width: number;
   /** Rows of all tables together. */
@@ -28,14 +28,14 @@ export interface Cost {
 }
 
 /** Eliminates a record with the fewest neighbours repeatedly. Undefined if the tables would exceed the limit. */
-export function eliminate(size: number, pulls: readonly Pull[], cost: Cost): Bag[] | undefined {
+export function eliminate(size: number, pulls: readonly IsingTie[], cost: EliminationLimit): Bag[] | undefined {
   const near = Array.from({ length: size }, () => new Set<number>());
   const own = Array.from({ length: size }, () => new Map<number, number>());
-  for (const { ends, apart } of pulls) {
+  for (const { ends, disagreement } of pulls) {
     const [u, w] = ends;
     near[u]!.add(w);
     near[w]!.add(u);
-    const both = mulDown(apart, own[u]!.get(w) ?? 1);
+    const both = mulDown(disagreement, own[u]!.get(w) ?? 1);
     own[u]!.set(w, both);
     own[w]!.set(u, both);
   }
@@ -60,7 +60,7 @@ export function eliminate(size: number, pulls: readonly Pull[], cost: Cost): Bag
     const parent = met.length === 0 ? undefined : Math.min(...met.map((u) => turn[u]!));
     const there = parent === undefined ? [] : [order[parent]!.node, ...order[parent]!.met];
     // A tie belongs to the bag in which the first of its ends is eliminated.
-    const held = met.flatMap((u, k) => (ties.has(u) ? [{ bits: 1 | (2 << k), apart: ties.get(u)! }] : []));
+    const held = met.flatMap((u, k) => (ties.has(u) ? [{ bits: 1 | (2 << k), disagreement: ties.get(u)! }] : []));
     return {
       nodes: [node, ...met],
       ...(parent !== undefined && { parent }),

@@ -1,13 +1,13 @@
 import { addUp } from '../../../base/exact/outward.js';
 import { compare, fromNumber, multiply } from '../../../base/exact/rational.js';
 import { type FactorGraph, fromFactors } from '../graph/factor-graph.js';
-import { type Factor, isTable, type Model } from '../model/model.js';
+import { isTable, type Model, type ModelFactor } from '../model/model.js';
 import { logOdds, logOddsRatio } from '../model/odds.js';
 
 /** Attractive ties of a model, as one graph over all its records, and the covered records: whole components of the model. */
-export interface ModelPulls {
+export interface AttractiveTies {
   readonly graph: FactorGraph;
-  readonly spokenOf: Uint8Array;
+  readonly coveredNodes: Uint8Array;
 }
 
 /** Tie between two two-valued records: sign 1 if attractive, -1 if repelling, and its log odds. */
@@ -21,14 +21,14 @@ interface Signed {
  * Attractive ties of a model: components of ties between two two-valued records that some renaming of values makes attractive. A
  * table shows its sign; an odds ratio has one only with `pull`.
  */
-export function modelPulls(model: Model): ModelPulls | undefined {
-  const spokenOf = new Uint8Array(model.ids.length).fill(1);
+export function attractiveTies(model: Model): AttractiveTies | undefined {
+  const coveredNodes = new Uint8Array(model.ids.length).fill(1);
   const near: { to: number; sign: 1 | -1 }[][] = model.ids.map(() => []);
   const ties = new Map<string, Signed>();
   for (const factor of model.factors) {
     if (factor.records.length < 2) continue;
     const signed = signOf(factor, model);
-    if (signed === undefined) for (const r of factor.records) spokenOf[r] = 0;
+    if (signed === undefined) for (const r of factor.records) coveredNodes[r] = 0;
     for (const [k, r] of factor.records.entries())
       near[r]!.push({ to: factor.records[k === 0 ? 1 : k - 1]!, sign: signed?.sign ?? 1 });
     if (!signed) continue;
@@ -38,17 +38,17 @@ export function modelPulls(model: Model): ModelPulls | undefined {
     // Two ties of one pair add up; if their signs differ, no renaming makes both attractive.
     ties.set(key, known ? { ...signed, logOdds: addUp(known.logOdds, signed.logOdds) } : signed);
   }
-  judge(near, spokenOf);
-  const together = [...ties.values()].filter(({ ends }) => spokenOf[ends[0]]);
+  excludeUnbalanced(near, coveredNodes);
+  const together = [...ties.values()].filter(({ ends }) => coveredNodes[ends[0]]);
   if (together.length === 0) return undefined;
   const graph = fromFactors(
     model.ids.length,
     together.map(({ ends, logOdds }) => ({ members: ends, logOdds })),
   );
-  return { graph, spokenOf };
+  return { graph, coveredNodes };
 }
 
-function signOf(factor: Factor, model: Model): Signed | undefined {
+function signOf(factor: ModelFactor, model: Model): Signed | undefined {
   const [u, w] = factor.records as readonly [number, number];
   if (factor.records.length !== 2 || model.values[u]!.length !== 2 || model.values[w]!.length !== 2) return undefined;
   if (!isTable(factor)) return factor.pull ? { ends: [u, w], sign: 1, logOdds: logOdds(factor.oddsRatio) } : undefined;
@@ -58,7 +58,7 @@ function signOf(factor: Factor, model: Model): Signed | undefined {
 }
 
 /** Excludes components with a record that is not covered, or with a loop whose signs multiply to -1. */
-function judge(near: readonly (readonly { to: number; sign: 1 | -1 }[])[], spokenOf: Uint8Array): void {
+function excludeUnbalanced(near: readonly (readonly { to: number; sign: 1 | -1 }[])[], coveredNodes: Uint8Array): void {
   const side = new Int8Array(near.length);
   for (let root = 0; root < near.length; root++) {
     if (side[root] !== 0) continue;
@@ -67,7 +67,7 @@ function judge(near: readonly (readonly { to: number; sign: 1 | -1 }[])[], spoke
     let balanced = true;
     for (let k = 0; k < met.length; k++) {
       const u = met[k]!;
-      if (!spokenOf[u]) balanced = false;
+      if (!coveredNodes[u]) balanced = false;
       for (const { to, sign } of near[u]!) {
         if (side[to] === 0) {
           side[to] = side[u]! * sign;
@@ -75,6 +75,6 @@ function judge(near: readonly (readonly { to: number; sign: 1 | -1 }[])[], spoke
         } else if (side[to] !== side[u]! * sign) balanced = false;
       }
     }
-    if (!balanced) for (const u of met) spokenOf[u] = 0;
+    if (!balanced) for (const u of met) coveredNodes[u] = 0;
   }
 }

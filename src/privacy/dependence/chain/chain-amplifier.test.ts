@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../../../base/exact/rational.js';
 import { slicingOf } from '../../mechanism/record-class.js';
 import { chainAmplifier } from './chain-amplifier.js';
-import { oddsLaw } from './chain-law.js';
+import { oddsRatioTransitions } from './chain-law.js';
 
 const logOdds = Math.log(9);
 const over = (window: number) =>
@@ -10,14 +10,14 @@ const over = (window: number) =>
     name: 'chain',
     first: 0,
     last: 30,
-    laws: [oddsLaw(logOdds)],
+    transitions: [oddsRatioTransitions(logOdds)],
     gaps: false,
     window,
     order: slicingOf('week', 'w'),
     logOdds,
     alone: true,
     assumptions: [],
-    how: '',
+    method: '',
   });
 const full = parseRational('0.05');
 

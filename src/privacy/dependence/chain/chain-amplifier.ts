@@ -3,23 +3,23 @@ import { divide, isZero, type Rational, toNumberDown, toNumberUp, zero } from '.
 import { everyRecord, type RecordClass, type Slicing } from '../../mechanism/record-class.js';
 import type { Run, Slices } from '../../mechanism/slices.js';
 import type { Amplifier, WhatIf } from '../amplifier.js';
-import { type Base, commonBase, isSlicedBase } from '../base.js';
+import { type BaseCost, commonBaseCost, isSlicedBaseCost } from '../base.js';
 import { fromPairs } from '../graph/factor-graph.js';
 import { push } from '../graph/push.js';
 import { graphAmplifier } from '../graph-amplifier.js';
-import { remembered } from '../kept-bounds.js';
+import { getOrMake } from '../kept-bounds.js';
 import { largestBelow } from '../largest-below.js';
-import { oddsLaw } from './chain-law.js';
-import { type Chain, chainLeakage, type Spell, steadyLeakage } from './chain-leakage.js';
+import { oddsRatioTransitions } from './chain-law.js';
+import { chainLeakage, type Spell, type StepChain, steadyChainLeakage } from './chain-leakage.js';
 
-export interface ChainRoute extends Chain {
+export interface ChainRoute extends StepChain {
   readonly name: string;
   /** Public column that orders the steps. */
   readonly order: Slicing;
   /** Largest log odds ratio of one step, over all transitions. */
   readonly logOdds: number;
   readonly assumptions: readonly string[];
-  readonly how: string;
+  readonly method: string;
   /** True if no other bound covers Gaussian noise; each such bound takes a share of delta. */
   readonly alone: boolean;
 }
@@ -34,17 +34,17 @@ const mostKept = 256;
  */
 export function chainAmplifier(route: ChainRoute): Amplifier {
   const { first, last, order, window } = route;
-  const kept = new Map<string, number>();
-  const leak = (chain: Chain, spells: readonly Spell[]): number => {
-    if (kept.size >= mostKept) kept.clear();
-    return remembered(kept, spells.map(({ from, cost }) => `${from} ${cost}`).join(), () => chainLeakage(chain, spells));
+  const answers = new Map<string, number>();
+  const leak = (chain: StepChain, spells: readonly Spell[]): number => {
+    if (answers.size >= mostKept) answers.clear();
+    return getOrMake(answers, spells.map(({ from, cost }) => `${from} ${cost}`).join(), () => chainLeakage(chain, spells));
   };
   const level = (cost: number): readonly Spell[] => [{ from: first, to: last, cost }];
-  const leakage = (base: Base): number => {
-    const common = commonBase(base, scope);
+  const leakage = (base: BaseCost): number => {
+    const common = commonBaseCost(base, scope);
     if (isZero(common)) return 0;
-    const apart = isSlicedBase(base) && base.slicing === order;
-    return leak(route, apart ? spellsOf(base.costs, first, lastOf(base.costs, last)) : level(toNumberUp(common)));
+    const byStep = isSlicedBaseCost(base) && base.slicing === order;
+    return leak(route, byStep ? spellsOf(base.costs, first, lastOf(base.costs, last)) : level(toNumberUp(common)));
   };
   const largest = (epsilon: Rational): Rational => {
     const limit = toNumberDown(epsilon);
@@ -61,12 +61,12 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
       slicing: order,
       base: (epsilon) => {
         const limit = toNumberDown(epsilon);
-        const spent = (base: number) => steadyLeakage(route, base);
+        const spent = (base: number) => steadyChainLeakage(route, base);
         // If even 2^-30 of the limit is too much for ever, no cost is small enough.
         return spent(limit * 2 ** -30) > limit ? zero : largestBelow(spent, limit, limit / window);
       },
     },
-    largestBase: (epsilon, parts) => (parts ? divide(largest(epsilon), commonBase(parts, scope)) : largest(epsilon)),
+    largestBase: (epsilon, parts) => (parts ? divide(largest(epsilon), commonBaseCost(parts, scope)) : largest(epsilon)),
     // The chain of all steps covers everybody: a person with fewer steps has a part of it, or skipped steps are summed out.
     get gaussian() {
       return window > 1 || !route.alone ? [] : wholeChain(route).gaussian;
@@ -75,7 +75,7 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
     factoredOnly: false,
     conditions: [],
     assumptions: route.assumptions,
-    how: route.how,
+    method: route.method,
   };
 }
 
@@ -117,7 +117,7 @@ function wholeChain(route: ChainRoute): Amplifier {
     adversary: 'informed',
     reach: 'any',
     assumptions: [],
-    how: route.how,
+    method: route.method,
   });
   wholeChains.set(route, made);
   return made;
@@ -127,7 +127,7 @@ function wholeChain(route: ChainRoute): Amplifier {
 function tooWeak(route: ChainRoute, base: number): readonly WhatIf[] {
   const { first, last, logOdds, window } = route;
   const level = [{ from: first, to: last, cost: base }];
-  const under = (d: number): number => chainLeakage({ ...route, laws: [oddsLaw(d)] }, level);
+  const under = (d: number): number => chainLeakage({ ...route, transitions: [oddsRatioTransitions(d)] }, level);
   const times = (k: number) => under(addUp(logOdds, logUp(k)));
   return [
     { change: 'odds ratios twice as large', leakage: times(2) },

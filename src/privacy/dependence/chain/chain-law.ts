@@ -1,9 +1,9 @@
-import { closed, open, pushThrough } from '../graph/push.js';
+import { closedWeight, openWeight, pushThrough } from '../graph/push.js';
 import { logOddsRatio, loosened } from '../model/odds.js';
-import { type Carried, carriedBy } from '../temporal/temporal.js';
-import type { ChainLaw } from './chain-leakage.js';
-import { pairLaw, type StepTables } from './pair-law.js';
-import { backwardOf, type Stationary } from './stationary.js';
+import { type LossFunction, lossFunction } from '../temporal/temporal.js';
+import type { ChainTransitions } from './chain-leakage.js';
+import { pairTransitions, type StepTables } from './pair-law.js';
+import { backwardTransitions, type StationaryDistribution } from './stationary.js';
 
 type Matrix = readonly ArrayLike<number>[];
 /** A table with every entry right to a relative error. */
@@ -60,58 +60,58 @@ function times(a: Table, b: Table): Table {
 /**
  * Transitions for an attacker who may know any steps exactly, if any of the matrices, forward or backward, may be the true one.
  */
-export function informedLaw(forward: readonly Matrix[], backward: readonly Matrix[] = []): ChainLaw {
+export function informedTransitions(forward: readonly Matrix[], backward: readonly Matrix[] = []): ChainTransitions {
   // A backward table is read from the step before to the present one: cross ratios do not need rows that sum to one.
   const matrices = [...forward, ...backward.map(transposed)];
   const one: StepTables = { steps: 1, tables: matrices.map((rows) => ({ rows, relative: 0 })) };
   const powers = powersOf(matrices);
   return {
-    ...oddsLaw(Math.max(...one.tables.map(logOddsOf))),
+    ...oddsRatioTransitions(Math.max(...one.tables.map(logOddsOf))),
     far: farByOdds(powers),
-    ...(matrices[0]!.length <= manyPaired && { pairs: pairLaw([one, ...powers]) }),
+    ...(matrices[0]!.length <= manyPaired && { pairs: pairTransitions([one, ...powers]) }),
   };
 }
 const transposed = (m: Matrix): Matrix => m.map((_, j) => Float64Array.from(m, (row) => row[j]!));
 const farByOdds = (powers: readonly StepTables[]) =>
-  powers.map(({ steps, tables }) => ({ steps, ...oddsLaw(Math.max(...tables.map(logOddsOf))) }));
+  powers.map(({ steps, tables }) => ({ steps, ...oddsRatioTransitions(Math.max(...tables.map(logOddsOf))) }));
 
 /** Knowledge of the step before: a backward table, a stationary past, or none. */
-export type Past = { readonly backward: Matrix } | { readonly stationary: Stationary } | 'free';
+export type BackwardKnowledge = { readonly backward: Matrix } | { readonly stationary: StationaryDistribution } | 'free';
 
 /** Transitions by tables, for an attacker who knows none of the steps. */
-export function uninformedLaw(forward: Matrix, past: Past): ChainLaw {
+export function uninformedTransitions(forward: Matrix, past: BackwardKnowledge): ChainTransitions {
   const own: Table = { rows: forward, relative: 0 };
   const declared = typeof past === 'object' && 'backward' in past ? past.backward : undefined;
-  const before = (table: Table, power: Table | undefined): Carried => {
-    if (power) return carriedBy(power.rows, power.relative);
+  const before = (table: Table, power: Table | undefined): LossFunction => {
+    if (power) return lossFunction(power.rows, power.relative);
     if (typeof past === 'object' && 'stationary' in past)
-      return carriedBy(backwardOf(table.rows, past.stationary), 2 * past.stationary.relative + 2 * table.relative);
-    return passing(logOddsOf(table));
+      return lossFunction(backwardTransitions(table.rows, past.stationary), 2 * past.stationary.relative + 2 * table.relative);
+    return lossThrough(logOddsOf(table));
   };
-  const law = (table: Table, power: Table | undefined) => ({
-    forward: carriedBy(table.rows, table.relative),
+  const transitionsOver = (table: Table, power: Table | undefined) => ({
+    forward: lossFunction(table.rows, table.relative),
     backward: before(table, power),
   });
-  const near = law(own, declared && { rows: declared, relative: 0 });
+  const near = transitionsOver(own, declared && { rows: declared, relative: 0 });
   if (forward.length > manyStates) return { ...near, far: farByOdds(powersOf(declared ? [forward, declared] : [forward])) };
   const backwards = declared ? powersOf([declared]) : [];
   return {
     ...near,
     far: powersOf([forward]).flatMap(({ steps, tables: [table] }) => {
       const power = backwards.find((b) => b.steps === steps)?.tables[0];
-      return declared && !power ? [] : [{ steps, ...law(table!, power) }];
+      return declared && !power ? [] : [{ steps, ...transitionsOver(table!, power) }];
     }),
   };
 }
 
 /** Transitions by odds ratio alone: valid even if the attacker knows other steps exactly. */
-export function oddsLaw(logOdds: number): Pick<ChainLaw, 'backward' | 'forward'> {
-  const through = passing(logOdds);
+export function oddsRatioTransitions(logOdds: number): Pick<ChainTransitions, 'backward' | 'forward'> {
+  const through = lossThrough(logOdds);
   return { backward: through, forward: through };
 }
 
 /** push through a tie of this log odds ratio, prepared once for many costs. */
-function passing(logOdds: number): Carried {
-  const [shut, wide] = [closed(logOdds), open(logOdds)];
-  return (effect) => (effect > 0 && logOdds > 0 ? pushThrough(effect, logOdds, shut, wide) : 0);
+function lossThrough(logOdds: number): LossFunction {
+  const [shut, wide] = [closedWeight(logOdds), openWeight(logOdds)];
+  return (loss) => (loss > 0 && logOdds > 0 ? pushThrough(loss, logOdds, shut, wide) : 0);
 }

@@ -6,13 +6,13 @@ import { everyRecord, slicingOf } from '../../mechanism/record-class.js';
 import { costOn, type Slices } from '../../mechanism/slices.js';
 import { fromPairs } from '../graph/factor-graph.js';
 import { push } from '../graph/push.js';
-import { leakage } from '../leakage.js';
+import { leakageBounds } from '../leakage.js';
 import { logOddsRatio } from '../model/odds.js';
-import { carriedBy, type Over, temporalLeakage } from '../temporal/temporal.js';
+import { type LossFunctions, lossFunction, temporalLeakage } from '../temporal/temporal.js';
 import { chainAmplifier } from './chain-amplifier.js';
-import { informedLaw, oddsLaw, uninformedLaw } from './chain-law.js';
-import { type Chain, chainLeakage, type Spell, steadyLeakage } from './chain-leakage.js';
-import { backwardOf, stationaryOf } from './stationary.js';
+import { informedTransitions, oddsRatioTransitions, uninformedTransitions } from './chain-law.js';
+import { chainLeakage, type Spell, type StepChain, steadyChainLeakage } from './chain-leakage.js';
+import { backwardTransitions, stationaryDistribution } from './stationary.js';
 
 type Matrix = readonly (readonly number[])[];
 const matrices = (sizes: readonly number[]): fc.Arbitrary<Matrix> =>
@@ -41,17 +41,17 @@ const spells = (longest: number): fc.Arbitrary<readonly Spell[]> =>
     });
 const eachStep = (list: readonly Spell[]): Float64Array =>
   Float64Array.from(list.flatMap(({ from, to, cost }) => new Array<number>(to - from + 1).fill(cost)));
-const chainOf = (list: readonly Spell[], laws: readonly Over[], more: Partial<Chain> = {}): Chain => ({
+const chainOf = (list: readonly Spell[], transitions: readonly LossFunctions[], more: Partial<StepChain> = {}): StepChain => ({
   first: list[0]!.from,
   last: list.at(-1)!.to,
-  laws,
+  transitions,
   gaps: false,
   window: 1,
   ...more,
 });
 
 /** Step by step, as the recursion is written. */
-function plainly(costs: Float64Array, { backward, forward }: Over, window = 1): number {
+function plainly(costs: Float64Array, { backward, forward }: LossFunctions, window = 1): number {
   const past = new Float64Array(costs.length);
   const future = new Float64Array(costs.length);
   for (let t = 1; t < costs.length; t++) past[t] = backward(past[t - 1]! + costs[t - 1]!);
@@ -77,8 +77,8 @@ describe('the leakage of a chain', () => {
           left.map((t) => t + 1),
           d,
         );
-        const exact = leakage(graph, costs, 'informed').worst.leakage;
-        expect(chainLeakage(chainOf(list, [oddsLaw(d)]), list)).toBeCloseTo(exact, 11);
+        const exact = leakageBounds(graph, costs, 'informed').worst.leakage;
+        expect(chainLeakage(chainOf(list, [oddsRatioTransitions(d)]), list)).toBeCloseTo(exact, 11);
       }),
       { numRuns: 300 },
     );
@@ -87,9 +87,10 @@ describe('the leakage of a chain', () => {
   it('the leakage of a chain with known tables equals the temporal leakage, the worst of a set of tables', () => {
     fc.assert(
       fc.property(spells(8), matrices([2, 3, 4]), matrices([2, 3]), matrices([2, 3]), (list, backward, forward, other) => {
-        const over = { backward: carriedBy(backward), forward: carriedBy(forward) };
-        const more = { backward: carriedBy(other), forward: carriedBy(other) };
-        const most = (law: Over) => temporalLeakage(eachStep(list), law).leakage.reduce((a, b) => Math.max(a, b), 0);
+        const over = { backward: lossFunction(backward), forward: lossFunction(forward) };
+        const more = { backward: lossFunction(other), forward: lossFunction(other) };
+        const most = (transition: LossFunctions) =>
+          temporalLeakage(eachStep(list), transition).leakage.reduce((a, b) => Math.max(a, b), 0);
         expect(chainLeakage(chainOf(list, [over]), list)).toBeCloseTo(most(over), 11);
         expect(chainLeakage(chainOf(list, [over, more]), list)).toBeCloseTo(Math.max(most(over), most(more)), 11);
       }),
@@ -106,10 +107,10 @@ describe('the leakage of a chain', () => {
         (list, d, window) => {
           const cheap = list.map((s) => ({ ...s, cost: s.cost / 50 }));
           const plain = plainly(eachStep(cheap), { backward: (x) => push(x, d), forward: (x) => push(x, d) }, window);
-          const said = chainLeakage(chainOf(cheap, [oddsLaw(d)], { window }), cheap);
-          expect(said).toBeGreaterThanOrEqual(plain * (1 - 1e-9));
+          const bounded = chainLeakage(chainOf(cheap, [oddsRatioTransitions(d)], { window }), cheap);
+          expect(bounded).toBeGreaterThanOrEqual(plain * (1 - 1e-9));
           // A spell that converges only after the steps computed singly is bounded by its fixed point, which is looser.
-          expect(said).toBeLessThanOrEqual(plain * (d > 9 && d < 100 ? 1.5 : 1 + 1e-3) + 1e-12);
+          expect(bounded).toBeLessThanOrEqual(plain * (d > 9 && d < 100 ? 1.5 : 1 + 1e-3) + 1e-12);
         },
       ),
       { numRuns: 60 },
@@ -136,9 +137,9 @@ describe('the leakage of a chain', () => {
                 through,
               ),
             );
-          expect(chainLeakage(chainOf(own, [oddsLaw(d)], { gaps: true }), own)).toBeCloseTo(worst, 10);
+          expect(chainLeakage(chainOf(own, [oddsRatioTransitions(d)], { gaps: true }), own)).toBeCloseTo(worst, 10);
           // Without gaps, neighbouring steps may lie further from each other, which only lowers the bound.
-          expect(chainLeakage(chainOf(own, [oddsLaw(d)]), own)).toBeLessThanOrEqual(worst + 1e-10);
+          expect(chainLeakage(chainOf(own, [oddsRatioTransitions(d)]), own)).toBeLessThanOrEqual(worst + 1e-10);
         },
       ),
       { numRuns: 150 },
@@ -182,7 +183,7 @@ function attacked(bound: (costs: readonly number[], d: number, window: number) =
       values: [whole(2 ** window), whole(2 ** window)] as [number, number],
     };
     const gain = ({ tilts, pulls, aim, known, seen, values }: typeof at): number => {
-      const [mass, told] = [
+      const [mass, released] = [
         [0, 0],
         [0, 0],
       ];
@@ -200,10 +201,10 @@ function attacked(bound: (costs: readonly number[], d: number, window: number) =
         values.forEach((v, k) => {
           if ((s & inside) >> start !== v) return;
           mass[k]! += Math.exp(log);
-          told[k]! += Math.exp(log - distance);
+          released[k]! += Math.exp(log - distance);
         });
       }
-      return Math.log(told[0]! / mass[0]! / (told[1]! / mass[1]!));
+      return Math.log(released[0]! / mass[0]! / (released[1]! / mass[1]!));
     };
     let best = gain(at);
     for (let k = 0; k < each; k++) {
@@ -229,7 +230,7 @@ describe('a window of steps', () => {
   const models = Number(process.env.FUGU_MODELS ?? 10_000);
   const steps = (costs: readonly number[]) => costs.map((cost, t) => ({ from: t, to: t, cost }));
   const bound = (costs: readonly number[], d: number, window: number) =>
-    chainLeakage(chainOf(steps(costs), [oddsLaw(d)], { window }), steps(costs));
+    chainLeakage(chainOf(steps(costs), [oddsRatioTransitions(d)], { window }), steps(costs));
 
   it('a window leaks no more than its bound to an attacker who knows any other steps', () => {
     const { violations, closest } = attacked(bound, models);
@@ -269,16 +270,16 @@ describe('leaps over several steps', () => {
         const total = row.reduce((a, b) => a + b, 0);
         return row.map((x) => x / total);
       });
-      const stationary = stationaryOf(m);
+      const stationary = stationaryDistribution(m);
       if (!stationary) continue;
       const costs = Array.from({ length: steps }, () => Math.floor(random() * 5) / 4);
       const own = costs.map((cost, t) => ({ from: t, to: t, cost }));
-      const start = k % 4 < 2 ? stationary.law : Float64Array.from({ length: n }, () => random() + 0.01);
+      const start = k % 4 < 2 ? stationary.distribution : Float64Array.from({ length: n }, () => random() + 0.01);
       const informed = k % 3 === 0;
       const past = k % 4 < 2 ? ({ stationary } as const) : 'free';
-      const law = informed ? informedLaw([m]) : uninformedLaw(m, past);
-      const most = chainLeakage(chainOf(own, [law]), own);
-      const { far: _, ...near } = law;
+      const transition = informed ? informedTransitions([m]) : uninformedTransitions(m, past);
+      const most = chainLeakage(chainOf(own, [transition]), own);
+      const { far: _, ...near } = transition;
       if (most < chainLeakage(chainOf(own, [near]), own) - 1e-9) gains++;
       const states = Array.from({ length: n ** steps }, (_, s) =>
         Array.from({ length: steps }, (_, t) => Math.floor(s / n ** t) % n),
@@ -290,14 +291,14 @@ describe('leaps over several steps', () => {
         const seen = states[Math.floor(random() * states.length)]!;
         const known = informed ? Array.from({ length: steps }, (_, t) => t !== about && random() < 0.4) : [];
         const mass = new Float64Array(n);
-        const told = new Float64Array(n);
+        const released = new Float64Array(n);
         states.forEach((x, s) => {
           if (weight[s] === 0 || known.some((is, t) => is && x[t] !== seen[t])) return;
           const away = Math.min(...aims.map((aim) => aim.reduce((sum, v, t) => sum + (v === x[t] ? 0 : costs[t]!), 0)));
           mass[x[about]!]! += weight[s]!;
-          told[x[about]!]! += weight[s]! * Math.exp(-away);
+          released[x[about]!]! += weight[s]! * Math.exp(-away);
         });
-        const odds = [...mass.keys()].filter((v) => mass[v]! > 0).map((v) => Math.log(told[v]! / mass[v]!));
+        const odds = [...mass.keys()].filter((v) => mass[v]! > 0).map((v) => Math.log(released[v]! / mass[v]!));
         const gain = odds.length > 0 ? Math.max(...odds) - Math.min(...odds) : 0;
         expect(gain).toBeLessThanOrEqual(most + 1e-9);
         if (most > 0) closest = Math.max(closest, gain / most);
@@ -321,18 +322,18 @@ describe('leaps over several steps', () => {
 describe('leaps over long and short spells', () => {
   /** Least over leaps at every step from one end, as the recursion is written. */
   function flows(costs: Float64Array, leaps: readonly { steps: number; carried: (x: number) => number }[]): Float64Array {
-    const told = new Float64Array(costs.length);
+    const released = new Float64Array(costs.length);
     for (let t = 1; t < costs.length; t++) {
       let least = Number.POSITIVE_INFINITY;
       let between = 0;
       let k = 1;
       for (const { steps, carried } of leaps) {
         for (; k < steps; k++) between += costs[t - k] ?? 0;
-        least = Math.min(least, between + (t >= steps ? carried(told[t - steps]! + costs[t - steps]!) : 0));
+        least = Math.min(least, between + (t >= steps ? carried(released[t - steps]! + costs[t - steps]!) : 0));
       }
-      told[t] = least;
+      released[t] = least;
     }
-    return told;
+    return released;
   }
 
   it('the result equals the written recursion, and is never below it', () => {
@@ -352,19 +353,19 @@ describe('leaps over long and short spells', () => {
         from += steps;
         return spell;
       });
-      const { pairs: _, ...informed } = informedLaw([m]);
-      const law = k % 2 ? informed : uninformedLaw(m, { stationary: stationaryOf(m)! });
-      const side = (way: 'backward' | 'forward') => [
-        { steps: 1, carried: law[way] },
-        ...law.far!.map((far) => ({ steps: far.steps, carried: far[way] })),
+      const { pairs: _, ...informed } = informedTransitions([m]);
+      const transition = k % 2 ? informed : uninformedTransitions(m, { stationary: stationaryDistribution(m)! });
+      const side = (direction: 'backward' | 'forward') => [
+        { steps: 1, carried: transition[direction] },
+        ...transition.far!.map((far) => ({ steps: far.steps, carried: far[direction] })),
       ];
       const costs = eachStep(list);
       const past = flows(costs, side('backward'));
       const future = flows(costs.toReversed(), side('forward')).reverse();
       const plain = costs.reduce((most, cost, t) => Math.max(most, past[t]! + cost + future[t]!), 0);
-      const said = chainLeakage(chainOf(list, [law]), list);
-      expect(said).toBeGreaterThanOrEqual(plain * (1 - 1e-12));
-      expect(said).toBeLessThanOrEqual(plain * (1 + 1e-3) + 1e-12);
+      const bounded = chainLeakage(chainOf(list, [transition]), list);
+      expect(bounded).toBeGreaterThanOrEqual(plain * (1 - 1e-12));
+      expect(bounded).toBeLessThanOrEqual(plain * (1 + 1e-3) + 1e-12);
     }
   });
 });
@@ -373,14 +374,16 @@ describe('the stationary distribution of a chain', () => {
   it('every entry of the stationary distribution is correct within its stated error', () => {
     fc.assert(
       fc.property(matrices([2, 3, 5, 8]), (m) => {
-        const found = stationaryOf(m);
+        const found = stationaryDistribution(m);
         if (!found) return;
-        const { law, relative } = found;
+        const { distribution: transition, relative } = found;
         expect(relative).toBeLessThan(1e-11);
-        for (const [j, x] of law.entries()) expect(m.reduce((sum, row, i) => sum + law[i]! * row[j]!, 0)).toBeCloseTo(x, 12);
-        const back = backwardOf(m, found);
+        for (const [j, x] of transition.entries())
+          expect(m.reduce((sum, row, i) => sum + transition[i]! * row[j]!, 0)).toBeCloseTo(x, 12);
+        const back = backwardTransitions(m, found);
         for (const [now, row] of back.entries())
-          for (const [before, x] of row.entries()) expect(x * law[now]!).toBeCloseTo(law[before]! * m[before]![now]!, 12);
+          for (const [before, x] of row.entries())
+            expect(x * transition[now]!).toBeCloseTo(transition[before]! * m[before]![now]!, 12);
       }),
     );
   });
@@ -390,24 +393,24 @@ describe('the stationary distribution of a chain', () => {
       [1 - 1e-9, 1e-9],
       [0.5, 0.5],
     ];
-    expect(stationaryOf(m)!.law[1]! / (2e-9 / (1 + 2e-9))).toBeCloseTo(1, 12);
+    expect(stationaryDistribution(m)!.distribution[1]! / (2e-9 / (1 + 2e-9))).toBeCloseTo(1, 12);
   });
 
   it('a chain with an absorbing or unreachable state has no stationary distribution', () => {
     expect(
-      stationaryOf([
+      stationaryDistribution([
         [1, 0],
         [0.5, 0.5],
       ]),
     ).toBeUndefined();
     expect(
-      stationaryOf([
+      stationaryDistribution([
         [0.5, 0.5],
         [0, 1],
       ]),
     ).toBeUndefined();
     expect(
-      stationaryOf([
+      stationaryDistribution([
         [1, 0],
         [0, 1],
       ]),
@@ -420,7 +423,7 @@ describe('the stationary distribution of a chain', () => {
       [0.8, 0.2],
       [0.3, 0.7],
     ];
-    const over = { forward: carriedBy(m), backward: carriedBy(backwardOf(m, stationaryOf(m)!)) };
+    const over = { forward: lossFunction(m), backward: lossFunction(backwardTransitions(m, stationaryDistribution(m)!)) };
     expect([...temporalLeakage(new Float64Array(4).fill(0.5), over).leakage]).toEqual(
       [0.937062, 1.12961, 1.12961, 0.937062].map((x) => expect.closeTo(x, 6)),
     );
@@ -432,19 +435,23 @@ const symmetric = (p: number): Matrix => [
   [p, 1 - p],
   [1 - p, p],
 ];
-const amplifier = (m: Matrix, steps: number, laws: 'informed' | 'uninformed', window = 1) => {
+const amplifier = (m: Matrix, steps: number, transitions: 'informed' | 'uninformed', window = 1) => {
   const d = logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0);
   return chainAmplifier({
     name: 'chain',
     first: 0,
     last: steps - 1,
     order: slicingOf('week', 'd'),
-    laws: [laws === 'informed' ? informedLaw([m]) : uninformedLaw(m, { stationary: stationaryOf(m)! })],
+    transitions: [
+      transitions === 'informed'
+        ? informedTransitions([m])
+        : uninformedTransitions(m, { stationary: stationaryDistribution(m)! }),
+    ],
     logOdds: d,
     gaps: false,
     window,
     assumptions: [],
-    how: '',
+    method: '',
     alone: true,
   });
 };
@@ -509,9 +516,9 @@ describe('the noise of a chain', () => {
 describe('the leakage of windows without an end', () => {
   it('the leakage without an end is at least that of a window in a long chain, and counts every step of the window', () => {
     for (const window of [1, 2, 5]) {
-      const chain = { first: 1, last: 400, laws: [oddsLaw(Math.log(9))], gaps: false, window };
+      const chain = { first: 1, last: 400, transitions: [oddsRatioTransitions(Math.log(9))], gaps: false, window };
       const found = chainLeakage(chain, [{ from: 1, to: 400, cost: 0.1 }]);
-      const steady = steadyLeakage(chain, 0.1);
+      const steady = steadyChainLeakage(chain, 0.1);
       expect(steady).toBeCloseTo(found, 6);
     }
   });

@@ -1,17 +1,17 @@
 import { addUp, mulUp } from '../../../base/exact/outward.js';
-import { type Carried, type Over, supremum } from '../temporal/temporal.js';
-import type { PairLaw } from './pair-law.js';
+import { type LossFunction, type LossFunctions, supremum } from '../temporal/temporal.js';
+import type { PairTransitions } from './pair-law.js';
 import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
 
 /**
  * Chain of steps, of which everybody goes through some: costs of one step reach the others through its neighbours
  * (chain.proof.md).
  */
-export interface Chain {
+export interface StepChain {
   readonly first: number;
   readonly last: number;
   /** Transitions that may be the true ones, each with the push through one step in both directions. */
-  readonly laws: readonly ChainLaw[];
+  readonly transitions: readonly ChainTransitions[];
   /** Set if somebody may have skipped steps; consecutive steps of such a person are then neighbours. */
   readonly gaps: boolean;
   /** Number of consecutive steps that form one secret. */
@@ -19,13 +19,13 @@ export interface Chain {
 }
 
 /** Push through one step; and through several at once, where that is less than step by step. */
-export interface ChainLaw extends Over {
-  readonly far?: readonly (Over & { readonly steps: number })[];
+export interface ChainTransitions extends LossFunctions {
+  readonly far?: readonly (LossFunctions & { readonly steps: number })[];
   /**
    * Bounds for every two values separately, if there are few: another bound without gaps for windows of one step; the lesser
    * counts.
    */
-  readonly pairs?: PairLaw;
+  readonly pairs?: PairTransitions;
 }
 
 /** Cost of each step in a range. */
@@ -39,11 +39,11 @@ export interface Spell {
  * Upper bound on the leakage of the worst step, or window of steps. `spells` cover the chain in order; time is linear in their
  * number, not in the steps.
  */
-export function chainLeakage({ laws, gaps, window }: Chain, spells: readonly Spell[]): number {
-  return laws.reduce((most, law) => {
-    const whole = worstUnder(law, spells, gaps, window);
-    if (!(whole > most) || gaps || window > 1 || !law.pairs) return Math.max(most, whole);
-    return Math.max(most, Math.min(whole, pairLeakage(law.pairs, spells)));
+export function chainLeakage({ transitions, gaps, window }: StepChain, spells: readonly Spell[]): number {
+  return transitions.reduce((most, transition) => {
+    const whole = worstUnder(transition, spells, gaps, window);
+    if (!(whole > most) || gaps || window > 1 || !transition.pairs) return Math.max(most, whole);
+    return Math.max(most, Math.min(whole, pairLeakage(transition.pairs, spells)));
   }, 0);
 }
 
@@ -51,13 +51,16 @@ export function chainLeakage({ laws, gaps, window }: Chain, spells: readonly Spe
  * Upper bound on the leakage of any step, or window, if every step spends `cost`, for any number of steps; Infinity if there is
  * none.
  */
-export function steadyLeakage({ laws, gaps, window }: Chain, cost: number): number {
+export function steadyChainLeakage({ transitions, gaps, window }: StepChain, cost: number): number {
   const own = mulUp(window, cost);
-  return laws.reduce((most, law) => {
-    const [past, future] = [levelOf(cost, leapsOf(law, 'backward', gaps)), levelOf(cost, leapsOf(law, 'forward', gaps))];
+  return transitions.reduce((most, transition) => {
+    const [past, future] = [
+      levelOf(cost, leapsOf(transition, 'backward', gaps)),
+      levelOf(cost, leapsOf(transition, 'forward', gaps)),
+    ];
     const whole = addUp(own, addUp(past, future));
-    if (!(whole > most) || gaps || window > 1 || !law.pairs) return Math.max(most, whole);
-    return Math.max(most, Math.min(whole, steadyPairLeakage(law.pairs, cost)));
+    if (!(whole > most) || gaps || window > 1 || !transition.pairs) return Math.max(most, whole);
+    return Math.max(most, Math.min(whole, steadyPairLeakage(transition.pairs, cost)));
   }, 0);
 }
 
@@ -87,22 +90,22 @@ const fullAt = ({ near, most, cost }: Flow): number => {
 /** Push over several steps at once in one direction, and their number. */
 interface Leap {
   readonly steps: number;
-  readonly carried: Carried;
+  readonly carried: LossFunction;
 }
 
-const leapsOf = (law: ChainLaw, side: keyof Over, gaps: boolean): readonly Leap[] => [
-  { steps: 1, carried: law[side] },
-  ...(gaps ? [] : (law.far ?? []).map((far) => ({ steps: far.steps, carried: far[side] }))),
+const leapsOf = (transition: ChainTransitions, side: keyof LossFunctions, gaps: boolean): readonly Leap[] => [
+  { steps: 1, carried: transition[side] },
+  ...(gaps ? [] : (transition.far ?? []).map((far) => ({ steps: far.steps, carried: far[side] }))),
 ];
 
-function along(spells: readonly Spell[], leaps: readonly Leap[], gaps: boolean): readonly Flow[] {
+function flowsAlong(spells: readonly Spell[], leaps: readonly Leap[], gaps: boolean): readonly Flow[] {
   const latest = new Latest(leaps.at(-1)!.steps);
   let flow = 0;
   return spells.map(({ from, to, cost }) => {
     const steps = to - from + 1;
     const next = (): number => {
       latest.push(flow, cost);
-      return gaps ? Math.max(flow, leaps[0]!.carried(addUp(flow, cost))) : reachedOver(leaps, latest);
+      return gaps ? Math.max(flow, leaps[0]!.carried(addUp(flow, cost))) : leastOverLeaps(leaps, latest);
     };
     const near: number[] = [flow];
     // In a long spell the bound has become constant long before the largest leakage.
@@ -155,7 +158,7 @@ class Latest {
 }
 
 /** Least bound over all leaps: the costs of the steps in between, plus the push of everything before them. */
-function reachedOver(leaps: readonly Leap[], latest: Latest): number {
+function leastOverLeaps(leaps: readonly Leap[], latest: Latest): number {
   let least = Number.POSITIVE_INFINITY;
   let between = 0;
   let k = 0;
@@ -206,11 +209,11 @@ const levelOf = (cost: number, leaps: readonly Leap[]): number =>
     return Math.min(least, addUp(mulUp(steps - 1, cost), carried(all)));
   }, Number.POSITIVE_INFINITY);
 
-function worstUnder(law: ChainLaw, spells: readonly Spell[], gaps: boolean, window: number): number {
+function worstUnder(transition: ChainTransitions, spells: readonly Spell[], gaps: boolean, window: number): number {
   const [start, end] = [spells[0]!.from, spells.at(-1)!.to];
   const width = Math.min(window, end - start + 1);
-  const past = along(spells, leapsOf(law, 'backward', gaps), gaps);
-  const future = along(mirrored(spells), leapsOf(law, 'forward', gaps), gaps).toReversed();
+  const past = flowsAlong(spells, leapsOf(transition, 'backward', gaps), gaps);
+  const future = flowsAlong(mirrored(spells), leapsOf(transition, 'forward', gaps), gaps).toReversed();
   const spellAt = (t: number): number => {
     let [low, high] = [0, spells.length - 1];
     while (low < high) {

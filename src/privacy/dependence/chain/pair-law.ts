@@ -13,22 +13,26 @@ export interface StepTables {
 export interface PairLeap {
   readonly steps: number;
   /** tanh(D/4), rounded up: one row for each pair of values here, one column for each pair there. */
-  readonly passing: Float64Array;
+  readonly contraction: Float64Array;
 }
 
 /** Odds ratios for every two values here and two there, instead of one D, the largest of all (chain.proof.md, "Pair by pair"). */
-export interface PairLaw {
+export interface PairTransitions {
   readonly pairs: number;
   /** One step first, then further ones. */
   readonly backward: readonly PairLeap[];
   readonly forward: readonly PairLeap[];
 }
 
-export function pairLaw(all: readonly StepTables[]): PairLaw {
+export function pairTransitions(all: readonly StepTables[]): PairTransitions {
   const states = all[0]!.tables[0]!.rows.length;
   const pairs = (states * (states - 1)) / 2;
-  const backward = all.map(({ steps, tables }) => ({ steps, passing: passingOf(tables, states, pairs) }));
-  return { pairs, backward, forward: backward.map(({ steps, passing }) => ({ steps, passing: turned(passing, pairs) })) };
+  const backward = all.map(({ steps, tables }) => ({ steps, contraction: passingOf(tables, states, pairs) }));
+  return {
+    pairs,
+    backward,
+    forward: backward.map(({ steps, contraction }) => ({ steps, contraction: turned(contraction, pairs) })),
+  };
 }
 
 /** Rows: two values after the steps. Columns: two values before them. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { informedLaw } from './chain-law.js';
-import { chainLeakage, type Spell, steadyLeakage } from './chain-leakage.js';
-import { type PairLaw, pairLaw } from './pair-law.js';
+import { informedTransitions } from './chain-law.js';
+import { chainLeakage, type Spell, steadyChainLeakage } from './chain-leakage.js';
+import { type PairTransitions, pairTransitions } from './pair-law.js';
 import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
 
 type Matrix = readonly (readonly number[])[];
@@ -20,15 +20,15 @@ const rowsOf = (weights: readonly (readonly number[])[]): Matrix =>
     return row.map((x) => x / total);
   });
 const each = (costs: readonly number[]): Spell[] => costs.map((cost, t) => ({ from: t, to: t, cost }));
-const chainOf = (law: ReturnType<typeof informedLaw>, last: number) => ({
+const chainOf = (transitions: ReturnType<typeof informedTransitions>, last: number) => ({
   first: 0,
   last,
-  laws: [law],
+  transitions: [transitions],
   gaps: false,
   window: 1,
 });
 const withoutPairs = (m: Matrix) => {
-  const { pairs: _, ...rest } = informedLaw([m]);
+  const { pairs: _, ...rest } = informedTransitions([m]);
   return rest;
 };
 
@@ -49,31 +49,33 @@ describe('bounds for each pair of values', () => {
       const m = rowsOf(Array.from({ length: n }, () => Array.from({ length: n }, () => 0.02 + random() ** 3)));
       const spells = each(Array.from({ length: 6 }, () => Math.floor(random() * 4) / 3));
       const whole = chainLeakage(chainOf(withoutPairs(m), 5), spells);
-      const said = chainLeakage(chainOf(informedLaw([m]), 5), spells);
-      expect(said).toBeLessThanOrEqual(whole);
-      if (n === 2) expect(said).toBeCloseTo(whole, 9);
-      if (said < 0.99 * whole) gains++;
+      const bounded = chainLeakage(chainOf(informedTransitions([m]), 5), spells);
+      expect(bounded).toBeLessThanOrEqual(whole);
+      if (n === 2) expect(bounded).toBeCloseTo(whole, 9);
+      if (bounded < 0.99 * whole) gains++;
     }
     expect(gains).toBeGreaterThan(20);
   });
 
   it('the bounds by pairs for long spells equal those of single steps, and are below the one without an end', () => {
-    const law = informedLaw([uneven]).pairs!;
+    const transitions = informedTransitions([uneven]).pairs!;
     for (const cost of [0.01, 0.1, 1]) {
-      const long = pairLeakage(law, [{ from: 0, to: 99_999, cost }]);
-      const short = pairLeakage(law, each(new Array<number>(900).fill(cost)));
+      const long = pairLeakage(transitions, [{ from: 0, to: 99_999, cost }]);
+      const short = pairLeakage(transitions, each(new Array<number>(900).fill(cost)));
       expect(long).toBeGreaterThanOrEqual(short * (1 - 1e-12));
       expect(long / short).toBeLessThan(1 + 1e-3);
-      expect(steadyPairLeakage(law, cost) / long).toBeCloseTo(1, 6);
-      expect(steadyLeakage(chainOf(informedLaw([uneven]), 9), cost)).toBeLessThanOrEqual(steadyPairLeakage(law, cost));
+      expect(steadyPairLeakage(transitions, cost) / long).toBeCloseTo(1, 6);
+      expect(steadyChainLeakage(chainOf(informedTransitions([uneven]), 9), cost)).toBeLessThanOrEqual(
+        steadyPairLeakage(transitions, cost),
+      );
     }
     // Spell after one with a larger cost, and a spell without cost.
     const [dear, cheap, none] = [1, 0.05, 0];
     const spells = [dear, cheap, none, cheap].map((cost, k) => ({ from: 700 * k, to: 700 * k + 699, cost }));
     const plain = each(spells.flatMap(({ cost }) => new Array<number>(700).fill(cost)));
-    const [said, found] = [pairLeakage(law, spells), pairLeakage(law, plain)];
-    expect(said).toBeGreaterThanOrEqual(found * (1 - 1e-12));
-    expect(said / found).toBeLessThan(1 + 1e-3);
+    const [bounded, found] = [pairLeakage(transitions, spells), pairLeakage(transitions, plain)];
+    expect(bounded).toBeGreaterThanOrEqual(found * (1 - 1e-12));
+    expect(bounded / found).toBeLessThan(1 + 1e-3);
   });
 
   it('the bounds by pairs are infinite if nothing is forgotten, and the other bound applies', () => {
@@ -83,8 +85,8 @@ describe('bounds for each pair of values', () => {
       [1, 0, 0],
     ];
     const spells = [{ from: 0, to: 9, cost: 0.5 }];
-    expect(chainLeakage(chainOf(informedLaw([ring]), 9), spells)).toBeCloseTo(5, 9);
-    expect(steadyLeakage(chainOf(informedLaw([ring]), 9), 0.5)).toBe(Number.POSITIVE_INFINITY);
+    expect(chainLeakage(chainOf(informedTransitions([ring]), 9), spells)).toBeCloseTo(5, 9);
+    expect(steadyChainLeakage(chainOf(informedTransitions([ring]), 9), 0.5)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('a declared backward matrix is read from the true end of the chain', () => {
@@ -96,8 +98,8 @@ describe('bounds for each pair of values', () => {
     ]);
     const back = m.map((_, j) => m.map((row) => row[j]!));
     const spells = each([0.2, 0, 0.7, 0, 0.1]);
-    const alone = chainLeakage(chainOf(informedLaw([m]), 4), spells);
-    expect(chainLeakage(chainOf(informedLaw([m], [back]), 4), spells)).toBeCloseTo(alone, 9);
+    const alone = chainLeakage(chainOf(informedTransitions([m]), 4), spells);
+    expect(chainLeakage(chainOf(informedTransitions([m], [back]), 4), spells)).toBeCloseTo(alone, 9);
   });
 });
 
@@ -127,16 +129,16 @@ function attacked(bound: (m: Matrix, costs: readonly number[]) => number, models
     };
     const gain = ({ start, aims, about, known, seen, values }: typeof at): number => {
       const mass = [0, 0];
-      const told = [0, 0];
+      const released = [0, 0];
       for (const x of states) {
         const v = values.indexOf(x[about]!);
         if (v < 0 || x.some((s, t) => t !== about && known[t] && s !== states[seen]![t])) continue;
         const p = start[x[0]!]! * x.slice(1).reduce((q, s, t) => q * m[x[t]!]![s]!, 1);
         const away = Math.min(...aims.map((aim) => states[aim]!.reduce((sum, s, t) => sum + (s === x[t] ? 0 : costs[t]!), 0)));
         mass[v]! += p;
-        told[v]! += p * Math.exp(-away);
+        released[v]! += p * Math.exp(-away);
       }
-      return Math.abs(Math.log(told[0]! / mass[0]! / (told[1]! / mass[1]!)));
+      return Math.abs(Math.log(released[0]! / mass[0]! / (released[1]! / mass[1]!)));
     };
     let best = gain(at);
     for (let k = 0; k < tries; k++) {
@@ -160,25 +162,29 @@ function attacked(bound: (m: Matrix, costs: readonly number[]) => number, models
 describe('hill-climbing attacks on the bounds by pairs', () => {
   /** FUGU_MODELS=100000 is the long run. */
   const models = Number(process.env.FUGU_MODELS ?? 10_000);
-  const said = (law: (m: Matrix) => PairLaw) => (m: Matrix, costs: readonly number[]) => pairLeakage(law(m), each(costs));
+  const bounded = (transitions: (m: Matrix) => PairTransitions) => (m: Matrix, costs: readonly number[]) =>
+    pairLeakage(transitions(m), each(costs));
 
   it('no start, no knowledge and no release leaks more than the bound', () => {
     const { violations, closest } = attacked(
-      said((m) => informedLaw([m]).pairs!),
+      bounded((m) => informedTransitions([m]).pairs!),
       models,
     );
     expect(violations).toBe(0);
     expect(closest).toBeGreaterThan(0.95);
   });
 
-  const one = (m: Matrix) => pairLaw([{ steps: 1, tables: [{ rows: m, relative: 0 }] }]);
-  it.each<[string, (m: Matrix) => PairLaw]>([
+  const one = (m: Matrix) => pairTransitions([{ steps: 1, tables: [{ rows: m, relative: 0 }] }]);
+  it.each<[string, (m: Matrix) => PairTransitions]>([
     [
       'what the same two values pass to one another, and no others',
       (m) => {
         const { pairs, backward, forward } = one(m);
-        const same = (leaps: PairLaw['forward']) =>
-          leaps.map(({ steps, passing }) => ({ steps, passing: passing.map((x, at) => (at % (pairs + 1) === 0 ? x : 0)) }));
+        const same = (leaps: PairTransitions['forward']) =>
+          leaps.map(({ steps, contraction }) => ({
+            steps,
+            contraction: contraction.map((x, at) => (at % (pairs + 1) === 0 ? x : 0)),
+          }));
         return { pairs, backward: same(backward), forward: same(forward) };
       },
     ],
@@ -186,8 +192,8 @@ describe('hill-climbing attacks on the bounds by pairs', () => {
       'half of what passes',
       (m) => {
         const { pairs, backward, forward } = one(m);
-        const half = (leaps: PairLaw['forward']) =>
-          leaps.map(({ steps, passing }) => ({ steps, passing: passing.map((x) => x / 2) }));
+        const half = (leaps: PairTransitions['forward']) =>
+          leaps.map(({ steps, contraction }) => ({ steps, contraction: contraction.map((x) => x / 2) }));
         return { pairs, backward: half(backward), forward: half(forward) };
       },
     ],
@@ -195,10 +201,10 @@ describe('hill-climbing attacks on the bounds by pairs', () => {
       'two steps for the price of one',
       (m) => {
         const square = m.map((row) => m.map((_, j) => row.reduce((sum, x, k) => sum + x * m[k]![j]!, 0)));
-        return pairLaw([{ steps: 1, tables: [{ rows: square, relative: 0 }] }]);
+        return pairTransitions([{ steps: 1, tables: [{ rows: square, relative: 0 }] }]);
       },
     ],
   ])('the attack breaks a bound with %s', (_, wrong) => {
-    expect(attacked(said(wrong), 10_000).violations).toBeGreaterThan(0);
+    expect(attacked(bounded(wrong), 10_000).violations).toBeGreaterThan(0);
   });
 });

@@ -1,9 +1,9 @@
 import { addUp, artanhUp, mulUp, tanhUp } from '../../../base/exact/outward.js';
 import type { Spell } from './chain-leakage.js';
-import type { PairLaw, PairLeap } from './pair-law.js';
+import type { PairLeap, PairTransitions } from './pair-law.js';
 
 /** Bound on the privacy loss between every two values of a step. */
-type Told = Float64Array;
+type PairLosses = Float64Array;
 
 /** Number of steps of a spell that are computed singly from either end; those in between have a constant bound. */
 const lookedAt = 512;
@@ -14,11 +14,11 @@ const mostSteps = 50_000;
  * Upper bound on the leakage of the worst step for an attacker who may know other steps, separately for each pair of values.
  * Infinity if it does not apply.
  */
-export function pairLeakage(law: PairLaw, spells: readonly Spell[]): number {
+export function pairLeakage(transitions: PairTransitions, spells: readonly Spell[]): number {
   const looked = spells.reduce((n, { from, to }) => n + Math.min(lookedAt, to - from + 1), 0);
-  if (law.pairs === 0 || looked > mostSteps) return Number.POSITIVE_INFINITY;
-  const past = along(spells, law.backward, law.pairs);
-  const future = along(spells.toReversed(), law.forward, law.pairs).reverse();
+  if (transitions.pairs === 0 || looked > mostSteps) return Number.POSITIVE_INFINITY;
+  const past = flowsAlong(spells, transitions.backward, transitions.pairs);
+  const future = flowsAlong(spells.toReversed(), transitions.forward, transitions.pairs).reverse();
   let worst = 0;
   spells.forEach(({ from, to, cost }, s) => {
     const steps = to - from + 1;
@@ -37,14 +37,14 @@ export function pairLeakage(law: PairLaw, spells: readonly Spell[]): number {
  * Upper bound on the leakage of any step if every step spends `cost`, for any number of steps; not below the bound for a finite
  * number.
  */
-export function steadyPairLeakage({ pairs, backward, forward }: PairLaw, cost: number): number {
+export function steadyPairLeakage({ pairs, backward, forward }: PairTransitions, cost: number): number {
   if (pairs === 0) return Number.POSITIVE_INFINITY;
   const start = new Float64Array(pairs);
-  const told = mostTogether(levelOf(start, cost, backward), levelOf(start, cost, forward));
-  return mulUp(addUp(cost, told), 1 + 1e-9);
+  const losses = mostTogether(levelOf(start, cost, backward), levelOf(start, cost, forward));
+  return mulUp(addUp(cost, losses), 1 + 1e-9);
 }
 
-function mostTogether(a: Told, b: Told): number {
+function mostTogether(a: PairLosses, b: PairLosses): number {
   let most = 0;
   for (let k = 0; k < a.length; k++) most = Math.max(most, addUp(a[k]!, b[k]!));
   return most;
@@ -52,15 +52,15 @@ function mostTogether(a: Told, b: Told): number {
 
 /** Bounds on the message into the steps of a spell from one side; the first steps singly, in the direction of the message. */
 interface Flow {
-  readonly near: readonly Told[];
+  readonly near: readonly PairLosses[];
   /** Upper bound for all later steps. */
-  readonly most: Told;
+  readonly most: PairLosses;
 }
-const reaching = ({ near, most }: Flow, k: number): Told => near[k] ?? most;
+const reaching = ({ near, most }: Flow, k: number): PairLosses => near[k] ?? most;
 
 /** Step as the source of a leap: the message it received and its own cost. */
 interface Source {
-  readonly told: Told;
+  readonly losses: PairLosses;
   readonly cost: number;
   /** tanh(B/4) of each pair, rounded up. */
   readonly sent: Float64Array;
@@ -68,25 +68,25 @@ interface Source {
   readonly whole: number;
 }
 
-function sourceOf(told: Told, cost: number): Source {
-  const sent = new Float64Array(told.length);
+function sourceOf(losses: PairLosses, cost: number): Source {
+  const sent = new Float64Array(losses.length);
   let whole = 0;
-  for (let k = 0; k < told.length; k++) {
-    const effect = addUp(told[k]!, cost);
-    if (effect > whole) whole = effect;
-    sent[k] = tanhUp(effect / 4);
+  for (let k = 0; k < losses.length; k++) {
+    const loss = addUp(losses[k]!, cost);
+    if (loss > whole) whole = loss;
+    sent[k] = tanhUp(loss / 4);
   }
-  return { told, cost, sent, whole };
+  return { losses, cost, sent, whole };
 }
 
-function along(spells: readonly Spell[], leaps: readonly PairLeap[], pairs: number): Flow[] {
+function flowsAlong(spells: readonly Spell[], leaps: readonly PairLeap[], pairs: number): Flow[] {
   const farthest = leaps.at(-1)!.steps;
   const reach = reacher(leaps, pairs);
-  let told: Told = new Float64Array(pairs);
+  let losses: PairLosses = new Float64Array(pairs);
   // Latest steps, newest first. Before the chain begins both cost and message are zero.
-  const before = new Array<Source>(farthest).fill(sourceOf(told, 0));
-  const next = (cost: number): Told => {
-    before.unshift(sourceOf(told, cost));
+  const before = new Array<Source>(farthest).fill(sourceOf(losses, 0));
+  const next = (cost: number): PairLosses => {
+    before.unshift(sourceOf(losses, cost));
     before.pop();
     return reach(before);
   };
@@ -95,52 +95,52 @@ function along(spells: readonly Spell[], leaps: readonly PairLeap[], pairs: numb
     // The fixed point is valid once no step in reach of a leap spent more, or received a larger message.
     const level = () =>
       levelOf(
-        before.reduce((most, source) => larger(most, source.told), told),
+        before.reduce((most, source) => larger(most, source.losses), losses),
         cost,
         leaps,
       );
     const ready = () => before.every((source) => source.cost <= cost);
-    const near: Told[] = [told];
+    const near: PairLosses[] = [losses];
     // In a long spell the bound has become constant long before the largest leakage.
     let most = steps > 8 * lookedAt && ready() ? level() : undefined;
     while (near.length < Math.min(steps, lookedAt) && !most) {
       const now = next(cost);
-      const still = settled(now, told);
-      told = now;
+      const still = settled(now, losses);
+      losses = now;
       near.push(now);
       if (still && near.length < steps && ready()) most = level();
     }
     if (near.length < steps) {
       most ??= level();
-      told = most;
+      losses = most;
       before.fill(sourceOf(most, cost));
     }
-    const flow = { near, most: most ?? told };
-    told = next(cost);
+    const flow = { near, most: most ?? losses };
+    losses = next(cost);
     return flow;
   });
 }
 
-const settled = (now: Told, before: Told): boolean => now.every((x, k) => Math.abs(x - before[k]!) <= 1e-13 * x);
-const larger = (a: Told, b: Told): Told => a.map((x, k) => Math.max(x, b[k]!));
+const settled = (now: PairLosses, before: PairLosses): boolean => now.every((x, k) => Math.abs(x - before[k]!) <= 1e-13 * x);
+const larger = (a: PairLosses, b: PairLosses): PairLosses => a.map((x, k) => Math.max(x, b[k]!));
 
 /**
  * Least over leaps of the costs in between plus push(B, D) of the step before, the largest over pairs of values there
  * (chain.proof.md, "Pair by pair"). Starts with the last best leap and skips those that cannot be smaller.
  */
-function reacher(leaps: readonly PairLeap[], pairs: number): (before: readonly Source[]) => Told {
-  const tables = leaps.map(({ passing }) => passing);
-  const told = leaps.map(() => new Int32Array(pairs));
+function reacher(leaps: readonly PairLeap[], pairs: number): (before: readonly Source[]) => PairLosses {
+  const tables = leaps.map(({ contraction }) => contraction);
+  const losses = leaps.map(() => new Int32Array(pairs));
   const first = new Int32Array(pairs);
   const between = new Float64Array(leaps.length);
-  const paid = new Float64Array(leaps.length);
+  const tanhSpent = new Float64Array(leaps.length);
   return (before) => {
     let k = 0;
     let spent = 0;
     leaps.forEach(({ steps }, leap) => {
       for (; k < steps - 1; k++) spent = addUp(spent, before[k]!.cost);
       between[leap] = spent;
-      paid[leap] = Math.tanh(spent / 4);
+      tanhSpent[leap] = Math.tanh(spent / 4);
     });
     const sources = leaps.map(({ steps }) => before[steps - 1]!);
     const least = new Float64Array(pairs);
@@ -156,12 +156,15 @@ function reacher(leaps: readonly PairLeap[], pairs: number): (before: readonly S
         const passing = tables[leap]!;
         if (turn >= 0) {
           // tanh((a - b)/4) from tanh(a/4) and tanh(b/4): what is left of the least so far.
-          const last = told[leap]![row]!;
-          if (paid[leap]! >= limit || passing[at + last]! * sent[last]! * (1 - paid[leap]! * limit) >= limit - paid[leap]!)
+          const last = losses[leap]![row]!;
+          if (
+            tanhSpent[leap]! >= limit ||
+            passing[at + last]! * sent[last]! * (1 - tanhSpent[leap]! * limit) >= limit - tanhSpent[leap]!
+          )
             continue;
         }
         const where = strongest(passing, at, sent);
-        told[leap]![row] = where;
+        losses[leap]![row] = where;
         const up = mulUp(passing[at + where]!, sent[where]!);
         const now = addUp(between[leap]!, up < 1 ? Math.min(whole, mulUp(4, artanhUp(up))) : whole);
         if (!(now < found)) continue;
@@ -196,13 +199,13 @@ const margins = [0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1];
  * Upper bounds on all later messages at this cost, once no message exceeds them; verified by evaluation. Infinity if none are
  * found.
  */
-function levelOf(start: Told, cost: number, leaps: readonly PairLeap[]): Told {
+function levelOf(start: PairLosses, cost: number, leaps: readonly PairLeap[]): PairLosses {
   const farthest = leaps.at(-1)!.steps;
   const reach = reacher(leaps, start.length);
-  const after = (told: Told): Told => reach(new Array<Source>(farthest).fill(sourceOf(told, cost)));
-  const holds = (told: Told): boolean => {
-    const next = after(told);
-    return next.every((x, k) => x <= told[k]!);
+  const after = (losses: PairLosses): PairLosses => reach(new Array<Source>(farthest).fill(sourceOf(losses, cost)));
+  const holds = (losses: PairLosses): boolean => {
+    const next = after(losses);
+    return next.every((x, k) => x <= losses[k]!);
   };
   let level = start;
   for (let k = 0; k < 400; k++) {

@@ -1,6 +1,6 @@
 /** Distribution whose entries have at most the given relative error. */
-export interface Stationary {
-  readonly law: Float64Array;
+export interface StationaryDistribution {
+  readonly distribution: Float64Array;
   readonly relative: number;
 }
 
@@ -8,7 +8,7 @@ export interface Stationary {
  * Stationary distribution by elimination without subtraction (Grassmann, Taksar and Heyman), accurate in every entry; undefined
  * if some state cannot reach all others (chain.proof.md).
  */
-export function stationaryOf(transition: readonly (readonly number[])[]): Stationary | undefined {
+export function stationaryDistribution(transition: readonly (readonly number[])[]): StationaryDistribution | undefined {
   const n = transition.length;
   const p = transition.map((row) => Float64Array.from(row));
   for (let k = n - 1; k > 0; k--) {
@@ -20,18 +20,21 @@ export function stationaryOf(transition: readonly (readonly number[])[]): Statio
       for (let j = 0; j < k; j++) if (j !== i) p[i]![j]! += p[i]![k]! * p[k]![j]!;
     }
   }
-  const law = new Float64Array(n);
-  law[0] = 1;
-  for (let k = 1; k < n; k++) for (let i = 0; i < k; i++) law[k]! += law[i]! * p[i]![k]!;
-  const total = law.reduce((a, b) => a + b, 0);
-  if (!(total > 0) || !Number.isFinite(total) || law.some((x) => !(x > 0))) return undefined;
-  return { law: law.map((x) => x / total), relative: 4 * n * n * (n + 6) * 2 ** -53 };
+  const distribution = new Float64Array(n);
+  distribution[0] = 1;
+  for (let k = 1; k < n; k++) for (let i = 0; i < k; i++) distribution[k]! += distribution[i]! * p[i]![k]!;
+  const total = distribution.reduce((a, b) => a + b, 0);
+  if (!(total > 0) || !Number.isFinite(total) || distribution.some((x) => !(x > 0))) return undefined;
+  return { distribution: distribution.map((x) => x / total), relative: 4 * n * n * (n + 6) * 2 ** -53 };
 }
 
 /** P(state before | state now) of the stationary chain. */
-export function backwardOf(transition: readonly ArrayLike<number>[], { law }: Stationary): readonly Float64Array[] {
+export function backwardTransitions(
+  transition: readonly ArrayLike<number>[],
+  { distribution }: StationaryDistribution,
+): readonly Float64Array[] {
   return transition.map((_, now) => {
-    const weights = Float64Array.from(transition, (row, before) => law[before]! * row[now]!);
+    const weights = Float64Array.from(transition, (row, before) => distribution[before]! * row[now]!);
     const total = weights.reduce((a, b) => a + b, 0);
     return weights.map((x) => x / total);
   });

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { climb, gaussianDelta, randomFrom, type TieList } from '../../../../test/worst-law.js';
+import { climb, gaussianDelta, type TieList, unitRandom } from '../../../../test/worst-law.js';
 import { compare, multiply, parseRational, type Rational, rational, subtract, toNumber } from '../../../base/exact/rational.js';
 import { type FactorGraph, fromPairs, untied } from '../graph/factor-graph.js';
 import { fromGroups } from '../graph/group-graph.js';
-import { leakage } from '../leakage.js';
-import { enumerate, type Joint } from '../model/joint.js';
+import { leakageBounds } from '../leakage.js';
+import { enumerate, type JointDistribution } from '../model/joint.js';
 import type { Model } from '../model/model.js';
 import { graphsOf } from '../model/model-graph.js';
 import { percolation } from '../uninformed/percolation.js';
-import { gaussianSums, type Reach, sumsOver } from './sums.js';
+import { type ComponentReach, gaussianSums, sumsOver } from './sums.js';
 
 const one = rational(1);
 const million = rational(1, 1_000_000);
@@ -17,10 +17,10 @@ const deviation = (rho: Rational) => 1 / Math.sqrt(2 * toNumber(rho));
 /** The least sigma with which one Gaussian count is (1, 1e-6)-indistinguishable (the formula of Balle and Wang 2018, solved once by bisection). */
 const analytic = (() => {
   let [low, high] = [1, 10];
-  const laws: [Float64Array, Float64Array] = [Float64Array.of(1, 0), Float64Array.of(0, 1)];
+  const distributions: [Float64Array, Float64Array] = [Float64Array.of(1, 0), Float64Array.of(0, 1)];
   for (let k = 0; k < 40; k++) {
     const middle = (low + high) / 2;
-    if (gaussianDelta(laws, middle, 1) > 1e-6) low = middle;
+    if (gaussianDelta(distributions, middle, 1) > 1e-6) low = middle;
     else high = middle;
   }
   return high;
@@ -31,7 +31,7 @@ describe('Gaussian noise on sums', () => {
   it('the amplification of Gaussian noise is the slope of the pure bound', () => {
     for (const graph of [clique(4, 2), clique(5, 9), fromGroups(Uint32Array.of(0, 0, 0, 1, 1), 1.1, 'hidden'), untied(3)]) {
       const tiny = 1e-7;
-      const slope = leakage(graph, tiny, 'informed').worst.leakage / tiny;
+      const slope = leakageBounds(graph, tiny, 'informed').worst.leakage / tiny;
       const most = Math.max(...gaussianSums(graph, 'any').reaches.map((r) => r.amplification));
       expect(most).toBeGreaterThanOrEqual(slope);
       expect(most).toBeLessThan(slope * (1 + 1e-6));
@@ -51,7 +51,7 @@ describe('Gaussian noise on sums', () => {
   );
 
   it('the noise suffices for the worst distribution found by climbing, and four fifths of C does not', () => {
-    const random = randomFrom(3);
+    const random = unitRandom(3);
     for (const [people, ratio] of [
       [2, 4],
       [3, 2],
@@ -64,15 +64,15 @@ describe('Gaussian noise on sums', () => {
       };
       const sums = gaussianSums(clique(people, ratio), 'any');
       const sigma = deviation(sums.largestRho(one, million));
-      expect(climb(ties, (laws) => gaussianDelta(laws, sigma, 1), 400, random)).toBeLessThanOrEqual(1e-6);
+      expect(climb(ties, (distributions) => gaussianDelta(distributions, sigma, 1), 400, random)).toBeLessThanOrEqual(1e-6);
       const less = sumsOver(sums.reaches.map((r) => ({ ...r, amplification: 0.8 * r.amplification })));
       const low = deviation(less.largestRho(one, million));
-      expect(climb(ties, (laws) => gaussianDelta(laws, low, 1), 400, random)).toBeGreaterThan(1e-6);
+      expect(climb(ties, (distributions) => gaussianDelta(distributions, low, 1), 400, random)).toBeGreaterThan(1e-6);
     }
   });
 
   it("delta is that of the proof's formula, at the best lambda, for the worst of several components", () => {
-    const formula = ({ amplification: c, records: m, nodes }: Reach, rho: number, epsilon: number): number => {
+    const formula = ({ amplification: c, records: m, nodes }: ComponentReach, rho: number, epsilon: number): number => {
       let least = 0;
       for (let lambda = Math.max(1, m / c); lambda < 4000; lambda *= 1.0005) {
         const x = lambda * c;
@@ -82,7 +82,7 @@ describe('Gaussian noise on sums', () => {
       }
       return Math.exp(least);
     };
-    const list: Reach[] = [
+    const list: ComponentReach[] = [
       { amplification: 1.5, records: 4, nodes: 4 },
       { amplification: 1.5, records: 4, nodes: 400 },
       { amplification: 1.1, records: 40, nodes: 41 },
@@ -127,16 +127,16 @@ describe('Gaussian noise on sums', () => {
 });
 
 describe('Gaussian and pure noise on sums in adaptive proportions', () => {
-  const list: Reach[] = [
+  const list: ComponentReach[] = [
     { amplification: 1.5, records: 4, nodes: 4 },
     { amplification: 3, records: 3, nodes: 40 },
     { amplification: 1, records: 1, nodes: 1 },
   ];
   /** The logarithm of the moment at one order, for a record that spends this among others that spend at most the capacity (the proof's W). */
-  const moment = ({ records: m }: Reach, x: number, rho: number, pure: number, others: number) =>
+  const moment = ({ records: m }: ComponentReach, x: number, rho: number, pure: number, others: number) =>
     x * pure + rho * x * x + x * (rho + 2 * (m - 1) * Math.sqrt(rho * others));
   /** The order at which delta of the capacity is least, looked for by itself. */
-  const orderOf = (r: Reach, rho: number): number => {
+  const orderOf = (r: ComponentReach, rho: number): number => {
     let [best, at] = [Number.POSITIVE_INFINITY, 0];
     for (let lambda = Math.max(1, r.records / r.amplification); lambda < 4000; lambda *= 1.0002) {
       const grown = moment(r, lambda * r.amplification, rho, 0, rho);
@@ -151,13 +151,13 @@ describe('Gaussian and pure noise on sums in adaptive proportions', () => {
     return at;
   };
   /** Largest excess of the moment of a mixture that counts for all of the capacity over that of Gaussian noise alone. */
-  const excess = (r: Reach, rhoBeside: (pure: number, capacity: number) => number): number => {
+  const excess = (r: ComponentReach, rhoWithPure: (pure: number, capacity: number) => number): number => {
     const capacity = toNumber(sumsOver([r]).largestRho(one, million));
     const x = orderOf(r, capacity);
     return Math.max(
       ...[0.01, 0.1, 0.3, 0.5, 0.9].map((part) => {
         const pure = part / r.amplification;
-        const rho = rhoBeside(pure, capacity);
+        const rho = rhoWithPure(pure, capacity);
         return rho < 0 ? 0 : moment(r, x, rho, pure, capacity) / moment(r, x, capacity, 0, capacity) - 1;
       }),
     );
@@ -166,11 +166,11 @@ describe('Gaussian and pure noise on sums in adaptive proportions', () => {
   it('both kinds of noise are converted at the order that keeps the capacity, even if records spend different mixtures', () => {
     for (const r of list) {
       const sums = sumsOver([r]);
-      const rhoBeside = (pure: number, capacity: number): number => {
+      const rhoWithPure = (pure: number, capacity: number): number => {
         const cap = parseRational(`${capacity}`);
         return capacity - toNumber(sums.counted({ rho: rational(0), pure: parseRational(`${pure}`) }, cap, one));
       };
-      expect(excess(r, rhoBeside)).toBeLessThan(1e-3);
+      expect(excess(r, rhoWithPure)).toBeLessThan(1e-3);
     }
   });
 
@@ -184,14 +184,14 @@ describe('Gaussian and pure noise on sums in adaptive proportions', () => {
 
 const size = 4;
 const bit = (state: number, j: number) => (state >> (size - 1 - j)) & 1;
-function sumLaws(joint: Joint, used: Uint8Array, i: number, known: number): [Float64Array, Float64Array] {
+function sumDistributions(joint: JointDistribution, used: Uint8Array, i: number, known: number): [Float64Array, Float64Array] {
   const [a, b] = [0, 1].map((value) => {
-    const law = new Float64Array(used.reduce((t, u) => t + u, 0) + 1);
+    const distribution = new Float64Array(used.reduce((t, u) => t + u, 0) + 1);
     joint.probabilities.forEach((p, s) => {
-      if (bit(s, i) === value && (s & known) === 0) law[[...used].reduce((t, u, j) => t + u * bit(s, j), 0)]! += p;
+      if (bit(s, i) === value && (s & known) === 0) distribution[[...used].reduce((t, u, j) => t + u * bit(s, j), 0)]! += p;
     });
-    const total = law.reduce((t, p) => t + p, 0);
-    return law.map((p) => p / total);
+    const total = distribution.reduce((t, p) => t + p, 0);
+    return distribution.map((p) => p / total);
   });
   return [a!, b!];
 }
@@ -214,22 +214,23 @@ describe('Gaussian noise on sums over used records only', () => {
     graph: FactorGraph,
     reach: 'any' | 'direct',
     used: Uint8Array,
-    laws: readonly [Float64Array, Float64Array][],
+    distributions: readonly [Float64Array, Float64Array][],
   ) => {
     const bound = gaussianSums(graph, reach, used);
     const rho = bound.largestRho(one, parseRational('1e-4'));
     if (rho.num === 0n) return;
-    for (const law of laws) expect(gaussianDelta(law, deviation(rho), 1)).toBeLessThanOrEqual(1e-4);
+    for (const distribution of distributions) expect(gaussianDelta(distribution, deviation(rho), 1)).toBeLessThanOrEqual(1e-4);
   };
 
   it('delta is kept for every record and every known set when only some records are used', () => {
     fc.assert(
       fc.property(models, ({ model, used }) => {
         const joint = enumerate(model);
-        const laws: [Float64Array, Float64Array][] = [];
+        const distributions: [Float64Array, Float64Array][] = [];
         for (let known = 0; known < 1 << size; known++)
-          for (let i = 0; i < size; i++) if (!(known & (1 << (size - 1 - i)))) laws.push(sumLaws(joint, used, i, known));
-        holds(graphsOf(model)[0]!, 'any', used, laws);
+          for (let i = 0; i < size; i++)
+            if (!(known & (1 << (size - 1 - i)))) distributions.push(sumDistributions(joint, used, i, known));
+        holds(graphsOf(model)[0]!, 'any', used, distributions);
       }),
       { numRuns: 60 },
     );
@@ -239,7 +240,7 @@ describe('Gaussian noise on sums over used records only', () => {
     fc.assert(
       fc.property(models, ({ model, used }) => {
         const around: Model = { ...model, factors: model.factors.slice(0, 3).map((f, k) => ({ ...f, records: [0, k + 1] })) };
-        holds(graphsOf(around)[0]!, 'direct', used, [sumLaws(enumerate(around), used, 0, 0)]);
+        holds(graphsOf(around)[0]!, 'direct', used, [sumDistributions(enumerate(around), used, 0, 0)]);
       }),
       { numRuns: 60 },
     );
@@ -273,7 +274,10 @@ describe('Gaussian noise on sums with unequal costs of records', () => {
     for (let known = 0; known < 1 << size; known++)
       for (let i = 0; i < size; i++)
         if (!(known & (1 << (size - 1 - i))))
-          worst = Math.max(worst, gaussianDelta(sumLaws(joint, weights, i, known), Math.max(...weights) * deviation(rho), 1));
+          worst = Math.max(
+            worst,
+            gaussianDelta(sumDistributions(joint, weights, i, known), Math.max(...weights) * deviation(rho), 1),
+          );
     return worst;
   };
   const partsOf = (weights: Uint8Array) => Float64Array.from(weights, (w) => w / Math.max(...weights));
@@ -305,7 +309,7 @@ describe('Gaussian noise on sums with unequal costs of records', () => {
       Uint32Array.from({ length: 49 }, (_, k) => k + 1),
       2,
     );
-    const asked = (...steps: number[]) =>
+    const capacityOf = (...steps: number[]) =>
       toNumber(
         gaussianSums(
           path,
@@ -314,9 +318,9 @@ describe('Gaussian noise on sums with unequal costs of records', () => {
         ).largestRho(one, million),
       );
     const strangers = toNumber(gaussianSums(untied(1), 'any').largestRho(one, million));
-    expect(asked(20)).toBeGreaterThan(0.9 * strangers);
-    expect(asked(20, 30)).toBeLessThan(asked(20));
-    expect(asked(20, 30)).toBeGreaterThan(asked(20, 21));
-    expect(asked(20, 21)).toBeGreaterThan(toNumber(gaussianSums(path, 'any').largestRho(one, million)));
+    expect(capacityOf(20)).toBeGreaterThan(0.9 * strangers);
+    expect(capacityOf(20, 30)).toBeLessThan(capacityOf(20));
+    expect(capacityOf(20, 30)).toBeGreaterThan(capacityOf(20, 21));
+    expect(capacityOf(20, 21)).toBeGreaterThan(toNumber(gaussianSums(path, 'any').largestRho(one, million)));
   });
 });

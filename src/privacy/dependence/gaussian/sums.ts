@@ -13,17 +13,17 @@ import {
 import type { GaussianBound } from '../amplifier.js';
 import { onlySums } from '../condition.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
-import type { Walk } from '../graph/walk.js';
-import { informed } from '../informed/informed.js';
-import { layout } from '../informed/layout.js';
-import { direct } from '../uninformed/direct.js';
+import type { GraphWalk } from '../graph/walk.js';
+import { informedBound } from '../informed/informed.js';
+import { layoutGraph } from '../informed/layout.js';
+import { directBound } from '../uninformed/direct.js';
 import { epsilonOn, largestRhoOn } from './delta-curve.js';
 
 /**
  * Reach of a component: Gaussian noise on sums is amplified by C, the leakage per unit of a small common base. The bound also
  * depends on the number of spending records and on the length of paths (sums.proof.md).
  */
-export interface Reach {
+export interface ComponentReach {
   /** C of the worst record, rounded up. */
   readonly amplification: number;
   /** Sum of its records' cost shares (CostShares): their number if all spend the same. */
@@ -37,20 +37,20 @@ export interface Reach {
  * Cost of each record relative to the largest: the square root of its share of rho. Zeros and ones if each record spends all or
  * nothing.
  */
-export type Parts = ArrayLike<number>;
+export type CostShares = ArrayLike<number>;
 
-export const gaussianSumsHow =
+export const gaussianSumsText =
   'Gaussian noise on sums, which amplifies like pure noise: dependence calculus over the declared ties.';
 
 export interface GaussianSums extends Required<GaussianBound> {
-  readonly reaches: readonly Reach[];
+  readonly reaches: readonly ComponentReach[];
 }
 
 /** Gaussian bounds on sums; rho, capacities and deltas are those of the record with cost share 1. */
-export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', parts?: Parts): GaussianSums =>
+export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', parts?: CostShares): GaussianSums =>
   sumsOver(reach === 'direct' ? directReaches(graph, parts) : componentReaches(graph, parts));
 
-export function sumsOver(list: Iterable<Reach>): GaussianSums {
+export function sumsOver(list: Iterable<ComponentReach>): GaussianSums {
   const reaches = withoutLesser(list);
   const most = reaches.reduce((m, r) => Math.max(m, r.amplification), 0);
   const delta = (rho: number, epsilon: number): number => reaches.reduce((m, r) => Math.max(m, deltaOf(r, rho, epsilon)), 0);
@@ -72,14 +72,14 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
       const price = capacity.num === 0n ? zero : priceOfPure(reaches, capacity, epsilon);
       return isPositive(price) && isPositive(rho) ? fromNumber(toNumberDown(divide(rho, price))) : zero;
     },
-    how: gaussianSumsHow,
+    method: gaussianSumsText,
   };
 }
 
 /** rho that one unit of pure epsilon counts for, in any mixture; rounded up. */
-function priceOfPure(reaches: readonly Reach[], capacity: Rational, epsilon: Rational): Rational {
+function priceOfPure(reaches: readonly ComponentReach[], capacity: Rational, epsilon: Rational): Rational {
   const [cap, limit] = [toNumberUp(capacity), toNumberDown(epsilon)];
-  const price = (r: Reach): number =>
+  const price = (r: ComponentReach): number =>
     r.amplification === 0 ? 0 : divUp(1, (bestOrder(r, cap, limit) * r.amplification + r.records) * (1 - 2 ** -40));
   return fromNumber(reaches.reduce((m, r) => Math.max(m, price(r)), 0));
 }
@@ -88,7 +88,7 @@ function priceOfPure(reaches: readonly Reach[], capacity: Rational, epsilon: Rat
  * Upper bound on delta at epsilon: M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1) of sums.proof.md. lambda is
  * searched in plain doubles; only the value at the best one is rounded up.
  */
-function deltaOf(reach: Reach, rho: number, epsilon: number, order?: number): number {
+function deltaOf(reach: ComponentReach, rho: number, epsilon: number, order?: number): number {
   const { amplification: c, nodes } = reach;
   if (rho === 0 || c === 0) return 0;
   if (!(rho < 1e6)) return 1;
@@ -100,10 +100,10 @@ function deltaOf(reach: Reach, rho: number, epsilon: number, order?: number): nu
   return Math.min(1, expUp(subUp(logMoment, off * (1 - 2 ** -50))));
 }
 
-const shiftOf = ({ records, least = 1 }: Reach): number => subUp(2 * records, least);
+const shiftOf = ({ records, least = 1 }: ComponentReach): number => subUp(2 * records, least);
 
 /** lambda with the least delta at this rho. */
-function bestOrder(reach: Reach, rho: number, epsilon: number): number {
+function bestOrder(reach: ComponentReach, rho: number, epsilon: number): number {
   const { amplification: c, records: m, nodes } = reach;
   const shifted = shiftOf(reach);
   const least = Math.max(1, m / c) * (1 + 2 ** -40);
@@ -147,12 +147,12 @@ const small = 2 ** -20;
 const slopeOf = (leak: number, base: number, levels: number): number =>
   mulUp(divUp(leak, base), addUp(1, mulUp(levels, 2 ** -44)));
 
-function* componentReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<Reach> {
-  const laid = layout(graph);
+function* componentReaches(graph: FactorGraph, parts: CostShares | undefined): Iterable<ComponentReach> {
+  const laid = layoutGraph(graph);
   const walked = laid.walk;
   const spent = spentIn(graph, walked, parts);
   const base = small / spent.all.reduce((m, k) => Math.max(m, k), 1);
-  const { leaks } = informed(graph, spread(graph, parts, base), laid);
+  const { leaks } = informedBound(graph, spread(graph, parts, base), laid);
   for (let c = 0; c < walked.components; c++) {
     const [from, to] = [walked.componentStart[c]!, walked.componentStart[c + 1]!];
     let worst = 0;
@@ -164,7 +164,7 @@ function* componentReaches(graph: FactorGraph, parts: Parts | undefined): Iterab
 const reachOf = (records: number, least: number) => ({ records, ...(least < 1 && { least }) });
 
 /** Everything beyond a record's own ties is independent of it and may be taken as known, which leaves a star. */
-function* directReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<Reach> {
+function* directReaches(graph: FactorGraph, parts: CostShares | undefined): Iterable<ComponentReach> {
   const part = (u: number) => (parts ? parts[u]! : 1);
   const least = new Float64Array(graph.records).fill(1);
   const sizes = Float64Array.from({ length: graph.records }, (_, u) => {
@@ -179,15 +179,15 @@ function* directReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<
     return size;
   });
   const base = small / sizes.reduce((m, k) => Math.max(m, k), 1);
-  const leaks = direct(graph, spread(graph, parts, base));
+  const leaks = directBound(graph, spread(graph, parts, base));
   for (let u = 0; u < leaks.length; u++)
     yield { amplification: slopeOf(leaks[u]!, base, 2), ...reachOf(sizes[u]!, least[u]!), nodes: 2 };
 }
 
-const spread = (graph: FactorGraph, parts: Parts | undefined, base: number): Float64Array =>
+const spread = (graph: FactorGraph, parts: CostShares | undefined, base: number): Float64Array =>
   Float64Array.from({ length: graph.records }, (_, u) => (parts ? mulUp(parts[u]!, base) : base));
 
-function spentIn(graph: FactorGraph, w: Walk, parts: Parts | undefined) {
+function spentIn(graph: FactorGraph, w: GraphWalk, parts: CostShares | undefined) {
   const all = new Float64Array(w.components);
   const least = new Float64Array(w.components).fill(1);
   for (let c = 0; c < w.components; c++)
@@ -202,8 +202,8 @@ function spentIn(graph: FactorGraph, w: Walk, parts: Parts | undefined) {
 }
 
 /** Most components are equal, and a bound for the worst one holds for all. */
-function withoutLesser(list: Iterable<Reach>): Reach[] {
-  let different = new Map<string, Reach>();
+function withoutLesser(list: Iterable<ComponentReach>): ComponentReach[] {
+  let different = new Map<string, ComponentReach>();
   for (const reach of list) {
     different.set(keyOf(reach), reach);
     if (different.size > mostDifferent) different = new Map(largest([...different.values()]).map((r) => [keyOf(r), r]));
@@ -211,11 +211,11 @@ function withoutLesser(list: Iterable<Reach>): Reach[] {
   return largest([...different.values()]);
 }
 
-const keyOf = (r: Reach): string => `${r.amplification}:${r.records}:${r.least}:${r.nodes}`;
+const keyOf = (r: ComponentReach): string => `${r.amplification}:${r.records}:${r.least}:${r.nodes}`;
 
-function largest(different: readonly Reach[]): Reach[] {
-  const kept: Reach[] = [];
-  const covers = (a: Reach, b: Reach) =>
+function largest(different: readonly ComponentReach[]): ComponentReach[] {
+  const kept: ComponentReach[] = [];
+  const covers = (a: ComponentReach, b: ComponentReach) =>
     a.amplification >= b.amplification && a.records >= b.records && (a.least ?? 1) <= (b.least ?? 1) && a.nodes >= b.nodes;
   for (const reach of [...different].sort((a, b) => b.amplification - a.amplification))
     if (!kept.some((k) => covers(k, reach))) kept.push(reach);

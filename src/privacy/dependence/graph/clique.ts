@@ -6,10 +6,10 @@ import { push } from './push.js';
  * Upper bound on leakage if every two of these nodes are tied by at most D: after removals only the number of nodes left matters,
  * so the recursion is one line per size (informed.proof.md, "Cliques").
  */
-export function cliqueLeaks(effects: readonly number[], logOdds: number): number[] {
-  const order = effects.map((_, k) => k).sort((a, b) => effects[b]! - effects[a]!);
-  const descending = order.map((k) => effects[k]!);
-  return effects.map((own, i) => {
+export function cliqueLeaks(costs: readonly number[], logOdds: number): number[] {
+  const order = costs.map((_, k) => k).sort((a, b) => costs[b]! - costs[a]!);
+  const descending = order.map((k) => costs[k]!);
+  return costs.map((own, i) => {
     const others = [...descending];
     others.splice(order.indexOf(i), 1);
     let r = 0;

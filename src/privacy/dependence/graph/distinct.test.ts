@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { gaussianSums } from '../gaussian/sums.js';
-import { ties } from '../leakage.js';
-import { clusterLaws } from '../uninformed/clusters.js';
+import { leakageCalculator } from '../leakage.js';
+import { clusterDistributions } from '../uninformed/clusters.js';
 import { distinctComponents } from './distinct.js';
 import { combine, type FactorGraph, fromPairs } from './factor-graph.js';
 import { fromGroups } from './group-graph.js';
@@ -31,14 +31,15 @@ describe('one component of each shape', () => {
       fc.property(towns, fc.boolean(), fc.double({ min: 1e-3, max: 1, noNaN: true }), ({ graph, used: mask }, some, base) => {
         const used = some ? mask : undefined;
         const few = distinctComponents(graph, used);
-        const worst = (on: FactorGraph, who?: Uint8Array) => ties(on, 'informed', who ? { used: who } : {}).worst(base);
+        const worst = (on: FactorGraph, who?: Uint8Array) =>
+          leakageCalculator(on, 'informed', who ? { used: who } : {}).worst(base);
         expect(worst(few.graph, few.used)).toBe(worst(graph, used));
         expect(gaussianSums(few.graph, 'any', few.used).delta(0.01, 1)).toBe(gaussianSums(graph, 'any', used).delta(0.01, 1));
-        const laws = (on: FactorGraph, who?: Uint8Array) =>
-          clusterLaws(on, who)
+        const distributions = (on: FactorGraph, who?: Uint8Array) =>
+          clusterDistributions(on, who)
             .map((l) => [...l.tail].join())
             .sort();
-        expect(laws(few.graph, few.used)).toEqual(laws(graph, used));
+        expect(distributions(few.graph, few.used)).toEqual(distributions(graph, used));
       }),
       { numRuns: 150 },
     );
@@ -50,7 +51,8 @@ describe('one component of each shape', () => {
         const values = Float64Array.from({ length: graph.records }, (_, u) => (list[u % 60]! < 0 ? Number.NaN : list[u % 60]!));
         const few = distinctComponents(graph, used, values);
         const worst = (on: FactorGraph, who: Uint8Array, own: Float64Array) =>
-          ties(on, 'informed').leakage(own.map((v, u) => (who[u] ? (Number.isNaN(v) ? 0.7 : 0.1 + v / 4) : 0))).worst.leakage;
+          leakageCalculator(on, 'informed').leakage(own.map((v, u) => (who[u] ? (Number.isNaN(v) ? 0.7 : 0.1 + v / 4) : 0))).worst
+            .leakage;
         expect(worst(few.graph, few.used!, few.values!)).toBe(worst(graph, used, values));
       }),
       { numRuns: 100 },

@@ -1,13 +1,13 @@
 import { distinctPairs } from './distinct-pairs.js';
 import { assemble, type FactorGraph } from './factor-graph.js';
-import { type Walk, walk } from './walk.js';
+import { type GraphWalk, walkGraph } from './walk.js';
 
 /** Components up to this many nodes are compared with one another. */
 const largest = 64;
 /** Limit on the shapes kept for comparison: with all components different, comparison is useless. */
 const mostShapes = 50_000;
 
-export interface Distinct {
+export interface DistinctComponents {
   readonly graph: FactorGraph;
   readonly used?: Uint8Array;
   readonly values?: Float64Array;
@@ -17,12 +17,12 @@ export interface Distinct {
  * One component of each shape: equal factors, D, used records and values under renumbering. Bounds agree to the last bit; only
  * questions about the worst record, or one of each kind, may be put to the result.
  */
-export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values?: Float64Array): Distinct {
+export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values?: Float64Array): DistinctComponents {
   if (!values && 2 * graph.factors >= manyTies && graph.pairwise && graph.nodes === graph.records) {
     const few = distinctPairs(graph, used);
     return { graph: few.graph, ...(used && { used: Uint8Array.from(few.nodes, (u) => used[u]!) }) };
   }
-  const w = walk(graph);
+  const w = walkGraph(graph);
   const kept = keptNodes(graph, w, { ...(used && { used }), ...(values && { values }) });
   if (2 * kept.count > graph.nodes) return { graph, ...(used && { used }), ...(values && { values }) };
   const nodes = new Uint32Array(kept.count);
@@ -67,7 +67,7 @@ function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kep
 }
 
 /** Nodes of the first component of each shape, and of all components too large to compare. */
-function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
+function keptNodes(graph: FactorGraph, w: GraphWalk, attributes: NodeAttributes) {
   const is = new Uint8Array(graph.nodes);
   const shapes = new Shapes();
   const local = new Uint32Array(graph.nodes);
@@ -78,7 +78,7 @@ function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
     const [from, to] = [w.componentStart[c]!, w.componentStart[c + 1]!];
     if (to === from + 1) {
       const u = w.order[from]!;
-      const kind = `${kindOf(graph, u, told)} ${told.values?.[u] ?? 0}`;
+      const kind = `${kindOf(graph, u, attributes)} ${attributes.values?.[u] ?? 0}`;
       if (alone.has(kind)) continue;
       alone.add(kind);
       is[u] = 1;
@@ -86,7 +86,7 @@ function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
       continue;
     }
     const nodes = w.order.subarray(from, to);
-    if (nodes.length <= largest && !shapes.add(shapeOf(graph, nodes.slice().sort(), told, local))) continue;
+    if (nodes.length <= largest && !shapes.add(shapeOf(graph, nodes.slice().sort(), attributes, local))) continue;
     for (const u of nodes) is[u] = 1;
     count += nodes.length;
   }
@@ -94,20 +94,20 @@ function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
 }
 
 /** Attributes of records other than their ties. */
-interface ToldOf {
+interface NodeAttributes {
   readonly used?: Uint8Array;
   readonly values?: Float64Array;
 }
-const kindOf = ({ records }: FactorGraph, u: number, { used }: ToldOf): number => (u >= records ? 2 : (used?.[u] ?? 1));
+const kindOf = ({ records }: FactorGraph, u: number, { used }: NodeAttributes): number => (u >= records ? 2 : (used?.[u] ?? 1));
 /** As a number that equals itself. */
 const comparable = (x: number | undefined): number => (x === undefined || Number.isNaN(x) ? Number.NEGATIVE_INFINITY : x);
 
 /** Canonical description of a component, with its nodes numbered in order. */
-function shapeOf(graph: FactorGraph, nodes: Uint32Array, told: ToldOf, local: Uint32Array): Float64Array {
+function shapeOf(graph: FactorGraph, nodes: Uint32Array, attributes: NodeAttributes, local: Uint32Array): Float64Array {
   const { nodeStart, incidence, factorOf, start, member, logOdds } = graph;
   for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;
   const factors: number[] = [];
-  const each = told.values ? 2 : 1;
+  const each = attributes.values ? 2 : 1;
   let size = each * nodes.length + 1;
   for (const u of nodes)
     for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) {
@@ -119,8 +119,9 @@ function shapeOf(graph: FactorGraph, nodes: Uint32Array, told: ToldOf, local: Ui
   factors.sort((a, b) => a - b);
   const shape = new Float64Array(size);
   shape[0] = nodes.length;
-  for (let k = 0; k < nodes.length; k++) shape[k + 1] = kindOf(graph, nodes[k]!, told);
-  if (told.values) for (let k = 0; k < nodes.length; k++) shape[nodes.length + k + 1] = comparable(told.values[nodes[k]!]);
+  for (let k = 0; k < nodes.length; k++) shape[k + 1] = kindOf(graph, nodes[k]!, attributes);
+  if (attributes.values)
+    for (let k = 0; k < nodes.length; k++) shape[nodes.length + k + 1] = comparable(attributes.values[nodes[k]!]);
   let at = each * nodes.length + 1;
   for (const f of factors) {
     shape[at++] = start[f + 1]! - start[f]!;

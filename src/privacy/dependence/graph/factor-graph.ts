@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
 import { addUp } from '../../../base/exact/outward.js';
-import { common, endsOf, orderedEnds, pairGraph } from './pair-graph.js';
+import { commonValue, endsOf, orderedEnds, pairGraph } from './pair-graph.js';
 
 /**
  * Ties of up to millions of records. A factor is a set of records, an incidence a record's place in it; only D(f,u) matters to
@@ -59,7 +59,7 @@ export function assemble(
   for (let p = 0; p < incidences; p++) incidence[next[member[p]!]!++] = p;
   const neighbour = new Uint32Array(pairwise ? incidences : 0);
   for (let k = 0; k < neighbour.length; k++) neighbour[k] = member[incidence[k]! ^ 1]!;
-  const commonOdds = common(logOdds);
+  const commonOdds = commonValue(logOdds);
   return { records, nodes, factors, start, member, logOdds, factorOf, nodeStart, incidence, pairwise, neighbour, commonOdds };
 }
 
@@ -253,5 +253,5 @@ export function withOdds(graph: FactorGraph, change: (logOdds: number) => number
   const { commonOdds } = graph;
   if (ends) return pairGraph(graph.records, ends, commonOdds === undefined ? graph.logOdds.map(change) : change(commonOdds));
   const logOdds = graph.logOdds.map(change);
-  return { ...graph, logOdds, commonOdds: common(logOdds) };
+  return { ...graph, logOdds, commonOdds: commonValue(logOdds) };
 }

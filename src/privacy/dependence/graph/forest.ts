@@ -1,6 +1,6 @@
-import { closed, open, pushThrough } from './push.js';
-import { type Pusher, Tables } from './tangents.js';
-import type { Walk } from './walk.js';
+import { closedWeight, openWeight, pushThrough } from './push.js';
+import { type Pusher, TangentTables } from './tangents.js';
+import type { GraphWalk } from './walk.js';
 
 /** Sums of positive numbers rounded up: two roundings of half a unit each are more than undone (informed.proof.md, "Rounding"). */
 export const roundedUp = 1 + 2 ** -51;
@@ -9,10 +9,10 @@ export const roundedUp = 1 + 2 ** -51;
  * Exact bounds on factor forests by one pass each way: e_u + sum over the factors of u of push(B(f,u), D(f,u)). Costs and result
  * are by position in the walk; components with loops are skipped.
  */
-export function forestPass(w: Walk, effects: Float64Array): Float64Array {
+export function forestPass(w: GraphWalk, costs: Float64Array): Float64Array {
   const { parent, childEnd, looped, factorStart, componentStart, commonOdds } = w;
   const [parentOdds, childOdds] = commonOdds === undefined ? [w.parentOdds, w.childOdds] : [];
-  const total = effects.slice();
+  const total = costs.slice();
   /** Message of each walked factor to the node that introduced it. */
   const sent = new Float64Array(parent.length);
   const through = pusher(2 * parent.length);
@@ -20,10 +20,10 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
     if (looped[c]) continue;
     const begin = factorStart[c]!;
     for (let f = factorStart[c + 1]! - 1; f >= begin; f--) {
-      let effect = 0;
+      let loss = 0;
       for (let x = f === begin ? componentStart[c]! + 1 : childEnd[f - 1]!; x < childEnd[f]!; x++)
-        effect = (effect + total[x]!) * roundedUp;
-      const message = through(effect, commonOdds ?? parentOdds![f]!);
+        loss = (loss + total[x]!) * roundedUp;
+      const message = through(loss, commonOdds ?? parentOdds![f]!);
       sent[f] = message;
       total[parent[f]!] = (total[parent[f]!]! + message) * roundedUp;
     }
@@ -40,8 +40,8 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
       let all = beyond;
       if (to - from > 1) for (let x = from; x < to; x++) all = (all + below[x]!) * roundedUp;
       for (let x = from; x < to; x++) {
-        const effect = to - from === 1 ? beyond : Math.max(0, (all - below[x]!) * roundedUp);
-        total[x] = (total[x]! + through(effect, commonOdds ?? childOdds![x]!)) * roundedUp;
+        const loss = to - from === 1 ? beyond : Math.max(0, (all - below[x]!) * roundedUp);
+        total[x] = (total[x]! + through(loss, commonOdds ?? childOdds![x]!)) * roundedUp;
       }
     }
   }
@@ -49,22 +49,22 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
 }
 
 /** `push` that remembers the last D: most graphs have few different ones. */
-function pusher(calls: number): (effect: number, logOdds: number) => number {
-  const tables = new Tables(calls);
+function pusher(calls: number): (loss: number, logOdds: number) => number {
+  const tables = new TangentTables(calls);
   let last = -1;
   let table: Pusher | undefined;
   let shut = 0;
   let passing = 0;
-  return (effect, logOdds) => {
-    if (!(effect > 0) || logOdds === 0) return 0;
+  return (loss, logOdds) => {
+    if (!(loss > 0) || logOdds === 0) return 0;
     if (logOdds !== last) {
       last = logOdds;
       table = tables.of(logOdds);
       if (!table) {
-        shut = closed(logOdds);
-        passing = open(logOdds);
+        shut = closedWeight(logOdds);
+        passing = openWeight(logOdds);
       }
     }
-    return table ? table(effect) : pushThrough(effect, logOdds, shut, passing);
+    return table ? table(loss) : pushThrough(loss, logOdds, shut, passing);
   };
 }

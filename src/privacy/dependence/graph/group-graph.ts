@@ -1,6 +1,6 @@
 import { mulUp } from '../../../base/exact/outward.js';
 import { assemble, type FactorGraph } from './factor-graph.js';
-import { boundless, graphBytes, type Room } from './room.js';
+import { graphBytes, type MemoryLimit, unlimitedMemory } from './room.js';
 
 /**
  * Tie of a group's members. `pairs`: every two by D (a clique). `together`: one factor, where changing all others moves odds by
@@ -14,11 +14,16 @@ const largestClique = 48;
 /** group[j] names record j's group, or `noGroup`. */
 export const noGroup = 0xffffffff;
 
-export function fromGroups(group: Uint32Array, logOdds: number, tie: GroupTie, room: Room = boundless): FactorGraph {
+export function fromGroups(
+  group: Uint32Array,
+  logOdds: number,
+  tie: GroupTie,
+  memory: MemoryLimit = unlimitedMemory,
+): FactorGraph {
   const records = group.length;
   const { members, begin, groups } = membersOf(group);
   const size = sizeUp(begin, groups, tie);
-  room.need(24 * records + graphBytes(records + size.hidden, size.incidences));
+  memory.require(24 * records + graphBytes(records + size.hidden, size.incidences));
   const start = new Uint32Array(size.factors + 1);
   const member = new Uint32Array(size.incidences);
   const odds = new Float64Array(size.incidences);

@@ -22,15 +22,15 @@ export const endsOf = (graph: FactorGraph): PairEnds | undefined => ends.get(gra
 export function pairGraph(records: number, tied: PairEnds, odds: number | Float64Array): FactorGraph {
   const { nodes, ties } = tied;
   const incidences = 2 * ties;
-  const start = atLast(() => Uint32Array.from({ length: ties + 1 }, (_, f) => 2 * f));
-  const factorOf = atLast(() => Uint32Array.from({ length: incidences }, (_, p) => p >>> 1));
-  const logOdds = atLast(() => (typeof odds === 'number' ? new Float64Array(incidences).fill(odds) : odds));
+  const start = lazy(() => Uint32Array.from({ length: ties + 1 }, (_, f) => 2 * f));
+  const factorOf = lazy(() => Uint32Array.from({ length: incidences }, (_, p) => p >>> 1));
+  const logOdds = lazy(() => (typeof odds === 'number' ? new Float64Array(incidences).fill(odds) : odds));
   const graph: FactorGraph = {
     records,
     nodes,
     factors: ties,
     pairwise: true,
-    commonOdds: ties === 0 ? undefined : typeof odds === 'number' ? odds : common(odds),
+    commonOdds: ties === 0 ? undefined : typeof odds === 'number' ? odds : commonValue(odds),
     get start() {
       return start();
     },
@@ -58,7 +58,7 @@ export function pairGraph(records: number, tied: PairEnds, odds: number | Float6
 }
 
 /** The D of all incidences, where it is one. */
-export function common(logOdds: Float64Array): number | undefined {
+export function commonValue(logOdds: Float64Array): number | undefined {
   const first = logOdds[0];
   for (let p = 1; p < logOdds.length; p++) if (logOdds[p] !== first) return undefined;
   return first;
@@ -66,19 +66,19 @@ export function common(logOdds: Float64Array): number | undefined {
 
 /** Ties as they are listed. */
 export function listedEnds(nodes: number, member: Uint32Array): PairEnds {
-  const nodeStart = atLast(() => {
+  const nodeStart = lazy(() => {
     const begin = new Uint32Array(nodes + 1);
     for (let p = 0; p < member.length; p++) begin[member[p]! + 1]!++;
     for (let u = 0; u < nodes; u++) begin[u + 1]! += begin[u]!;
     return begin;
   });
-  const incidence = atLast(() => {
+  const incidence = lazy(() => {
     const next = nodeStart().slice(0, nodes);
     const list = new Uint32Array(member.length);
     for (let p = 0; p < member.length; p++) list[next[member[p]!]!++] = p;
     return list;
   });
-  const neighbour = atLast(() => {
+  const neighbour = lazy(() => {
     const list = new Uint32Array(member.length);
     const from = incidence();
     for (let k = 0; k < list.length; k++) list[k] = member[from[k]! ^ 1]!;
@@ -89,7 +89,7 @@ export function listedEnds(nodes: number, member: Uint32Array): PairEnds {
 
 /** Ties by their lesser end and then by their greater: those of lesser end u are greater[begin[u] .. begin[u + 1]]. */
 export function orderedEnds(nodes: number, begin: Uint32Array, greater: Uint32Array): PairEnds {
-  const member = atLast(() => {
+  const member = lazy(() => {
     const list = new Uint32Array(2 * greater.length);
     for (let u = 0; u < nodes; u++)
       for (let k = begin[u]!; k < begin[u + 1]!; k++) {
@@ -98,14 +98,14 @@ export function orderedEnds(nodes: number, begin: Uint32Array, greater: Uint32Ar
       }
     return list;
   });
-  const nodeStart = atLast(() => {
+  const nodeStart = lazy(() => {
     const from = new Uint32Array(nodes + 1);
     for (let k = 0; k < greater.length; k++) from[greater[k]! + 1]!++;
     for (let u = 0; u < nodes; u++) from[u + 1]! += from[u]! + begin[u + 1]! - begin[u]!;
     return from;
   });
   // The ends that are less than u come to it before those that are greater, both in order.
-  const incidence = atLast(() => {
+  const incidence = lazy(() => {
     const next = nodeStart().slice(0, nodes);
     const list = new Uint32Array(2 * greater.length);
     for (let u = 0; u < nodes; u++)
@@ -115,7 +115,7 @@ export function orderedEnds(nodes: number, begin: Uint32Array, greater: Uint32Ar
       }
     return list;
   });
-  const neighbour = atLast(() => {
+  const neighbour = lazy(() => {
     const next = nodeStart().slice(0, nodes);
     const list = new Uint32Array(2 * greater.length);
     for (let u = 0; u < nodes; u++)
@@ -133,15 +133,15 @@ export function firstEnds(tied: PairEnds, nodes: number, ties: number): PairEnds
   return {
     nodes,
     ties,
-    member: atLast(() => tied.member().subarray(0, 2 * ties)),
-    nodeStart: atLast(() => tied.nodeStart().subarray(0, nodes + 1)),
-    incidence: atLast(() => tied.incidence().subarray(0, 2 * ties)),
-    neighbour: atLast(() => tied.neighbour().subarray(0, 2 * ties)),
+    member: lazy(() => tied.member().subarray(0, 2 * ties)),
+    nodeStart: lazy(() => tied.nodeStart().subarray(0, nodes + 1)),
+    incidence: lazy(() => tied.incidence().subarray(0, 2 * ties)),
+    neighbour: lazy(() => tied.neighbour().subarray(0, 2 * ties)),
   };
 }
 
 /** Computes the value on first use, once. */
-export function atLast<T>(make: () => T): () => T {
+export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
     made ??= { value: make() };

@@ -13,10 +13,10 @@ export interface Conditionals {
   readonly radius: number;
 }
 
-export const pushTable = (effect: number, conditionals: Conditionals): number => frontOf(conditionals)(effect);
+export const pushTable = (loss: number, conditionals: Conditionals): number => preparedPush(conditionals)(loss);
 
 /** push_P prepared once for many values of B: a set dominated in both probabilities is never the best. */
-export function frontOf({ rows, relative, radius }: Conditionals): (effect: number) => number {
+export function preparedPush({ rows, relative, radius }: Conditionals): (loss: number) => number {
   const reached: Point[] = [];
   // A point that is dominated by one with a smaller probability (in steps of a thousandth) is dropped.
   const best = new Float64Array(parts + 1);
@@ -38,13 +38,13 @@ export function frontOf({ rows, relative, radius }: Conditionals): (effect: numb
       eachCorner(b, a, order, radius, reach);
     }
   const front = frontier(reached);
-  return (effect) => {
-    if (!(effect > 0)) return 0;
-    const quiet = expDown(-effect);
-    const loud = -expm1Down(-effect);
+  return (loss) => {
+    if (!(loss > 0)) return 0;
+    const quiet = expDown(-loss);
+    const loud = -expm1Down(-loss);
     let worst = 0;
     for (const { low, high } of front) worst = Math.max(worst, odds(high, low, quiet, loud));
-    return Math.min(worst === Number.POSITIVE_INFINITY ? worst : log1pUp(worst), effect);
+    return Math.min(worst === Number.POSITIVE_INFINITY ? worst : log1pUp(worst), loss);
   };
 }
 

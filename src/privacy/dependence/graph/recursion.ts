@@ -8,22 +8,22 @@ export const largestRecursion = 14;
 const workLimit = 400_000;
 
 /** One component with its own numbering 0 .. size-1. */
-export interface Piece {
+export interface GraphComponent {
   readonly size: number;
-  readonly effects: readonly number[];
+  readonly costs: readonly number[];
   /** Each factor: members as a bit mask, and D per member. */
-  readonly factors: readonly PieceFactor[];
+  readonly factors: readonly ComponentFactor[];
 }
-export interface PieceFactor {
+export interface ComponentFactor {
   readonly mask: number;
   readonly members: readonly number[];
   readonly logOdds: readonly number[];
 }
 
 /** Cuts a component out of a graph; `local` is scratch of graph.nodes entries. */
-export function pieceOf(graph: FactorGraph, nodes: Uint32Array, effects: Float64Array, local: Uint32Array): Piece {
+export function componentOf(graph: FactorGraph, nodes: Uint32Array, costs: Float64Array, local: Uint32Array): GraphComponent {
   for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;
-  const factors: PieceFactor[] = [];
+  const factors: ComponentFactor[] = [];
   for (let k = 0; k < nodes.length; k++) {
     const u = nodes[k]!;
     for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) {
@@ -42,15 +42,15 @@ export function pieceOf(graph: FactorGraph, nodes: Uint32Array, effects: Float64
       factors.push({ mask, members, logOdds });
     }
   }
-  return { size: nodes.length, effects: Array.from(nodes, (u) => effects[u]!), factors };
+  return { size: nodes.length, costs: Array.from(nodes, (u) => costs[u]!), factors };
 }
 
 /**
  * Upper bound e_i + R(i, {i}) on the leakage of every node of a small component, by the recursion of informed.proof.md in both
  * its forms. Undefined if it would take too long.
  */
-export function recursion(piece: Piece): number[] | undefined {
-  const { size, effects, factors } = piece;
+export function recursion(piece: GraphComponent): number[] | undefined {
+  const { size, costs, factors } = piece;
   const byNode: { mask: number; rest: number; logOdds: number }[][] = Array.from({ length: size }, () => []);
   const near = new Array<number>(size).fill(0);
   for (const { mask, members, logOdds } of factors)
@@ -66,7 +66,7 @@ export function recursion(piece: Piece): number[] | undefined {
     const known = sums.get(mask);
     if (known !== undefined) return known;
     let total = 0;
-    for (let left = mask; left !== 0; left &= left - 1) total = addUp(total, effects[31 - Math.clz32(left & -left)]!);
+    for (let left = mask; left !== 0; left &= left - 1) total = addUp(total, costs[31 - Math.clz32(left & -left)]!);
     sums.set(mask, total);
     return total;
   };
@@ -85,7 +85,7 @@ export function recursion(piece: Piece): number[] | undefined {
     const key = gone * 32 + u;
     const known = memo.get(key);
     if (known !== undefined) return known;
-    let apart = 0;
+    let separately = 0;
     let odds = 0;
     let around = 0;
     for (const { mask, rest, logOdds } of byNode[u]!) {
@@ -95,22 +95,22 @@ export function recursion(piece: Piece): number[] | undefined {
       around |= left;
       odds = addUp(odds, logOdds);
       const cap = sumOf(reach(left, gone));
-      let effect = 0;
-      for (let bits = left; bits !== 0 && effect < cap && work <= workLimit; bits &= bits - 1) {
+      let loss = 0;
+      for (let bits = left; bits !== 0 && loss < cap && work <= workLimit; bits &= bits - 1) {
         const w = 31 - Math.clz32(bits & -bits);
-        effect = addUp(effect, addUp(effects[w]!, R(w, gone | mask)));
+        loss = addUp(loss, addUp(costs[w]!, R(w, gone | mask)));
       }
-      apart = addUp(apart, push(Math.min(effect, cap), logOdds));
+      separately = addUp(separately, push(Math.min(loss, cap), logOdds));
     }
-    const best = Math.min(apart, push(sumOf(reach(around, gone)), odds));
+    const best = Math.min(separately, push(sumOf(reach(around, gone)), odds));
     memo.set(key, best);
     return best;
   };
   const leaks: number[] = [];
-  for (let i = 0; i < size; i++) leaks.push(addUp(effects[i]!, R(i, 1 << i)));
+  for (let i = 0; i < size; i++) leaks.push(addUp(costs[i]!, R(i, 1 << i)));
   return work > workLimit ? undefined : leaks;
 }
 
 /** Key of a component: equal keys have equal leakage, so thousands of equal households are solved once. */
-export const shapeOf = (piece: Piece): string =>
-  `${piece.effects.join()}|${piece.factors.map((f) => `${f.members.join()}:${f.logOdds.join()}`).join('|')}`;
+export const componentShape = (piece: GraphComponent): string =>
+  `${piece.costs.join()}|${piece.factors.map((f) => `${f.members.join()}:${f.logOdds.join()}`).join('|')}`;

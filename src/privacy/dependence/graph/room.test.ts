@@ -7,8 +7,8 @@ import { readPolicy } from '../../../data/terms/read.js';
 import { declaredAmplifiers } from '../../../data/ties/declared.js';
 import { type FactorGraph, fromPairs } from './factor-graph.js';
 import { fromGroups } from './group-graph.js';
-import { graphBytes, keptBytes, roomOf } from './room.js';
-import { type Walk, walk } from './walk.js';
+import { graphBytes, memoryLimit, storedBytes } from './room.js';
+import { type GraphWalk, walkGraph } from './walk.js';
 
 const rows = 60_000;
 const folder = mkdtempSync(join(tmpdir(), 'fugu-room-'));
@@ -56,7 +56,7 @@ describe('ties that need more memory than is allowed', () => {
     });
 });
 
-const bytesOf = (parts: FactorGraph | Walk): number =>
+const bytesOf = (parts: FactorGraph | GraphWalk): number =>
   Object.values(parts).reduce((sum, part) => sum + (ArrayBuffer.isView(part) ? part.byteLength : 0), 0);
 
 describe('the stated memory of a graph', () => {
@@ -89,14 +89,14 @@ describe('the stated memory of a graph', () => {
     ],
   ] as const)
     it(`is at least what it holds with its walk: ${shape}`, () => {
-      const held = bytesOf(graph) + bytesOf(walk(graph));
-      expect(keptBytes(graph.nodes, graph.member.length)).toBeGreaterThanOrEqual(held);
+      const held = bytesOf(graph) + bytesOf(walkGraph(graph));
+      expect(storedBytes(graph.nodes, graph.member.length)).toBeGreaterThanOrEqual(held);
       expect(graphBytes(graph.nodes, graph.member.length)).toBeGreaterThan(3 * held);
     });
 
   it('a graph one byte beyond the memory limit is refused', () => {
-    const room = roomOf(1000);
-    expect(() => room.need(1000)).not.toThrow();
-    expect(() => room.need(1001)).toThrow(/declared ties need/);
+    const limited = memoryLimit(1000);
+    expect(() => limited.require(1000)).not.toThrow();
+    expect(() => limited.require(1001)).toThrow(/declared ties need/);
   });
 });

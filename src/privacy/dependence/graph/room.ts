@@ -6,15 +6,15 @@ import { databaseShare } from '../../../base/input/limits.js';
  * Memory limit for reading ties. Sizes are computed from counts of public structure before anything is allocated, so that too
  * large a policy is refused, not crashed on (docs/decisions/0015-memory.md).
  */
-export interface Room {
+export interface MemoryLimit {
   /** Refuses a total of more bytes than the limit. */
-  need(bytes: number): void;
+  require(bytes: number): void;
 }
 
-export const boundless: Room = { need: () => undefined };
+export const unlimitedMemory: MemoryLimit = { require: () => undefined };
 
-export const roomOf = (allowed: number): Room => ({
-  need(bytes) {
+export const memoryLimit = (allowed: number): MemoryLimit => ({
+  require(bytes) {
     if (bytes <= allowed) return;
     const whole = bytes / (1 - databaseShare);
     throw new Fault(
@@ -42,16 +42,16 @@ const inWords = (bytes: number): string =>
   bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 
 /** Memory of a stored graph and its walk. */
-export const keptBytes = (nodes: number, incidences: number): number => 34 * nodes + 44 * incidences;
+export const storedBytes = (nodes: number, incidences: number): number => 34 * nodes + 44 * incidences;
 /** Memory of one question: sums by node for forests, messages by incidence for loops. */
-const askedBytes = (nodes: number, incidences: number): number => 72 * nodes + 76 * incidences;
+const queryBytes = (nodes: number, incidences: number): number => 72 * nodes + 76 * incidences;
 
 /**
  * Memory for a graph and all questions of a plan. The largest is the what-if of one more tie per record, which copies the graph.
  */
 export function graphBytes(nodes: number, incidences: number): number {
   const twins = [2 * nodes, 2 * incidences + 2 * nodes] as const;
-  return keptBytes(nodes, incidences) + keptBytes(...twins) + askedBytes(...twins);
+  return storedBytes(nodes, incidences) + storedBytes(...twins) + queryBytes(...twins);
 }
 
 interface Sized {
@@ -59,8 +59,8 @@ interface Sized {
   readonly member: { readonly length: number };
 }
 /** Memory limit for further graphs, with the existing ones deducted. */
-export const after = (graphs: readonly Sized[], room: Room): Room => ({
-  need: (bytes) => room.need(bytes + graphs.reduce((sum, g) => sum + keptBytes(g.nodes, g.member.length), 0)),
+export const memoryAfter = (graphs: readonly Sized[], memory: MemoryLimit): MemoryLimit => ({
+  require: (bytes) => memory.require(bytes + graphs.reduce((sum, g) => sum + storedBytes(g.nodes, g.member.length), 0)),
 });
 
 /** Several graphs over the same records become one, by way of a map of their pairs. */

@@ -1,5 +1,5 @@
 import { expUp } from '../../../base/exact/outward.js';
-import { closed, contraction, open, push } from './push.js';
+import { closedWeight, contraction, openWeight, push } from './push.js';
 
 /** Tangents touch at multiples of `gap` up to `most`; larger losses are pushed individually. */
 const most = 8;
@@ -14,13 +14,13 @@ const mostTables = 32;
 
 /** push(., D) for one D; `table` holds its tangents, if any, for loops that cannot afford a call. */
 export interface Pusher {
-  (effect: number): number;
+  (loss: number): number;
   readonly table?: Float64Array;
 }
 /**
  * Lines per unit of privacy loss: the nearest line of a table is Math.floor(loss * linesPerUnit + 0.5), for losses below `most`.
  */
-export const perEffect = 1 / gap;
+export const linesPerUnit = 1 / gap;
 export const mostInTable = most;
 
 /**
@@ -28,29 +28,29 @@ export const mostInTable = most;
  */
 export function tangents(logOdds: number): Pusher {
   if (!(logOdds > 0)) return () => 0;
-  if (logOdds === Number.POSITIVE_INFINITY) return (effect) => effect;
+  if (logOdds === Number.POSITIVE_INFINITY) return (loss) => loss;
   const slope = contraction(logOdds);
-  const shut = closed(logOdds);
+  const shut = closedWeight(logOdds);
   // Line k is table[2k] + table[2k + 1] B; the first goes through 0.
   const table = new Float64Array(2 * lines + 2);
   table[1] = slope;
   for (let k = 1; k <= lines; k++) {
     const at = k * gap;
     const grown = expUp(at / 2);
-    const s = (open(logOdds) * (1 + shut)) / ((1 + shut / grown) * (1 + shut * grown));
+    const s = (openWeight(logOdds) * (1 + shut)) / ((1 + shut / grown) * (1 + shut * grown));
     table[2 * k] = Math.max(0, push(at, logOdds) - s * at) + slack * slope;
     table[2 * k + 1] = s;
   }
-  const passed = (effect: number): number => {
-    if (!(effect < most)) return push(effect, logOdds);
-    const k = 2 * Math.floor(effect * perEffect + 0.5);
-    return (table[k]! + table[k + 1]! * effect) * above;
+  const passed = (loss: number): number => {
+    if (!(loss < most)) return push(loss, logOdds);
+    const k = 2 * Math.floor(loss * linesPerUnit + 0.5);
+    return (table[k]! + table[k + 1]! * loss) * above;
   };
   return Object.assign(passed, { table });
 }
 
 /** Table of tangents for each D, for graphs with many pushes and few different strengths. */
-export class Tables {
+export class TangentTables {
   readonly #most: number;
   readonly #made = new Map<number, Pusher>();
 

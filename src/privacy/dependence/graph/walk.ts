@@ -1,11 +1,11 @@
 import type { FactorGraph } from './factor-graph.js';
-import { atLast } from './pair-graph.js';
+import { lazy } from './pair-graph.js';
 
 /**
  * Breadth-first walk over the whole graph. Positions are indices in `order`; nodes introduced by a factor are adjacent, and
  * factors are in the order of the introducing nodes, so passes read memory in sequence.
  */
-export interface Walk {
+export interface GraphWalk {
   /** order[position] = node. */
   readonly order: Uint32Array;
   /** Positions of component c are componentStart[c] .. componentStart[c+1]; its factors factorStart[c] .. factorStart[c+1]. */
@@ -24,10 +24,10 @@ export interface Walk {
   readonly commonOdds: number | undefined;
 }
 
-export const walk = (graph: FactorGraph): Walk => (graph.pairwise ? walkPairs(graph) : walkFactors(graph));
+export const walkGraph = (graph: FactorGraph): GraphWalk => (graph.pairwise ? walkPairs(graph) : walkFactors(graph));
 
 /** The same walk where every factor is a pair: a component is a tree exactly when it has one tie less than nodes. */
-function walkPairs(graph: FactorGraph): Walk {
+function walkPairs(graph: FactorGraph): GraphWalk {
   const { nodes, nodeStart, neighbour, commonOdds } = graph;
   const [logOdds, incidence] = commonOdds === undefined ? [graph.logOdds, graph.incidence] : [];
   const order = new Uint32Array(nodes);
@@ -75,7 +75,7 @@ function walkPairs(graph: FactorGraph): Walk {
   return commonOdds === undefined ? walked : withCommonOdds(walked, commonOdds);
 }
 
-function walkFactors(graph: FactorGraph): Walk {
+function walkFactors(graph: FactorGraph): GraphWalk {
   const { nodes, factors, start, member, logOdds, factorOf, nodeStart, incidence } = graph;
   const order = new Uint32Array(nodes);
   const childOdds = new Float64Array(nodes);
@@ -144,7 +144,7 @@ function finish(
   parentOdds: Float64Array,
   childEnd: Uint32Array,
   childOdds: Float64Array,
-): Walk {
+): GraphWalk {
   return {
     order,
     components,
@@ -161,8 +161,8 @@ function finish(
 }
 
 /** One D for all of them: arrays of it are made for those who ask. */
-function withCommonOdds(w: Walk, commonOdds: number): Walk {
-  const every = (length: number) => atLast(() => new Float64Array(length).fill(commonOdds));
+function withCommonOdds(w: GraphWalk, commonOdds: number): GraphWalk {
+  const every = (length: number) => lazy(() => new Float64Array(length).fill(commonOdds));
   const [parents, children] = [every(w.parent.length), every(w.order.length)];
   const { order, components, componentStart, factorStart, looped, parent, childEnd } = w;
   return {
@@ -184,11 +184,11 @@ function withCommonOdds(w: Walk, commonOdds: number): Walk {
 }
 
 /** The nodes of one component. */
-export const nodesOf = (w: Walk, component: number): Uint32Array =>
+export const nodesOf = (w: GraphWalk, component: number): Uint32Array =>
   w.order.subarray(w.componentStart[component]!, w.componentStart[component + 1]!);
 
 /** The same walk with every D replaced. */
-export function withWalkedOdds(w: Walk, change: (logOdds: number) => number): Walk {
+export function withWalkedOdds(w: GraphWalk, change: (logOdds: number) => number): GraphWalk {
   if (w.commonOdds !== undefined) return withCommonOdds(w, change(w.commonOdds));
   return { ...w, parentOdds: w.parentOdds.map(change), childOdds: w.childOdds.map(change) };
 }

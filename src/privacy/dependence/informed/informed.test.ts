@@ -5,14 +5,14 @@ import { combine, type FactorGraph, fromFactors, fromPairs, untied, withOdds } f
 import { forestPass } from '../graph/forest.js';
 import { fromGroups } from '../graph/group-graph.js';
 import { contraction, push } from '../graph/push.js';
-import { pieceOf, recursion } from '../graph/recursion.js';
-import { walk } from '../graph/walk.js';
-import { informed } from './informed.js';
-import { messages } from './messages.js';
+import { componentOf, recursion } from '../graph/recursion.js';
+import { walkGraph } from '../graph/walk.js';
+import { informedBound } from './informed.js';
+import { propagate } from './messages.js';
 
 const inf = Number.POSITIVE_INFINITY;
 const fill = (n: number, e: number) => new Float64Array(n).fill(e);
-const leaks = (g: FactorGraph, e: ArrayLike<number>) => [...informed(g, Float64Array.from(e)).leaks];
+const leaks = (g: FactorGraph, e: ArrayLike<number>) => [...informedBound(g, Float64Array.from(e)).leaks];
 
 /** A random graph of up to eight records with pair and triple factors. */
 const graphs = fc
@@ -30,9 +30,9 @@ const graphs = fc
     ),
     effects: fc.array(fc.double({ min: 0.01, max: 2, noNaN: true }), { minLength: 8, maxLength: 8 }),
   })
-  .map(({ records, factors, effects }) => ({
+  .map(({ records, factors, effects: costs }) => ({
     records,
-    effects: effects.slice(0, records),
+    effects: costs.slice(0, records),
     specs: factors
       .map((f) => ({ members: [...new Set(f.seats.map((s) => s % records))], logOdds: f.odds }))
       .filter((f) => f.members.length > 1),
@@ -46,11 +46,11 @@ describe('leakage to an informed attacker', () => {
   it('copies leak the cost of their group, and no record leaks more than its group', () => {
     expect(leaks(fromPairs(3, Uint32Array.of(0, 1), Uint32Array.of(1, 2), inf), [1, 2, 4])).toEqual([7, 7, 7]);
     fc.assert(
-      fc.property(graphs, ({ records, specs, effects }) => {
-        const bound = informed(fromFactors(records, specs), Float64Array.from(effects));
+      fc.property(graphs, ({ records, specs, effects: costs }) => {
+        const bound = informedBound(fromFactors(records, specs), Float64Array.from(costs));
         for (let i = 0; i < records; i++) {
           expect(bound.leaks[i]!).toBeLessThanOrEqual(bound.group[i]!);
-          expect(bound.leaks[i]!).toBeGreaterThanOrEqual(effects[i]!);
+          expect(bound.leaks[i]!).toBeGreaterThanOrEqual(costs[i]!);
         }
       }),
     );
@@ -71,35 +71,40 @@ describe('leakage to an informed attacker', () => {
 
   it('the leakage is monotone in the costs, in every odds ratio and in added factors', () => {
     fc.assert(
-      fc.property(graphs, fc.nat(7), fc.double({ min: 0, max: 2, noNaN: true }), ({ records, specs, effects }, pick, more) => {
-        const here = leaks(fromFactors(records, specs), effects);
-        const j = pick % records;
-        const louder = leaks(
-          fromFactors(records, specs),
-          effects.map((e, k) => (k === j ? e + more : e)),
-        );
-        const stronger = leaks(
-          fromFactors(
-            records,
-            specs.map((f, k) => (k === pick % specs.length ? { ...f, logOdds: f.logOdds + more } : f)),
-          ),
-          effects,
-        );
-        const tied = leaks(fromFactors(records, [...specs, { members: [j, (j + 1) % records], logOdds: more }]), effects);
-        for (let i = 0; i < records; i++)
-          for (const there of [louder, stronger, tied]) expect(there[i]!).toBeGreaterThanOrEqual(here[i]! * (1 - 1e-12));
-      }),
+      fc.property(
+        graphs,
+        fc.nat(7),
+        fc.double({ min: 0, max: 2, noNaN: true }),
+        ({ records, specs, effects: costs }, pick, more) => {
+          const here = leaks(fromFactors(records, specs), costs);
+          const j = pick % records;
+          const louder = leaks(
+            fromFactors(records, specs),
+            costs.map((e, k) => (k === j ? e + more : e)),
+          );
+          const stronger = leaks(
+            fromFactors(
+              records,
+              specs.map((f, k) => (k === pick % specs.length ? { ...f, logOdds: f.logOdds + more } : f)),
+            ),
+            costs,
+          );
+          const tied = leaks(fromFactors(records, [...specs, { members: [j, (j + 1) % records], logOdds: more }]), costs);
+          for (let i = 0; i < records; i++)
+            for (const there of [louder, stronger, tied]) expect(there[i]!).toBeGreaterThanOrEqual(here[i]! * (1 - 1e-12));
+        },
+      ),
     );
   });
 
   it('k times the costs leak at most k times as much', () => {
     fc.assert(
-      fc.property(graphs, fc.double({ min: 1, max: 20, noNaN: true }), ({ records, specs, effects }, k) => {
+      fc.property(graphs, fc.double({ min: 1, max: 20, noNaN: true }), ({ records, specs, effects: costs }, k) => {
         const g = fromFactors(records, specs);
-        const once = leaks(g, effects);
+        const once = leaks(g, costs);
         const many = leaks(
           g,
-          effects.map((e) => k * e),
+          costs.map((e) => k * e),
         );
         for (let i = 0; i < records; i++) expect(many[i]!).toBeLessThanOrEqual(k * once[i]! * (1 + 1e-9));
       }),
@@ -118,21 +123,21 @@ describe('leakage to an informed attacker', () => {
       }),
     );
     fc.assert(
-      fc.property(tree, ({ parents, odds, effects }) => {
-        const n = effects.length;
+      fc.property(tree, ({ parents, odds, effects: costs }) => {
+        const n = costs.length;
         const g = fromFactors(
           n,
           parents.map((p, k) => ({ members: [k + 1, p % (k + 1)], logOdds: odds[k]! })),
         );
-        const w = walk(g);
+        const w = walkGraph(g);
         const pass = forestPass(
           w,
-          Float64Array.from(w.order, (u) => effects[u]!),
+          Float64Array.from(w.order, (u) => costs[u]!),
         );
-        const total = effects.reduce((s, e) => s + e, 0);
-        const sent = messages(g, Float64Array.from(effects), fill(n, total)).leaks;
+        const total = costs.reduce((s, e) => s + e, 0);
+        const sent = propagate(g, Float64Array.from(costs), fill(n, total)).leaks;
         const nodes = Uint32Array.from({ length: n }, (_, k) => k);
-        const exact = recursion(pieceOf(g, nodes, Float64Array.from(effects), new Uint32Array(n)))!;
+        const exact = recursion(componentOf(g, nodes, Float64Array.from(costs), new Uint32Array(n)))!;
         for (let x = 0; x < n; x++) {
           const u = w.order[x]!;
           expect(pass[x]!).toBeCloseTo(exact[u]!, 9);
@@ -144,19 +149,19 @@ describe('leakage to an informed attacker', () => {
 
   it('the messages on loops are never below the recursion', () => {
     fc.assert(
-      fc.property(graphs, ({ records, specs, effects }) => {
+      fc.property(graphs, ({ records, specs, effects: costs }) => {
         const g = fromFactors(records, specs);
-        const w = walk(g);
+        const w = walkGraph(g);
         const caps = new Float64Array(records);
         for (let c = 0; c < w.components; c++) {
           const nodes = w.order.subarray(w.componentStart[c], w.componentStart[c + 1]);
-          const sum = nodes.reduce((s, u) => s + effects[u]!, 0) * (1 + 1e-12);
+          const sum = nodes.reduce((s, u) => s + costs[u]!, 0) * (1 + 1e-12);
           for (const u of nodes) caps[u] = sum;
         }
-        const sent = messages(g, Float64Array.from(effects), caps).leaks;
+        const sent = propagate(g, Float64Array.from(costs), caps).leaks;
         for (let c = 0; c < w.components; c++) {
           const nodes = w.order.subarray(w.componentStart[c], w.componentStart[c + 1]);
-          const exact = recursion(pieceOf(g, nodes, Float64Array.from(effects), new Uint32Array(records)))!;
+          const exact = recursion(componentOf(g, nodes, Float64Array.from(costs), new Uint32Array(records)))!;
           for (const [k, u] of nodes.entries()) expect(sent[u]!).toBeGreaterThanOrEqual(exact[k]! * (1 - 1e-9));
         }
       }),
@@ -170,9 +175,9 @@ describe('leakage to an informed attacker', () => {
       Array.from({ length: n }, (_, a) => Array.from({ length: a }, (_, b) => ({ members: [a, b], logOdds: d }))).flat();
     const exact = leaks(fromFactors(7, pairs(7)), fill(7, 0.1));
     expect(cliqueLeaks([...fill(7, 0.1)], d)[0]).toBeCloseTo(exact[0]!, 10);
-    const effects = [0.3, 0.1, 0.05, 0.7, 0.02];
-    const mixed = leaks(fromFactors(5, pairs(5)), effects);
-    for (const [i, leak] of cliqueLeaks(effects, d).entries()) expect(leak).toBeGreaterThanOrEqual(mixed[i]! - 1e-12);
+    const costs = [0.3, 0.1, 0.05, 0.7, 0.02];
+    const mixed = leaks(fromFactors(5, pairs(5)), costs);
+    for (const [i, leak] of cliqueLeaks(costs, d).entries()) expect(leak).toBeGreaterThanOrEqual(mixed[i]! - 1e-12);
   });
 
   it('the leakage is capped by the group on a large loop of copies, and with too many or too strong ties', () => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { randomFrom } from '../../../../test/worst-law.js';
+import { unitRandom } from '../../../../test/worst-law.js';
 import { distinctComponents } from '../graph/distinct.js';
 import { type FactorGraph, fromPairs, withOdds } from '../graph/factor-graph.js';
 import { withPendants } from '../graph/pendants.js';
-import { largeTooWeak } from '../large-too-weak.js';
-import { ties, withTwins } from '../leakage.js';
-import { messages } from './messages.js';
+import { largeWhatIf } from '../large-too-weak.js';
+import { leakageCalculator, withTwins } from '../leakage.js';
+import { propagate } from './messages.js';
 
 /** Ties at random, listed along a walk as large graphs are. */
 function randomTies(records: number, pairs: number, odds: number, seed: number): FactorGraph {
-  const next = randomFrom(seed);
+  const next = unitRandom(seed);
   const ends = () => Uint32Array.from({ length: pairs }, () => Math.floor(next() * records));
   return distinctComponents(fromPairs(records, ends(), ends(), odds)).graph;
 }
@@ -17,15 +17,15 @@ function randomTies(records: number, pairs: number, odds: number, seed: number):
 /** Fixed point of the messages in plain doubles, by iteration to convergence. */
 function restingPlace(
   { member, nodes }: FactorGraph,
-  effects: Float64Array,
+  costs: Float64Array,
   cap: number,
-  t: (effect: number, p: number) => number,
+  t: (loss: number, p: number) => number,
 ): Float64Array {
   let through = new Float64Array(member.length);
-  let has = Float64Array.from(effects);
+  let has = Float64Array.from(costs);
   for (let round = 0; round < 400; round++) {
-    const sent = through.map((_, p) => t(Math.min(has[member[p ^ 1]!]! - through[p ^ 1]!, cap - effects[member[p]!]!), p));
-    has = Float64Array.from(effects);
+    const sent = through.map((_, p) => t(Math.min(has[member[p ^ 1]!]! - through[p ^ 1]!, cap - costs[member[p]!]!), p));
+    has = Float64Array.from(costs);
     for (let p = 0; p < member.length; p++) has[member[p]!]! += sent[p]!;
     const moved = sent.reduce((m, x, p) => Math.max(m, Math.abs(x - through[p]!)), 0);
     through = sent;
@@ -33,7 +33,7 @@ function restingPlace(
   }
   return has.subarray(0, nodes);
 }
-const pushPlain = (d: number) => (effect: number) => 4 * Math.atanh(Math.tanh(Math.max(0, effect) / 4) * Math.tanh(d / 4));
+const pushPlain = (d: number) => (loss: number) => 4 * Math.atanh(Math.tanh(Math.max(0, loss) / 4) * Math.tanh(d / 4));
 
 /** The least of a bound in units of what it bounds, and the most by which it is above it, in units of the worst record's. */
 function ratios(bound: Float64Array, of: Float64Array): { least: number; most: number } {
@@ -51,49 +51,49 @@ describe('messages on a large graph', () => {
   const graph = randomTies(24_000, 26_000, d, 5);
   const cap = 1e3;
   const caps = new Float64Array(graph.nodes).fill(cap);
-  const resting = (effects: Float64Array) => restingPlace(graph, effects, cap, pushPlain(d));
+  const resting = (costs: Float64Array) => restingPlace(graph, costs, cap, pushPlain(d));
 
-  for (const [whom, effectOf] of [
+  for (const [whom, costOf] of [
     ['everybody', () => 0.02],
     ['everybody, differently', (u: number) => 0.01 + (u % 7) / 100],
     ['some, the others nothing', (u: number) => (u % 3 === 0 ? 0.05 : 0)],
     ['everybody, far beyond where ties saturate', () => 3],
   ] as const)
     it(`lie above where they come to rest, and close to it, when this is spent by ${whom}`, () => {
-      const effects = Float64Array.from({ length: graph.nodes }, (_, u) => effectOf(u));
-      const { leaks } = messages(graph, effects, caps);
-      const rest = resting(effects);
+      const costs = Float64Array.from({ length: graph.nodes }, (_, u) => costOf(u));
+      const { leaks } = propagate(graph, costs, caps);
+      const rest = resting(costs);
       const above = ratios(leaks, rest);
       expect(above.least).toBeGreaterThanOrEqual(1 - 1e-9);
       expect(above.most).toBeLessThanOrEqual(0.01);
     });
 
   it('the messages are bounds wherever they start', () => {
-    const effects = new Float64Array(graph.nodes).fill(0.02);
-    const rest = resting(effects);
-    const found = messages(graph, effects, caps).certain!.slice();
+    const costs = new Float64Array(graph.nodes).fill(0.02);
+    const rest = resting(costs);
+    const found = propagate(graph, costs, caps).certain!.slice();
     for (const scale of [0, 0.3, 3, 100]) {
-      const { leaks } = messages(graph, effects, caps, { start: found.map((x) => x * scale) });
+      const { leaks } = propagate(graph, costs, caps, { start: found.map((x) => x * scale) });
       expect(ratios(leaks, rest).least).toBeGreaterThanOrEqual(1 - 1e-9);
     }
   });
 
   it('the messages are bounds even with hardly any time to converge', () => {
-    for (const effect of [0.02, 3]) {
-      const effects = new Float64Array(graph.nodes).fill(effect);
-      const { leaks } = messages(graph, effects, caps, { hardWork: 1, part: 0.5 });
-      expect(ratios(leaks, resting(effects)).least).toBeGreaterThanOrEqual(1 - 1e-9);
+    for (const loss of [0.02, 3]) {
+      const costs = new Float64Array(graph.nodes).fill(loss);
+      const { leaks } = propagate(graph, costs, caps, { hardWork: 1, part: 0.5 });
+      expect(ratios(leaks, resting(costs)).least).toBeGreaterThanOrEqual(1 - 1e-9);
     }
   });
 
   it('the messages are replaced by caps once some leakage is above the limit of interest', () => {
-    const effects = new Float64Array(graph.nodes).fill(0.02);
-    const { leaks } = messages(graph, effects, caps, { hopeless: { most: 0.03, caps } });
+    const costs = new Float64Array(graph.nodes).fill(0.02);
+    const { leaks } = propagate(graph, costs, caps, { hopeless: { most: 0.03, caps } });
     expect([...new Set(leaks)]).toEqual([cap]);
   });
 
   it('the messages converge in few rounds along a walk', () => {
-    const along = messages(graph, new Float64Array(graph.nodes).fill(0.02), caps).rounds;
+    const along = propagate(graph, new Float64Array(graph.nodes).fill(0.02), caps).rounds;
     expect(along).toBeLessThan(25);
   });
 });
@@ -103,32 +103,32 @@ describe('the what-if of one more tie without building its graph', () => {
   const graph = randomTies(22_000, 21_000, d, 9);
   const used = Uint8Array.from({ length: graph.records }, (_, u) => (u % 5 === 0 ? 0 : 1));
   const base = 0.05;
-  const beside = (second: number | Uint8Array) => {
+  const withTwinMask = (second: number | Uint8Array) => {
     const both = new Uint8Array(2 * used.length).fill(typeof second === 'number' ? second : 0);
     both.set(used);
     if (typeof second !== 'number') both.set(second, used.length);
     return both;
   };
-  const worst = (on: FactorGraph, mask?: Uint8Array) => ties(on, 'informed', mask ? { used: mask } : {}).worst(base);
+  const worst = (on: FactorGraph, mask?: Uint8Array) => leakageCalculator(on, 'informed', mask ? { used: mask } : {}).worst(base);
 
   it('the what-if leaks what a graph with twins does, within its stated precision', () => {
-    const { oneMore } = largeTooWeak({ graph, adversary: 'informed', reach: 'any' }, base);
+    const { oneMore } = largeWhatIf({ graph, adversary: 'informed', reach: 'any' }, base);
     const built = worst(withTwins(graph));
     expect(oneMore / built).toBeGreaterThan(0.998);
     expect(oneMore / built).toBeLessThan(1.12);
   });
 
   it('the what-if leaks the larger of twins and new neighbours when some records are unused', () => {
-    const { oneMore } = largeTooWeak({ graph, used, adversary: 'informed', reach: 'any' }, base);
-    const built = Math.max(worst(withTwins(graph), beside(used)), worst(withPendants(graph), beside(1)));
+    const { oneMore } = largeWhatIf({ graph, used, adversary: 'informed', reach: 'any' }, base);
+    const built = Math.max(worst(withTwins(graph), withTwinMask(used)), worst(withPendants(graph), withTwinMask(1)));
     expect(oneMore / built).toBeGreaterThan(0.998);
     expect(oneMore / built).toBeLessThan(1.12);
   });
 
   it('the what-if of stronger ties equals the leakage with these ties, within its stated precision', () => {
-    const { twice } = largeTooWeak({ graph, adversary: 'informed', reach: 'any' }, base);
-    const asked = worst(withOdds(graph, (x) => x + Math.log(2)));
-    expect(twice / asked).toBeGreaterThan(0.998);
-    expect(twice / asked).toBeLessThan(1.12);
+    const { twice } = largeWhatIf({ graph, adversary: 'informed', reach: 'any' }, base);
+    const direct = worst(withOdds(graph, (x) => x + Math.log(2)));
+    expect(twice / direct).toBeGreaterThan(0.998);
+    expect(twice / direct).toBeLessThan(1.12);
   });
 });

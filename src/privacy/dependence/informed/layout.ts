@@ -2,19 +2,19 @@ import { cliqueOdds } from '../graph/clique.js';
 import { assemble, type FactorGraph, withOdds } from '../graph/factor-graph.js';
 import { endsOf, firstEnds, pairGraph } from '../graph/pair-graph.js';
 import { largestRecursion } from '../graph/recursion.js';
-import { nodesOf, type Walk, walk, withWalkedOdds } from '../graph/walk.js';
-import type { Sent } from './sweep.js';
+import { type GraphWalk, nodesOf, walkGraph, withWalkedOdds } from '../graph/walk.js';
+import type { MessageGraph } from './sweep.js';
 
 /** Graph prepared for bounds: its walk, and the method for each component with loops. Computed once, used for many bounds. */
-export interface Layout {
+export interface GraphLayout {
   readonly graph: FactorGraph;
-  readonly walk: Walk;
+  readonly walk: GraphWalk;
   /** Components with loops that are small enough for the recursion. */
   readonly small: readonly Component[];
   /** Larger ones in which every two records are tied. */
   readonly cliques: readonly (Component & { readonly logOdds: number })[];
   /** All others, which go by messages; absent when there are none. */
-  readonly rest?: Part;
+  readonly rest?: Subgraph;
 }
 
 interface Component {
@@ -24,8 +24,8 @@ interface Component {
 /**
  * Subgraph of some components: node k is nodes[k] of the whole graph; without `nodes` it is the whole graph, or its first nodes.
  */
-export interface Part {
-  readonly graph: Sent;
+export interface Subgraph {
+  readonly graph: MessageGraph;
   readonly nodes?: Uint32Array;
   readonly components: number;
 }
@@ -33,8 +33,8 @@ export interface Part {
 /** Cliques are looked for up to this size. */
 const largestClique = 2000;
 
-export function layout(graph: FactorGraph): Layout {
-  const w = walk(graph);
+export function layoutGraph(graph: FactorGraph): GraphLayout {
+  const w = walkGraph(graph);
   const small: Component[] = [];
   const cliques: (Component & { logOdds: number })[] = [];
   const rest: Uint32Array[] = [];
@@ -49,11 +49,14 @@ export function layout(graph: FactorGraph): Layout {
     if (logOdds === undefined) rest.push(nodes);
     else cliques.push({ nodes, logOdds });
   }
-  return { graph, walk: w, small, cliques, ...(rest.length > 0 && { rest: partOf(graph, rest) }) };
+  return { graph, walk: w, small, cliques, ...(rest.length > 0 && { rest: subgraphOf(graph, rest) }) };
 }
 
 /** The same for the graph with every D replaced by one that grows with it. */
-export function withLaidOdds({ graph, walk, small, cliques, rest }: Layout, change: (logOdds: number) => number): Layout {
+export function withLayoutOdds(
+  { graph, walk, small, cliques, rest }: GraphLayout,
+  change: (logOdds: number) => number,
+): GraphLayout {
   const changed = withOdds(graph, change);
   return {
     graph: changed,
@@ -65,8 +68,8 @@ export function withLaidOdds({ graph, walk, small, cliques, rest }: Layout, chan
 }
 
 /** The components with these nodes; the whole graph where that is most of it, as what is sent elsewhere does not matter. */
-export function partOf(graph: FactorGraph, components: readonly Uint32Array[]): Part {
-  const first = firstOf(graph, components);
+export function subgraphOf(graph: FactorGraph, components: readonly Uint32Array[]): Subgraph {
+  const first = leadingSubgraph(graph, components);
   if (first) return { graph: first, components: components.length };
   let incidences = 0;
   for (const nodes of components) for (const u of nodes) incidences += graph.nodeStart[u + 1]! - graph.nodeStart[u]!;
@@ -74,7 +77,7 @@ export function partOf(graph: FactorGraph, components: readonly Uint32Array[]): 
 }
 
 /** The components as a graph, where a walk came to them before all others and listed ties as it did (graph/distinct-pairs.ts). */
-function firstOf(graph: FactorGraph, components: readonly Uint32Array[]): FactorGraph | undefined {
+function leadingSubgraph(graph: FactorGraph, components: readonly Uint32Array[]): FactorGraph | undefined {
   const ends = endsOf(graph);
   if (!ends || graph.nodes !== graph.records) return undefined;
   let nodes = 0;
@@ -93,7 +96,7 @@ function firstOf(graph: FactorGraph, components: readonly Uint32Array[]): Factor
 }
 
 /** Visible records come before hidden types, as in the whole graph. */
-function cutOut(graph: FactorGraph, components: readonly Uint32Array[], incidences: number): Part {
+function cutOut(graph: FactorGraph, components: readonly Uint32Array[], incidences: number): Subgraph {
   const size = components.reduce((s, c) => s + c.length, 0);
   const nodes = new Uint32Array(size);
   let at = 0;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { randomFrom } from '../../../../test/worst-law.js';
+import { unitRandom } from '../../../../test/worst-law.js';
 import { distinctComponents } from '../graph/distinct.js';
 import { type FactorGraph, fromPairs } from '../graph/factor-graph.js';
-import { ties } from '../leakage.js';
-import { informed } from './informed.js';
-import { isLine, lineOver } from './line.js';
-import { messages } from './messages.js';
+import { leakageCalculator } from '../leakage.js';
+import { informedBound } from './informed.js';
+import { isLinearBound, linearBound } from './line.js';
+import { propagate } from './messages.js';
 import { sparseSolve } from './sparse-solve.js';
 
 /** A ring through everybody, so that all have a loop, with further ties and leaves; strengths of one kind or of several. */
@@ -38,15 +38,15 @@ describe('the linear bound', () => {
     let found = 0;
     fc.assert(
       fc.property(rings, ({ graph, used }) => {
-        const line = lineOver(graph, used);
+        const line = linearBound(graph, used);
         if (!line) return;
         found++;
         for (const base of [1e-9, 0.3, 20]) {
-          const leaks = informed(graph, spent(used, base)).leaks;
+          const leaks = informedBound(graph, spent(used, base)).leaks;
           for (let u = 0; u < graph.records; u++) expect(line.per[u]! * base).toBeGreaterThanOrEqual(leaks[u]! * (1 - 1e-9));
         }
         const endless = new Float64Array(graph.nodes).fill(1e3);
-        const small = messages(graph, spent(used, 1e-9), endless).leaks;
+        const small = propagate(graph, spent(used, 1e-9), endless).leaks;
         for (let u = 0; u < graph.records; u++) expect(line.per[u]! * 1e-9).toBeLessThanOrEqual(small[u]! * 1.001 + 4e-11);
       }),
       { numRuns: 50 },
@@ -57,12 +57,12 @@ describe('the linear bound', () => {
   it('the check refuses a linear bound if one number is slightly too low, at any record', () => {
     fc.assert(
       fc.property(rings, ({ graph, used }) => {
-        const line = lineOver(graph, used);
+        const line = linearBound(graph, used);
         if (!line) return;
-        expect(isLine(graph, line.per, used)).toBe(true);
+        expect(isLinearBound(graph, line.per, used)).toBe(true);
         for (let u = 0; u < graph.records; u++)
           expect(
-            isLine(
+            isLinearBound(
               graph,
               line.per.map((x, w) => (w === u ? x * 0.98 - 5e-3 : x)),
               used,
@@ -83,9 +83,9 @@ describe('the linear bound', () => {
         odds,
       );
     };
-    expect(lineOver(everybody(20, 0.1), undefined)).toBeDefined();
-    expect(lineOver(everybody(20, 1), undefined)).toBeUndefined();
-    expect(lineOver(everybody(3, Number.POSITIVE_INFINITY), undefined)).toBeUndefined();
+    expect(linearBound(everybody(20, 0.1), undefined)).toBeDefined();
+    expect(linearBound(everybody(20, 1), undefined)).toBeUndefined();
+    expect(linearBound(everybody(3, Number.POSITIVE_INFINITY), undefined)).toBeUndefined();
   });
 });
 
@@ -117,25 +117,25 @@ describe('the worst record of a large graph', () => {
     ['of several strengths', [Math.log(3), Math.log(2), Math.log(1.5)], true],
   ] as const)
     it(`leaks no more than it is told to, and little less, by ties ${what}`, () => {
-      const next = randomFrom(11);
+      const next = unitRandom(11);
       const [records, pairs] = [22_000, 23_000];
       const ends = () => Uint32Array.from({ length: pairs }, () => Math.floor(next() * records));
       const odds = Float64Array.from({ length: pairs }, (_, k) => strengths[k % strengths.length]!);
       const whole = fromPairs(records, ends(), ends(), odds);
       const used = some ? Uint8Array.from({ length: records }, () => (next() < 0.8 ? 1 : 0)) : undefined;
       const few = distinctComponents(whole, used);
-      const asked = ties(few.graph, 'informed', few.used ? { used: few.used } : {});
+      const calculator = leakageCalculator(few.graph, 'informed', few.used ? { used: few.used } : {});
       for (const base of [1e-3, 0.05, 0.4]) {
         const truth = worstAtRest(whole, used, base);
-        expect(asked.worst(base)).toBeGreaterThanOrEqual(truth * (1 - 1e-8));
-        expect(asked.worst(base)).toBeLessThanOrEqual(truth * 1.005);
+        expect(calculator.worst(base)).toBeGreaterThanOrEqual(truth * (1 - 1e-8));
+        expect(calculator.worst(base)).toBeLessThanOrEqual(truth * 1.005);
       }
     });
 });
 
 describe('the worst record with a large component present', () => {
   it('the worst record is found in a small component as well', () => {
-    const next = randomFrom(5);
+    const next = unitRandom(5);
     const [records, pairs, home] = [22_000, 23_000, 8];
     const clique = Array.from({ length: home }, (_, a) => Array.from({ length: a }, (_, b) => [records + a, records + b])).flat();
     const one = (k: 0 | 1) => [...Array.from({ length: pairs }, () => Math.floor(next() * records)), ...clique.map((p) => p[k]!)];
@@ -148,8 +148,8 @@ describe('the worst record with a large component present', () => {
       Uint32Array.from(small, (p) => p[1]!),
       Math.log(5),
     );
-    const truth = informed(alone, new Float64Array(home).fill(0.1)).leaks[0]!;
-    expect(ties(graph, 'informed').worst(0.1)).toBeGreaterThanOrEqual(truth * (1 - 1e-12));
+    const truth = informedBound(alone, new Float64Array(home).fill(0.1)).leaks[0]!;
+    expect(leakageCalculator(graph, 'informed').worst(0.1)).toBeGreaterThanOrEqual(truth * (1 - 1e-12));
   });
 });
 

@@ -6,7 +6,7 @@ import { sparseSolve } from './sparse-solve.js';
  * Linear bound: for every base, record u leaks at most base x per[u] if used records spend the base (informed.proof.md, "A line
  * for every base"). Messages follow from the numbers of both ends.
  */
-export interface Line {
+export interface LinearBound {
   readonly per: Float64Array;
   /** Upper bound on the message at incidence p for a base of 1. */
   above(p: number): number;
@@ -19,7 +19,7 @@ const mostSteps = 80;
 const rounding = (terms: number): number => (terms + 8) * 2 ** -52;
 
 /** Undefined if there is none, or if it takes too long to find: near the strength at which losses stop dying out. */
-export function lineOver(graph: FactorGraph, used: Uint8Array | undefined): Line | undefined {
+export function linearBound(graph: FactorGraph, used: Uint8Array | undefined): LinearBound | undefined {
   const { nodes, member } = graph;
   const shares = sharesOf(graph);
   if (!shares) return undefined;
@@ -69,14 +69,14 @@ const mostKnown = 100_000;
 /**
  * Approximate solution s of s_u (1 + sum of weight t) = e_u + sum over ties of weight s_w, to half the slack: it proves nothing.
  */
-function solved(graph: FactorGraph, { share, weight }: Shares, effect: (u: number) => number): Float64Array | undefined {
+function solved(graph: FactorGraph, { share, weight }: Shares, costOf: (u: number) => number): Float64Array | undefined {
   const { nodes, nodeStart, neighbour, commonOdds } = graph;
   const own = new Float64Array(nodes);
   const brought = new Float64Array(nodes);
   const incidence = commonOdds === undefined ? graph.incidence : undefined;
   const both = incidence ? 0 : weight(0) * share(0);
   for (let u = 0; u < nodes; u++) {
-    brought[u] = effect(u);
+    brought[u] = costOf(u);
     own[u] = 1;
     if (!incidence) own[u]! += (nodeStart[u + 1]! - nodeStart[u]!) * both;
     else for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) own[u]! += weight(incidence[x]!) * share(incidence[x]!);
@@ -90,7 +90,7 @@ function solved(graph: FactorGraph, { share, weight }: Shares, effect: (u: numbe
  * True if these numbers are a linear bound: F, with every push replaced by its slope, raises none of their messages, and none is
  * negative. Rounded conservatively.
  */
-export function isLine(graph: FactorGraph, per: Float64Array, used: Uint8Array | undefined): boolean {
+export function isLinearBound(graph: FactorGraph, per: Float64Array, used: Uint8Array | undefined): boolean {
   const shares = sharesOf(graph);
   return shares !== undefined && isAbove(graph, shares, per, used);
 }

@@ -1,11 +1,11 @@
-import { settle } from './settle.js';
-import { lend, manyMessages, type Sent, type Sweeper, sweeper } from './sweep.js';
+import { converge } from './settle.js';
+import { isLargeGraph, type MessageGraph, type Sweeper, scratchFor, sweeper } from './sweep.js';
 
 /**
  * Bounds by belief propagation on graphs with loops: one message B(f,u) per incidence, with B* <= F(B*). We climb from below and
  * certify the result (informed.proof.md, "Messages").
  */
-export interface Messages {
+export interface PropagatedBounds {
   /** e_u + sum over the factors of u of push(B(f,u), D(f,u)), rounded up, per node. */
   readonly leaks: Float64Array;
   readonly rounds: number;
@@ -16,7 +16,7 @@ export interface Messages {
   readonly certain?: Float64Array;
 }
 
-export interface MessageOptions {
+export interface PropagationOptions {
   /** Stop when certified this closely. */
   readonly tolerance?: number;
   /** Accept this much after `softWork` updates of one incidence. */
@@ -43,9 +43,14 @@ const longestLag = 4;
 /**
  * Bounds for these costs by belief propagation. `caps[u]` is the total cost of the component, which bounds every message in it.
  */
-export function messages(graph: Sent, effects: Float64Array, caps: Float64Array, options: MessageOptions = {}): Messages {
-  const step = sweeper(graph, effects, caps, options.twin ?? 0);
-  const { best, rounds, spare, hopeless } = find(graph, effects, caps, step, options);
+export function propagate(
+  graph: MessageGraph,
+  costs: Float64Array,
+  caps: Float64Array,
+  options: PropagationOptions = {},
+): PropagatedBounds {
+  const step = sweeper(graph, costs, caps, options.twin ?? 0);
+  const { best, rounds, spare, hopeless } = find(graph, costs, caps, step, options);
   if (hopeless) return { leaks: caps.slice(), rounds, kappa: 0, from: 'above' };
   const [certain, sent] = spare;
   const raised = (by: number): Float64Array => {
@@ -54,7 +59,7 @@ export function messages(graph: Sent, effects: Float64Array, caps: Float64Array,
     return sent;
   };
   // With much saturation, or records without costs, a small raise that F does not exceed is found long before kappa is small.
-  if (manyMessages(graph) && best.kappa > 2e-3)
+  if (isLargeGraph(graph) && best.kappa > 2e-3)
     for (const by of [1, 1.02, 1.1]) {
       if (best.kappa <= 1 - 1 / by) break;
       if (raised(by).every((x, p) => x <= certain[p]!))
@@ -70,17 +75,17 @@ export function messages(graph: Sent, effects: Float64Array, caps: Float64Array,
 
 const mostWork = 2e8;
 
-function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Sweeper, options: MessageOptions): Climbed {
-  if (!manyMessages(graph)) return climb(graph, step, options);
+function find(graph: MessageGraph, costs: Float64Array, caps: Float64Array, step: Sweeper, options: PropagationOptions): Climbed {
+  if (!isLargeGraph(graph)) return climb(graph, step, options);
   const { loose = 1e-3, hardWork = mostWork, twin = 0, start, hopeless } = options;
-  const lent = lend(graph);
-  const everybody = effects.every((e) => e > 0);
-  const largest = effects.reduce((m, e) => Math.max(m, e), 0);
+  const scratch = scratchFor(graph);
+  const everybody = costs.every((e) => e > 0);
+  const largest = costs.reduce((m, e) => Math.max(m, e), 0);
   // Convergence for slightly raised costs leaves F a margin, even past records without a cost.
   const raise = everybody && !options.part ? 0 : 2 * loose * largest;
-  const settled = settle(
+  const settled = converge(
     graph,
-    raise ? effects.map((e) => e + raise) : effects,
+    raise ? costs.map((e) => e + raise) : costs,
     raise ? caps.map((c) => c + raise) : caps,
     twin,
     step.pushed,
@@ -88,21 +93,21 @@ function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Swee
       within: raise ? raise / 4 : (loose / 2) * largest,
       part: options.part ?? 0,
       work: hardWork,
-      on: { through: lent.ties[1], state: lent.nodes[1] },
+      on: { through: scratch.ties[1], state: scratch.nodes[1] },
       ...(start && { start }),
       ...(hopeless && { hopeless }),
     },
   );
-  const spare = [lent.ties[2], lent.ties[3]] as const;
+  const spare = [scratch.ties[2], scratch.ties[3]] as const;
   const kappa =
-    everybody && !options.part ? kappaOf(graph, effects, caps, settled.found, step, spare[0]) : Number.POSITIVE_INFINITY;
+    everybody && !options.part ? kappaOf(graph, costs, caps, settled.found, step, spare[0]) : Number.POSITIVE_INFINITY;
   return { best: { kappa, drift: kappa, at: settled.found }, spare, rounds: settled.rounds, hopeless: settled.hopeless };
 }
 
 /** Least kappa of a certificate if every record has a cost: F(0) is the other end's cost, at most its cap. */
 function kappaOf(
-  { member }: Sent,
-  effects: Float64Array,
+  { member }: MessageGraph,
+  costs: Float64Array,
   caps: Float64Array,
   at: Float64Array,
   step: Sweeper,
@@ -112,7 +117,7 @@ function kappaOf(
   let kappa = 0;
   for (let p = 0; p < at.length; p++) {
     const u = member[p]!;
-    const floor = Math.min(effects[member[p ^ 1]!]!, caps[u]! - effects[u]!) * lowered;
+    const floor = Math.min(costs[member[p ^ 1]!]!, caps[u]! - costs[u]!) * lowered;
     const gap = sent[p]! - at[p]!;
     if (gap > kappa * floor) kappa = (gap / floor) * (1 + 2 ** -50);
   }
@@ -121,14 +126,14 @@ function kappaOf(
 
 /** 0, F(0), F^2(0), … until no further coordinates become positive. */
 function fromZero(size: number, step: Sweeper): Float64Array[] {
-  const trail = [new Float64Array(size), new Float64Array(size)];
-  step(trail[0]!, trail[1]!);
-  for (let zeros = zerosIn(trail[1]!), before = size; zeros > 0 && zeros < before && trail.length <= longestLag; ) {
-    trail.push(new Float64Array(size));
-    step(trail.at(-2)!, trail.at(-1)!);
-    [before, zeros] = [zeros, zerosIn(trail.at(-1)!)];
+  const iterates = [new Float64Array(size), new Float64Array(size)];
+  step(iterates[0]!, iterates[1]!);
+  for (let zeros = zerosIn(iterates[1]!), before = size; zeros > 0 && zeros < before && iterates.length <= longestLag; ) {
+    iterates.push(new Float64Array(size));
+    step(iterates.at(-2)!, iterates.at(-1)!);
+    [before, zeros] = [zeros, zerosIn(iterates.at(-1)!)];
   }
-  return trail;
+  return iterates;
 }
 
 /** Factor that lowers the computed F^k(0) in a certificate, by far more than rounding and tangents can have raised it. */
@@ -143,31 +148,31 @@ interface Climbed {
 }
 
 /** Climbs towards the fixed point of F, from below and with leaps: it proves nothing by itself. */
-function climb(graph: Sent, step: Sweeper, options: MessageOptions): Climbed {
+function climb(graph: MessageGraph, step: Sweeper, options: PropagationOptions): Climbed {
   const { tolerance = 1e-10, loose = 1e-3, softWork = 1.2e7, hardWork = mostWork, hopeless } = options;
   const size = graph.member.length;
   // B, F(B), … F^lag(B).
-  let trail = fromZero(size, step);
-  const lag = trail.length - 1;
-  const floor = trail[lag]!.map((x) => x * lowered);
+  let iterates = fromZero(size, step);
+  const lag = iterates.length - 1;
+  const floor = iterates[lag]!.map((x) => x * lowered);
   if (options.start) {
-    trail[0]!.set(options.start);
-    for (let k = 0; k < lag; k++) step(trail[k]!, trail[k + 1]!);
+    iterates[0]!.set(options.start);
+    for (let k = 0; k < lag; k++) step(iterates[k]!, iterates[k + 1]!);
   }
   const rotate = () => {
-    trail = [...trail.slice(1), trail[0]!];
-    step(trail[lag - 1]!, trail[lag]!);
+    iterates = [...iterates.slice(1), iterates[0]!];
+    step(iterates[lag - 1]!, iterates[lag]!);
   };
   let rounds = lag;
-  let gap = gapOf(trail[lag]!, trail[0]!, floor);
-  let best = { ...gap, at: trail[0]!.slice() };
+  let gap = gapOf(iterates[lag]!, iterates[0]!, floor);
+  let best = { ...gap, at: iterates[0]!.slice() };
   let stalled = 0;
   let over = false;
   const measure = () => {
-    gap = gapOf(trail[lag]!, trail[0]!, floor);
+    gap = gapOf(iterates[lag]!, iterates[0]!, floor);
     stalled = gap.drift < 0.9 * best.drift ? 0 : stalled + 1;
     if (!(gap.drift < best.drift)) return;
-    best.at.set(trail[0]!);
+    best.at.set(iterates[0]!);
     best = { ...gap, at: best.at };
   };
   for (
@@ -183,16 +188,16 @@ function climb(graph: Sent, step: Sweeper, options: MessageOptions): Climbed {
     before = gap.drift;
     // The error now shrinks by a constant factor along one direction: extrapolate to its limit, then converge again.
     if (++quiet >= 2 + lag && shrink > 0.2 && shrink < 0.995 && gap.drift > tolerance) {
-      leap(trail[lag]!, trail[lag - 1]!, Math.min(50, shrink / (1 - shrink)));
-      trail = [trail[lag]!, ...trail.slice(0, lag)];
-      for (let k = 0; k < lag; k++) step(trail[k]!, trail[k + 1]!);
+      leap(iterates[lag]!, iterates[lag - 1]!, Math.min(50, shrink / (1 - shrink)));
+      iterates = [iterates[lag]!, ...iterates.slice(0, lag)];
+      for (let k = 0; k < lag; k++) step(iterates[k]!, iterates[k + 1]!);
       rounds += lag;
       measure();
       quiet = 0;
       before = Number.POSITIVE_INFINITY;
     }
   }
-  return { best, rounds, spare: [trail[0]!, trail[1]!], hopeless: over };
+  return { best, rounds, spare: [iterates[0]!, iterates[1]!], hopeless: over };
 }
 
 function zerosIn(values: Float64Array): number {
@@ -218,11 +223,11 @@ function leap(now: Float64Array, last: Float64Array, stride: number): void {
 }
 
 /** Every iterate is a bound; stops when a round improves hardly anything. */
-function fromAbove(graph: Sent, caps: Float64Array, step: Sweeper, spent: number, hardWork: number): Messages {
+function fromAbove(graph: MessageGraph, caps: Float64Array, step: Sweeper, spent: number, hardWork: number): PropagatedBounds {
   let now: Float64Array = Float64Array.from(graph.member, (u) => caps[u]!);
   let next: Float64Array = new Float64Array(now.length);
   let rounds = 0;
-  const [least, most] = manyMessages(graph) ? [1e-2, 16] : [1e-9, 5000];
+  const [least, most] = isLargeGraph(graph) ? [1e-2, 16] : [1e-9, 5000];
   for (let gain = 1; gain > least && rounds * now.length < hardWork / 2 && rounds < most; rounds++) {
     step(now, next);
     gain = 0;

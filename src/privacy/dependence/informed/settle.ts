@@ -1,12 +1,12 @@
 import { push } from '../graph/push.js';
-import { mostInTable, type Pusher, perEffect, tangents } from '../graph/tangents.js';
-import type { Sent } from './sweep.js';
+import { linesPerUnit, mostInTable, type Pusher, tangents } from '../graph/tangents.js';
+import type { MessageGraph } from './sweep.js';
 
 /**
  * Converges messages of pairwise ties by updates in the order of the list and back; one round trip settles a tree listed in walk
  * order. Plain doubles: it proves nothing, belief-propagation.ts does.
  */
-export interface Settling {
+export interface ConvergeOptions {
   /** Stop when no message moved by more than this and this part of itself. */
   readonly within: number;
   readonly part: number;
@@ -20,28 +20,28 @@ export interface Settling {
   readonly hopeless?: { readonly most: number; readonly caps: Float64Array };
 }
 
-export interface Settled {
+export interface Converged {
   readonly found: Float64Array;
   readonly hopeless: boolean;
   readonly rounds: number;
 }
 
-export function settle(
-  graph: Sent,
-  effects: Float64Array,
+export function converge(
+  graph: MessageGraph,
+  costs: Float64Array,
   caps: Float64Array,
   twin: number,
-  pushed: (p: number, effect: number) => number,
-  { within, part, work, on, start, hopeless }: Settling,
-): Settled {
+  pushed: (p: number, loss: number) => number,
+  { within, part, work, on, start, hopeless }: ConvergeOptions,
+): Converged {
   const { member, nodes, records } = graph;
   const size = member.length;
   // At 2u the total of node u, at 2u + 1 the largest message over one of its ties.
   const { through, state } = on;
   through.fill(0);
   for (let u = 0; u < nodes; u++) {
-    state[2 * u] = effects[u]!;
-    state[2 * u + 1] = caps[u]! - effects[u]!;
+    state[2 * u] = costs[u]!;
+    state[2 * u + 1] = caps[u]! - costs[u]!;
   }
   if (start)
     for (let p = 0; p < size; p++) {
@@ -91,7 +91,7 @@ function along(
   member: Uint32Array,
   through: Float64Array,
   state: Float64Array,
-  pushed: (p: number, effect: number) => number,
+  pushed: (p: number, loss: number) => number,
   part: number,
   back: boolean,
 ): number {
@@ -129,21 +129,21 @@ function alongTable(
     const p = back ? size - 2 - k : k;
     const u = 2 * member[p]!;
     const w = 2 * member[p + 1]!;
-    let effect = state[w]! - through[p + 1]!;
-    if (effect > state[u + 1]!) effect = state[u + 1]!;
-    if (effect < 0) effect = 0;
-    let line = effect < mostInTable ? 2 * Math.floor(effect * perEffect + 0.5) : -1;
-    const first = line < 0 ? push(effect, logOdds) : table[line]! + table[line + 1]! * effect;
+    let loss = state[w]! - through[p + 1]!;
+    if (loss > state[u + 1]!) loss = state[u + 1]!;
+    if (loss < 0) loss = 0;
+    let line = loss < mostInTable ? 2 * Math.floor(loss * linesPerUnit + 0.5) : -1;
+    const first = line < 0 ? push(loss, logOdds) : table[line]! + table[line + 1]! * loss;
     let change = first - through[p]!;
     state[u]! += change;
     through[p] = first;
     change = (change < 0 ? -change : change) - part * first;
     if (change > moved) moved = change;
-    effect = state[u]! - first;
-    if (effect > state[w + 1]!) effect = state[w + 1]!;
-    if (effect < 0) effect = 0;
-    line = effect < mostInTable ? 2 * Math.floor(effect * perEffect + 0.5) : -1;
-    const second = line < 0 ? push(effect, logOdds) : table[line]! + table[line + 1]! * effect;
+    loss = state[u]! - first;
+    if (loss > state[w + 1]!) loss = state[w + 1]!;
+    if (loss < 0) loss = 0;
+    line = loss < mostInTable ? 2 * Math.floor(loss * linesPerUnit + 0.5) : -1;
+    const second = line < 0 ? push(loss, logOdds) : table[line]! + table[line + 1]! * loss;
     change = second - through[p + 1]!;
     state[w]! += change;
     through[p + 1] = second;

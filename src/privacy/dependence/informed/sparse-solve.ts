@@ -16,9 +16,9 @@ export interface System {
 /** Undefined where it is not positive definite or takes more steps than this. */
 export function sparseSolve(system: System, within: number, mostSteps: number): Float64Array | undefined {
   const { brought } = system;
-  const hanging = takeHanging(system);
-  if (!hanging) return undefined;
-  const between = takeBetween(system, hanging.ties);
+  const leaves = eliminateLeaves(system);
+  if (!leaves) return undefined;
+  const between = eliminatePaths(system, leaves.ties);
   if (!between) return undefined;
   const found = conjugateGradients(between.kernel, within, mostSteps);
   if (!found) return undefined;
@@ -32,16 +32,16 @@ export function sparseSolve(system: System, within: number, mostSteps: number): 
     const u = at[k]!;
     s[u] = (brought[u]! + weights[2 * k]! * s[ends[2 * k]!]! + weights[2 * k + 1]! * s[ends[2 * k + 1]!]!) / own[u]!;
   }
-  for (let k = hanging.at.length - 1; k >= 0; k--) {
-    const u = hanging.at[k]!;
-    const x = hanging.by[k]!;
+  for (let k = leaves.at.length - 1; k >= 0; k--) {
+    const u = leaves.at[k]!;
+    const x = leaves.by[k]!;
     s[u] = (brought[u]! + system.weight(x) * s[system.neighbour[x]!]!) / own[u]!;
   }
   return s;
 }
 
 /** Eliminates leaves repeatedly; `ties`: the remaining ties of each node, 0 for eliminated ones. */
-function takeHanging({ nodeStart, neighbour, weight, own, brought }: System) {
+function eliminateLeaves({ nodeStart, neighbour, weight, own, brought }: System) {
   const nodes = own.length;
   const ties = new Uint32Array(nodes);
   const at = new Uint32Array(nodes);
@@ -79,7 +79,7 @@ interface Kernel {
 }
 
 /** Eliminates nodes with two remaining ties, along each path from end to end. */
-function takeBetween(system: System, ties: Uint32Array) {
+function eliminatePaths(system: System, ties: Uint32Array) {
   const { nodeStart, neighbour, weight, own, brought } = system;
   const nodes = own.length;
   /** One more than the number of a node in the kernel. */
@@ -199,28 +199,28 @@ function conjugateGradients(
   const nodes = own.length;
   const s = new Float64Array(nodes);
   const left = brought;
-  const way = new Float64Array(nodes);
+  const direction = new Float64Array(nodes);
   const image = new Float64Array(nodes);
   let size = 0;
   for (let u = 0; u < nodes; u++) {
     if (!(own[u]! > 0)) return undefined;
-    way[u] = left[u]! / own[u]!;
-    size += left[u]! * way[u]!;
+    direction[u] = left[u]! / own[u]!;
+    size += left[u]! * direction[u]!;
   }
   for (let step = 0; step < mostSteps && size > 0; step++) {
     let bend = 0;
     for (let u = 0; u < nodes; u++) {
-      let sum = own[u]! * way[u]!;
-      for (let x = start[u]!; x < start[u + 1]!; x++) sum -= weight[x]! * way[neighbour[x]!]!;
+      let sum = own[u]! * direction[u]!;
+      for (let x = start[u]!; x < start[u + 1]!; x++) sum -= weight[x]! * direction[neighbour[x]!]!;
       image[u] = sum;
-      bend += way[u]! * sum;
+      bend += direction[u]! * sum;
     }
     if (!(bend > 0)) return undefined;
     const stride = size / bend;
     let next = 0;
     let furthest = 0;
     for (let u = 0; u < nodes; u++) {
-      s[u] = s[u]! + stride * way[u]!;
+      s[u] = s[u]! + stride * direction[u]!;
       const rest = left[u]! - stride * image[u]!;
       left[u] = rest;
       next += (rest * rest) / own[u]!;
@@ -230,7 +230,7 @@ function conjugateGradients(
     if (furthest <= within) return s;
     const turn = next / size;
     size = next;
-    for (let u = 0; u < nodes; u++) way[u] = left[u]! / own[u]! + turn * way[u]!;
+    for (let u = 0; u < nodes; u++) direction[u] = left[u]! / own[u]! + turn * direction[u]!;
   }
   return size > 0 ? undefined : s;
 }

@@ -1,13 +1,13 @@
 import type { FactorGraph } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
-import { closed, open, pushThrough } from '../graph/push.js';
-import { type Pusher, Tables, tangents } from '../graph/tangents.js';
+import { closedWeight, openWeight, pushThrough } from '../graph/push.js';
+import { type Pusher, TangentTables, tangents } from '../graph/tangents.js';
 
 /** Graph as message passing needs it; for pairs, factors and their places are never read. */
-export type Sent = FactorGraph;
+export type MessageGraph = FactorGraph;
 
 /** True for graphs so large that messages are updated one after the other, to two or three digits. */
-export const manyMessages = ({ pairwise, member }: Sent): boolean => pairwise && member.length >= 40_000;
+export const isLargeGraph = ({ pairwise, member }: MessageGraph): boolean => pairwise && member.length >= 40_000;
 
 export interface Sweeper {
   /** to = F(from), rounded up. */
@@ -16,25 +16,25 @@ export interface Sweeper {
   /** True if the last messages make some record leak more than `most` although its cap is larger. */
   exceeds(most: number, caps: Float64Array): boolean;
   /** Push through incidence p. */
-  readonly pushed: (p: number, effect: number) => number;
+  readonly pushed: (p: number, loss: number) => number;
 }
 
 /** Working arrays for one question about a large graph. */
-interface Lent {
+interface Scratch {
   readonly ties: readonly [Float64Array, Float64Array, Float64Array, Float64Array];
   readonly nodes: readonly [Float64Array, Float64Array];
 }
-const arrays = new WeakMap<Uint32Array, Lent>();
+const arrays = new WeakMap<Uint32Array, Scratch>();
 
 /**
  * Working arrays shared by all questions about the same ties, which are answered one at a time: allocation would take longer than
  * use.
  */
-export function lend({ member, nodes }: Sent): Lent {
+export function scratchFor({ member, nodes }: MessageGraph): Scratch {
   const known = arrays.get(member);
   if (known) return known;
   const ties = () => new Float64Array(member.length);
-  const made: Lent = {
+  const made: Scratch = {
     ties: [ties(), ties(), ties(), ties()],
     nodes: [new Float64Array(2 * nodes), new Float64Array(2 * nodes)],
   };
@@ -43,22 +43,22 @@ export function lend({ member, nodes }: Sent): Lent {
 }
 
 /** Releases the arrays when no further question about these ties is expected. */
-export const giveBack = ({ member }: Sent): boolean => arrays.delete(member);
+export const releaseScratch = ({ member }: MessageGraph): boolean => arrays.delete(member);
 
-export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: number): Sweeper {
+export function sweeper(graph: MessageGraph, costs: Float64Array, caps: Float64Array, twin: number): Sweeper {
   const { member, factors, nodes, records, pairwise } = graph;
   const size = member.length;
-  const lent = manyMessages(graph) ? lend(graph) : undefined;
-  const through = lent?.ties[0] ?? new Float64Array(size);
+  const scratch = isLargeGraph(graph) ? scratchFor(graph) : undefined;
+  const through = scratch?.ties[0] ?? new Float64Array(size);
   const behind = new Float64Array(pairwise ? 0 : factors);
   const toTwin = tangents(twin);
-  const pushed = pushing(graph);
+  const pushed = pushOf(graph);
   // At 2u the total of node u, at 2u + 1 the largest message over one of its factors; adjacent, since both are read together.
-  const state = lent?.nodes[0] ?? new Float64Array(2 * nodes);
-  for (let u = 0; u < nodes; u++) state[2 * u + 1] = (caps[u]! - effects[u]!) * roundedUp;
+  const state = scratch?.nodes[0] ?? new Float64Array(2 * nodes);
+  for (let u = 0; u < nodes; u++) state[2 * u + 1] = (caps[u]! - costs[u]!) * roundedUp;
 
   const gather = (from: Float64Array): void => {
-    for (let u = 0; u < nodes; u++) state[2 * u] = effects[u]!;
+    for (let u = 0; u < nodes; u++) state[2 * u] = costs[u]!;
     for (let p = 0; p < size; p++) {
       const m = pushed(p, from[p]!);
       through[p] = m;
@@ -90,8 +90,8 @@ export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, 
     for (let p = 0; p < size; p++) {
       const f = factorOf[p]!;
       const two = start[f + 1]! - start[f]! === 2;
-      const effect = two ? offer(p === start[f]! ? p + 1 : p - 1) : Math.max(0, (behind[f]! - offer(p)) * roundedUp);
-      to[p] = Math.min(effect, state[2 * member[p]! + 1]!);
+      const loss = two ? offer(p === start[f]! ? p + 1 : p - 1) : Math.max(0, (behind[f]! - offer(p)) * roundedUp);
+      to[p] = Math.min(loss, state[2 * member[p]! + 1]!);
     }
   };
   const sweep = (from: Float64Array, to: Float64Array): void => {
@@ -113,29 +113,29 @@ export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, 
 }
 
 /** Push through incidence p, rounded up. */
-export function pushing(graph: Sent): (p: number, effect: number) => number {
+export function pushOf(graph: MessageGraph): (p: number, loss: number) => number {
   const { member, commonOdds } = graph;
-  const tables = new Tables(member.length);
+  const tables = new TangentTables(member.length);
   const common = commonOdds === undefined ? undefined : tables.of(commonOdds);
-  if (common) return (_, effect) => common(effect);
+  if (common) return (_, loss) => common(loss);
   const { logOdds } = graph;
   const some = fewKinds(logOdds, tables);
-  if (some) return (p, effect) => some.pushers[some.kind[p]!]!(effect);
+  if (some) return (p, loss) => some.pushers[some.kind[p]!]!(loss);
   const shut = new Float64Array(member.length);
   const passing = new Float64Array(member.length);
   for (let p = 0; p < member.length; p++) {
     const same = p > 0 && logOdds[p] === logOdds[p - 1];
-    shut[p] = same ? shut[p - 1]! : closed(logOdds[p]!);
-    passing[p] = same ? passing[p - 1]! : open(logOdds[p]!);
+    shut[p] = same ? shut[p - 1]! : closedWeight(logOdds[p]!);
+    passing[p] = same ? passing[p - 1]! : openWeight(logOdds[p]!);
   }
-  return (p, effect) => {
+  return (p, loss) => {
     const d = logOdds[p]!;
-    return effect > 0 && d > 0 ? pushThrough(effect, d, shut[p]!, passing[p]!) : 0;
+    return loss > 0 && d > 0 ? pushThrough(loss, d, shut[p]!, passing[p]!) : 0;
   };
 }
 
 /** Table of each incidence; undefined if some strength has no table. */
-function fewKinds(logOdds: Float64Array, tables: Tables) {
+function fewKinds(logOdds: Float64Array, tables: TangentTables) {
   const pushers: Pusher[] = [];
   const place = new Map<number, number>();
   const kind = new Uint8Array(logOdds.length);

@@ -1,38 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { randomFrom } from '../../../../test/worst-law.js';
+import { unitRandom } from '../../../../test/worst-law.js';
 import { type FactorGraph, fromPairs, withOdds } from '../graph/factor-graph.js';
-import { informed, startOf } from './informed.js';
-import { layout } from './layout.js';
-import { messages } from './messages.js';
-import { pushing } from './sweep.js';
+import { informedBound, warmStart } from './informed.js';
+import { layoutGraph } from './layout.js';
+import { propagate } from './messages.js';
+import { pushOf } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
 function randomTies(records: number, pairs: number, odds: number, seed: number): FactorGraph {
-  const next = randomFrom(seed);
+  const next = unitRandom(seed);
   const ends = () => Uint32Array.from({ length: pairs }, () => Math.floor(next() * records));
   return fromPairs(records, ends(), ends(), odds);
 }
 const most = (leaks: Float64Array): number => leaks.reduce((m, x) => Math.max(m, x), 0);
 
 describe('the worst leakage alone', () => {
-  for (const [odds, effect, twin] of [
+  for (const [odds, cost, twin] of [
     [3, 0.5, 0],
     [3, 2, 0],
     [1.3, 0.1, 0],
     [20, 0.5, 0],
     [2, 0.1, 0.7],
   ] as const)
-    it(`lies above what all messages together say, and close to it (odds ratio ${odds}, effect ${effect}, twin ${twin})`, () => {
+    it(`lies above what all messages together say, and close to it (odds ratio ${odds}, effect ${cost}, twin ${twin})`, () => {
       for (let seed = 1; seed <= 5; seed++) {
         const graph = randomTies(300, 320, Math.log(odds), seed);
-        const effects = new Float64Array(300).fill(effect);
-        const caps = new Float64Array(300).fill(400 * effect);
-        const truth = most(messages(graph, effects, caps, { twin }).leaks);
+        const costs = new Float64Array(300).fill(cost);
+        const caps = new Float64Array(300).fill(400 * cost);
+        const truth = most(propagate(graph, costs, caps, { twin }).leaks);
         const found = worstFromAbove(graph, {
-          effects,
+          costs,
           caps,
           twin,
-          pushed: pushing(graph),
+          pushed: pushOf(graph),
           known: (u) => caps[u]!,
           gain: 1e-2,
           pushes: 200,
@@ -44,24 +44,24 @@ describe('the worst leakage alone', () => {
 
   it('no result is returned if it would take longer than all messages', () => {
     const graph = randomTies(3000, 9000, Math.log(3), 7);
-    const effects = new Float64Array(3000).fill(1e-4);
+    const costs = new Float64Array(3000).fill(1e-4);
     const caps = new Float64Array(3000).fill(1);
-    const asked = { effects, caps, twin: 0, pushed: pushing(graph), known: () => 1, gain: 1e-6, pushes: 1e-3 };
-    expect(worstFromAbove(graph, asked)).toBeUndefined();
+    const options = { costs, caps, twin: 0, pushed: pushOf(graph), known: () => 1, gain: 1e-6, pushes: 1e-3 };
+    expect(worstFromAbove(graph, options)).toBeUndefined();
   });
 });
 
 describe('messages of one small base as a start', () => {
   const small = 2 ** -30;
   const graph = randomTies(30_000, 31_000, Math.log(3), 3);
-  const laid = layout(graph);
-  const everybody = (effect: number) => new Float64Array(30_000).fill(effect);
-  const start = startOf(laid, everybody(small), small)!;
+  const laid = layoutGraph(graph);
+  const everybody = (cost: number) => new Float64Array(30_000).fill(cost);
+  const start = warmStart(laid, everybody(small), small)!;
 
   it('the start gives bounds for larger costs of the same shape, without sending all messages again', () => {
-    for (const effect of [1e-3, 0.02, 0.5]) {
-      const truth = most(informed(graph, everybody(effect), laid).leaks);
-      const found = most(informed(graph, everybody(effect), laid, { start, worst: 3e-4 }).leaks);
+    for (const cost of [1e-3, 0.02, 0.5]) {
+      const truth = most(informedBound(graph, everybody(cost), laid).leaks);
+      const found = most(informedBound(graph, everybody(cost), laid, { start, worst: 3e-4 }).leaks);
       expect(found).toBeGreaterThanOrEqual(truth * (1 - 5e-3));
       expect(found).toBeLessThanOrEqual(truth * 1.005);
     }
@@ -69,14 +69,14 @@ describe('messages of one small base as a start', () => {
 
   it('the start gives no bounds if some record spends more than it knows, or ties are stronger', () => {
     const half = Float64Array.from({ length: 30_000 }, (_, u) => (u % 2 ? small : 0));
-    const less = startOf(laid, half, small)!;
-    const truth = most(informed(graph, everybody(0.02), laid).leaks);
-    expect(most(informed(graph, everybody(0.02), laid, { start: less, worst: 3e-4 }).leaks)).toBeGreaterThanOrEqual(
+    const less = warmStart(laid, half, small)!;
+    const truth = most(informedBound(graph, everybody(0.02), laid).leaks);
+    expect(most(informedBound(graph, everybody(0.02), laid, { start: less, worst: 3e-4 }).leaks)).toBeGreaterThanOrEqual(
       truth * (1 - 5e-3),
     );
-    const stronger = layout(withOdds(graph, (d) => 2 * d));
-    const strong = most(informed(stronger.graph, everybody(0.02), stronger).leaks);
-    expect(most(informed(stronger.graph, everybody(0.02), stronger, { start, worst: 3e-4 }).leaks)).toBeGreaterThanOrEqual(
+    const stronger = layoutGraph(withOdds(graph, (d) => 2 * d));
+    const strong = most(informedBound(stronger.graph, everybody(0.02), stronger).leaks);
+    expect(most(informedBound(stronger.graph, everybody(0.02), stronger, { start, worst: 3e-4 }).leaks)).toBeGreaterThanOrEqual(
       strong * (1 - 5e-3),
     );
   });

@@ -1,16 +1,16 @@
 import { roundedUp } from '../graph/forest.js';
 import { tangents } from '../graph/tangents.js';
-import type { Sent } from './sweep.js';
+import type { MessageGraph } from './sweep.js';
 
 /**
  * Upper bound on the worst leakage alone (informed.proof.md, "The worst record alone"). The k-th iterate from above depends only
  * on records within k ties, so only few records need several iterates.
  */
-export interface FromAbove {
-  readonly effects: Float64Array;
+export interface FromAboveOptions {
+  readonly costs: Float64Array;
   readonly caps: Float64Array;
   /** Push through incidence p, rounded up. */
-  readonly pushed: (p: number, effect: number) => number;
+  readonly pushed: (p: number, loss: number) => number;
   /** D of a tie to the twin of each record; 0 for none. */
   readonly twin: number;
   /** Upper bounds on the true messages; the caps when absent. */
@@ -32,17 +32,17 @@ const mostPushes = 1;
 const least = 2 ** -1000;
 
 /** Upper bound on the largest leakage of all nodes; undefined if it takes too long. */
-export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefined {
+export function worstFromAbove(graph: MessageGraph, options: FromAboveOptions): number | undefined {
   const { member, nodes, records, nodeStart, incidence, commonOdds } = graph;
   const logOdds = commonOdds === undefined ? graph.logOdds : undefined;
-  const { effects, caps, pushed, twin, above, known, ranked, gain, pushes: most = mostPushes } = asked;
+  const { costs, caps, pushed, twin, above, known, ranked, gain, pushes: most = mostPushes } = options;
   const toTwin = tangents(twin);
   const totals: Float64Array[] = [];
   let pushes = 0;
-  const room = (u: number): number => (caps[u]! - effects[u]!) * roundedUp;
+  const headroom = (u: number): number => (caps[u]! - costs[u]!) * roundedUp;
   /** Push through incidence p after `step` iterations. */
   const through = (step: number, p: number): number => {
-    const cap = room(member[p]!);
+    const cap = headroom(member[p]!);
     pushes++;
     // A tie never passes on more than D.
     if (step === 0) return above ? pushed(p, Math.min(above(p), cap)) : Math.min(commonOdds ?? logOdds![p]!, cap);
@@ -54,9 +54,9 @@ export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefine
     totals[step] ??= new Float64Array(nodes);
     const found = totals[step]![u]!;
     if (found > 0) return found;
-    let sum = effects[u]!;
+    let sum = costs[u]!;
     for (let x = nodeStart[u]!; x < nodeStart[u + 1]!; x++) sum = (sum + through(step, incidence[x]!)) * roundedUp;
-    if (twin > 0 && u < records) sum = (sum + toTwin(Math.min(sum, room(u)))) * roundedUp;
+    if (twin > 0 && u < records) sum = (sum + toTwin(Math.min(sum, headroom(u)))) * roundedUp;
     totals[step]![u] = Math.max(sum, least);
     return totals[step]![u]!;
   };

@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
 import { parseJson } from '../../../base/input/json.js';
-import { makeNetwork, type Network, type Variable } from './network.js';
+import { makeNetwork, type Network, type NetworkVariable } from './network.js';
 import { readOrigin } from './network-json.js';
-import { toldLevels } from './told-levels.js';
+import { valueLevels } from './told-levels.js';
 
 /** BIF has no field for who paid for a network, nor for what its values stand for; both travel in comments that are read back. */
 const originComment = /^\/\/ fugu origin: (.*)$/m;
 const levelsComment = /^\/\/ fugu levels: (.*)$/m;
-const levelsDocument = z.strictObject({ resolution: z.string().optional(), columns: z.record(z.string(), toldLevels) });
+const levelsDocument = z.strictObject({ resolution: z.string().optional(), columns: z.record(z.string(), valueLevels) });
 
 function readLevels(text: string, file: string): z.infer<typeof levelsDocument> {
-  const told = levelsComment.exec(text)?.[1];
-  if (told === undefined) return { columns: {} };
+  const levelsRead = levelsComment.exec(text)?.[1];
+  if (levelsRead === undefined) return { columns: {} };
   try {
-    return levelsDocument.parse(parseJson(told));
+    return levelsDocument.parse(parseJson(levelsRead));
   } catch {
     throw new Fault('MODEL_INVALID', 'The levels of the network are not readable.', 'Learn it again, or write JSON.', {
       place: { file },
@@ -46,7 +46,7 @@ export function readBif(text: string, file: string): Network {
       });
     return at;
   };
-  const result: (Variable | undefined)[] = variables.map(() => undefined);
+  const result: (NetworkVariable | undefined)[] = variables.map(() => undefined);
   for (const t of tables) {
     const child = find(t.child);
     const parents = t.parents.map(find);
@@ -83,17 +83,17 @@ export function readBif(text: string, file: string): Network {
     }
     result[child] = { ...variables[child]!, parents, table };
   }
-  const told = readLevels(text, file);
+  const levelsRead = readLevels(text, file);
   const complete = result.map((v, i) => {
     if (!v)
       throw new Fault('MODEL_INVALID', `Variable "${variables[i]!.name}" has no probability block.`, 'Add one.', {
         place: { file },
       });
-    return Object.hasOwn(told.columns, v.name) ? { ...v, levels: told.columns[v.name]! } : v;
+    return Object.hasOwn(levelsRead.columns, v.name) ? { ...v, levels: levelsRead.columns[v.name]! } : v;
   });
   const origin = readOrigin(originComment.exec(text)?.[1] ?? '');
   const network = makeNetwork(name, complete, origin, { file });
-  return told.resolution === undefined ? network : { ...network, resolution: told.resolution };
+  return levelsRead.resolution === undefined ? network : { ...network, resolution: levelsRead.resolution };
 }
 
 const quoteless = /^[A-Za-z0-9_.+-][^\s(){}[\]|,;"]*$/;

@@ -1,10 +1,10 @@
 import type { Fault } from '../../../base/errors.js';
-import type { Factor, Model } from './model.js';
+import type { Model, ModelFactor } from './model.js';
 
 type Wrong = (path: string, what: string) => Fault;
 
 /** Parsed chain file. */
-export interface ChainFile {
+export interface ChainDocument {
   readonly length: number;
   readonly transition: readonly (readonly number[])[];
   readonly initial: 'stationary' | 'any' | readonly number[];
@@ -16,12 +16,14 @@ export interface ChainFile {
  * Chain x1 -> x2 -> … of `length` steps as pairwise factors, for each person. With `any` the class holds every initial
  * distribution.
  */
-export function chainModel({ length, transition, initial, people }: ChainFile, wrong: Wrong): Model {
+export function chainModel({ length, transition, initial, people }: ChainDocument, wrong: Wrong): Model {
   const values = Array.from({ length: transition.length }, (_, s) => s);
   const table = Float64Array.from(transition.flat());
   const start =
-    initial === 'any' ? undefined : Float64Array.from(initial === 'stationary' ? stationaryLaw(transition, wrong) : initial);
-  const factors: Factor[] = [];
+    initial === 'any'
+      ? undefined
+      : Float64Array.from(initial === 'stationary' ? stationaryProbabilities(transition, wrong) : initial);
+  const factors: ModelFactor[] = [];
   for (let first = 0; first < people * length; first += length) {
     if (start) factors.push({ records: [first], table: start });
     for (let t = first + 1; t < first + length; t++) factors.push({ records: [t - 1, t], table });
@@ -37,7 +39,7 @@ export function chainModel({ length, transition, initial, people }: ChainFile, w
 }
 
 /** One of the independent, equal copies in a model: the leakage of its records does not depend on the other copies. */
-export function onePart(model: Model): Model {
+export function oneCopy(model: Model): Model {
   const { ids, values, factors, anyPrior, copies = 1 } = model;
   if (copies === 1) return model;
   const size = ids.length / copies;
@@ -50,7 +52,7 @@ export function onePart(model: Model): Model {
 }
 
 /** Stationary distribution by elimination without subtraction (Grassmann, Taksar, Heyman): relatively accurate in every entry. */
-function stationaryLaw(transition: readonly (readonly number[])[], wrong: Wrong): number[] {
+function stationaryProbabilities(transition: readonly (readonly number[])[], wrong: Wrong): number[] {
   const n = transition.length;
   const a = transition.map((row) => [...row]);
   for (let k = n - 1; k > 0; k--) {
@@ -64,9 +66,9 @@ function stationaryLaw(transition: readonly (readonly number[])[], wrong: Wrong)
     for (let i = 0; i < k; i++) a[i]![k]! /= out;
     for (let i = 0; i < k; i++) for (let j = 0; j < k; j++) if (i !== j) a[i]![j]! += a[i]![k]! * a[k]![j]!;
   }
-  const law = new Array<number>(n).fill(0);
-  law[0] = 1;
-  for (let k = 1; k < n; k++) for (let i = 0; i < k; i++) law[k]! += law[i]! * a[i]![k]!;
-  const total = law.reduce((s, p) => s + p, 0);
-  return law.map((p) => p / total);
+  const distribution = new Array<number>(n).fill(0);
+  distribution[0] = 1;
+  for (let k = 1; k < n; k++) for (let i = 0; i < k; i++) distribution[k]! += distribution[i]! * a[i]![k]!;
+  const total = distribution.reduce((s, p) => s + p, 0);
+  return distribution.map((p) => p / total);
 }

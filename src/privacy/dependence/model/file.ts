@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
 import { parseJson } from '../../../base/input/json.js';
-import { readNamedText, whyNot } from '../../../base/input/named-file.js';
+import { readNamedText, unreadableText } from '../../../base/input/named-file.js';
 
 /** Content of a file that the policy names with its ties: a network, transitions, a precision matrix, a model. */
 export const readDeclared = (file: string): string =>
@@ -10,7 +10,7 @@ export const readDeclared = (file: string): string =>
     (why) =>
       new Fault(
         'DATA_NOT_FOUND',
-        `A model file named in the policy ${whyNot[why]}.`,
+        `A model file named in the policy ${unreadableText[why]}.`,
         'Paths are taken relative to the policy file.',
         { place: { file } },
       ),

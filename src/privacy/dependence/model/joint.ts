@@ -1,9 +1,9 @@
 import { Fault } from '../../../base/errors.js';
 import { parseRational, type Rational } from '../../../base/exact/rational.js';
-import type { Factor, Model, OddsFactor } from './model.js';
+import type { Model, ModelFactor, OddsFactor } from './model.js';
 
 /** The whole distribution of a small model, one number per joint state (C order, last record fastest). */
-export interface Joint {
+export interface JointDistribution {
   readonly ids: readonly string[];
   readonly values: readonly (readonly number[])[];
   readonly sizes: readonly number[];
@@ -21,10 +21,10 @@ export interface Joint {
 const largestJoint = 2 ** 20;
 
 /** Multiplies the factors out; refuses above `limit` states and names the size. */
-export function enumerate(model: Model, limit = largestJoint): Joint {
+export function enumerate(model: Model, limit = largestJoint): JointDistribution {
   const sizes = model.values.map((v) => v.length);
   const states = sizes.reduce((product, size) => product * size, 1);
-  if (!(states <= limit)) throw tooLarge('states', states, limit);
+  if (!(states <= limit)) throw enumerationTooLarge('states', states, limit);
   const strides = stridesOf(sizes);
   const { tables, assumptions } = fill(model);
   for (const r of model.anyPrior ?? [])
@@ -46,7 +46,7 @@ export function enumerate(model: Model, limit = largestJoint): Joint {
   };
 }
 
-export function tooLarge(what: string, size: number, limit: number): Fault {
+export function enumerationTooLarge(what: string, size: number, limit: number): Fault {
   const shown = !Number.isFinite(size) ? 'too many' : size < 1e15 ? size.toLocaleString('en') : `about ${size.toExponential(0)}`;
   return new Fault(
     'MODEL_TOO_LARGE',
@@ -166,7 +166,7 @@ function gcd(a: bigint, b: bigint): bigint {
 }
 
 /** Connected components over factors of two or more records. */
-export function componentsOf(model: { readonly ids: readonly string[]; readonly factors: readonly Factor[] }): number[][] {
+export function componentsOf(model: { readonly ids: readonly string[]; readonly factors: readonly ModelFactor[] }): number[][] {
   const parent = model.ids.map((_, j) => j);
   const root = (j: number): number => {
     let r = j;
@@ -184,7 +184,7 @@ export function componentsOf(model: { readonly ids: readonly string[]; readonly 
 }
 
 /** P(x_j | x_i = a) as rows a, columns values of j; a row of zeros where a is impossible. For i = j the identity on possible values. */
-export function conditional(joint: Joint, i: number, j: number): Float64Array[] {
+export function conditionalDistribution(joint: JointDistribution, i: number, j: number): Float64Array[] {
   const rows = Array.from({ length: joint.sizes[i]! }, () => new Float64Array(joint.sizes[j]!));
   const { strides, sizes, probabilities } = joint;
   for (let state = 0; state < probabilities.length; state++) {

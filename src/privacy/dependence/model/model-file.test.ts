@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../base/errors.js';
-import { onePart } from './chain-model.js';
+import { oneCopy } from './chain-model.js';
 import { readModel } from './model-file.js';
 
 const fault = (document: unknown): Fault => {
@@ -60,8 +60,8 @@ describe('a model file', () => {
       initial: 'stationary',
     };
     const model = readModel(JSON.stringify({ chain }), 'm.json');
-    const law = model.factors[0] as { table: Float64Array };
-    expect(law.table[0]).toBeCloseTo(0.8, 12);
+    const distribution = model.factors[0] as { table: Float64Array };
+    expect(distribution.table[0]).toBeCloseTo(0.8, 12);
     expect(model.factors.slice(1).map((f) => f.records)).toEqual([
       [0, 1],
       [1, 2],
@@ -91,7 +91,7 @@ describe('a model file', () => {
       [4, 5],
     ]);
     expect(model).toMatchObject({ anyPrior: [0, 3], copies: 2 });
-    const alone = onePart(model);
+    const alone = oneCopy(model);
     expect(alone).toMatchObject({ anyPrior: [0] });
     expect([alone.ids.length, alone.factors.length, alone.copies]).toEqual([3, 2, undefined]);
     for (const people of [0, 1.5, '2', -1])

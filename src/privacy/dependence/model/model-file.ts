@@ -2,7 +2,7 @@ import { Fault } from '../../../base/errors.js';
 import { parseJson } from '../../../base/input/json.js';
 import { type LimitName, within, withinMagnitude } from '../../../base/input/limits.js';
 import { chainModel } from './chain-model.js';
-import type { Factor, Model } from './model.js';
+import type { Model, ModelFactor } from './model.js';
 
 /** Place of a fault in the document, such as factors[2].table. */
 type Path = string;
@@ -10,106 +10,114 @@ type Json = unknown;
 
 /** Reads a model file: `{"records": …, "factors": …}` or `{"chain": …}`. Numbers are the doubles they parse to. */
 export function readModel(text: string, file: string): Model {
-  const door = openDoor(file);
-  door.within('modelBytes', text.length);
-  const document = door.object(door.json(text), '');
+  const reader = modelReader(file);
+  reader.within('modelBytes', text.length);
+  const document = reader.object(reader.json(text), '');
   if ('chain' in document) {
-    door.only(document, ['chain'], '');
-    return readChain(door, document.chain);
+    reader.only(document, ['chain'], '');
+    return readChain(reader, document.chain);
   }
-  door.only(document, ['records', 'factors'], '');
-  return readRecords(door, document);
+  reader.only(document, ['records', 'factors'], '');
+  return readRecords(reader, document);
 }
 
-function readChain(door: Door, chain: Json): Model {
-  const { length, transition, initial, people = 1, ...rest } = door.object(chain, 'chain');
-  door.only(rest, [], 'chain');
+function readChain(reader: ModelReader, chain: Json): Model {
+  const { length, transition, initial, people = 1, ...rest } = reader.object(chain, 'chain');
+  reader.only(rest, [], 'chain');
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1)
-    throw door.wrong('chain.length', 'must be a whole number of at least 1');
+    throw reader.wrong('chain.length', 'must be a whole number of at least 1');
   if (typeof people !== 'number' || !Number.isSafeInteger(people) || people < 1)
-    throw door.wrong('chain.people', 'must be a whole number of at least 1');
-  door.within('records', length * people);
-  const rows = door.list(transition, 'chain.transition').map((row, r) => door.weights(row, `chain.transition[${r}]`));
+    throw reader.wrong('chain.people', 'must be a whole number of at least 1');
+  reader.within('records', length * people);
+  const rows = reader.list(transition, 'chain.transition').map((row, r) => reader.weights(row, `chain.transition[${r}]`));
   const states = rows.length;
-  if (states === 0) throw door.wrong('chain.transition', 'is empty');
-  door.within('states', states);
+  if (states === 0) throw reader.wrong('chain.transition', 'is empty');
+  reader.within('states', states);
   for (const [r, row] of rows.entries()) {
     if (row.length !== states)
-      throw door.wrong(`chain.transition[${r}]`, `has ${row.length} entries; the matrix has ${states} rows`);
-    if (!sumsToOne(row)) throw door.wrong(`chain.transition[${r}]`, 'must sum to 1');
+      throw reader.wrong(`chain.transition[${r}]`, `has ${row.length} entries; the matrix has ${states} rows`);
+    if (!sumsToOne(row)) throw reader.wrong(`chain.transition[${r}]`, 'must sum to 1');
   }
-  if (initial === 'any' || initial === 'stationary') return chainModel({ length, transition: rows, initial, people }, door.wrong);
-  if (!Array.isArray(initial)) throw door.wrong('chain.initial', 'must be "stationary", "any" or a list of probabilities');
-  const law = door.weights(initial, 'chain.initial');
-  if (law.length !== states) throw door.wrong('chain.initial', `has ${law.length} entries for ${states} states`);
-  if (!sumsToOne(law)) throw door.wrong('chain.initial', 'must sum to 1');
-  return chainModel({ length, transition: rows, initial: law, people }, door.wrong);
+  if (initial === 'any' || initial === 'stationary')
+    return chainModel({ length, transition: rows, initial, people }, reader.wrong);
+  if (!Array.isArray(initial)) throw reader.wrong('chain.initial', 'must be "stationary", "any" or a list of probabilities');
+  const distribution = reader.weights(initial, 'chain.initial');
+  if (distribution.length !== states)
+    throw reader.wrong('chain.initial', `has ${distribution.length} entries for ${states} states`);
+  if (!sumsToOne(distribution)) throw reader.wrong('chain.initial', 'must sum to 1');
+  return chainModel({ length, transition: rows, initial: distribution, people }, reader.wrong);
 }
 
-const sumsToOne = (law: readonly number[]): boolean => Math.abs(law.reduce((s, p) => s + p, 0) - 1) <= 1e-9;
+const sumsToOne = (distribution: readonly number[]): boolean => Math.abs(distribution.reduce((s, p) => s + p, 0) - 1) <= 1e-9;
 
-function readRecords(door: Door, document: Record<string, Json>): Model {
-  const records = door.list(document.records, 'records');
-  if (records.length === 0) throw door.wrong('records', 'is empty');
-  door.within('records', records.length);
+function readRecords(reader: ModelReader, document: Record<string, Json>): Model {
+  const records = reader.list(document.records, 'records');
+  if (records.length === 0) throw reader.wrong('records', 'is empty');
+  reader.within('records', records.length);
   const place = new Map<string, number>();
   const values = records.map((entry, r) => {
-    const { id, values: list, ...rest } = door.object(entry, `records[${r}]`);
-    door.only(rest, [], `records[${r}]`);
-    if (typeof id !== 'string' || id === '') throw door.wrong(`records[${r}].id`, 'must be a text');
-    if (place.has(id)) throw door.wrong(`records[${r}].id`, `repeats the id of records[${place.get(id)}]`);
+    const { id, values: list, ...rest } = reader.object(entry, `records[${r}]`);
+    reader.only(rest, [], `records[${r}]`);
+    if (typeof id !== 'string' || id === '') throw reader.wrong(`records[${r}].id`, 'must be a text');
+    if (place.has(id)) throw reader.wrong(`records[${r}].id`, `repeats the id of records[${place.get(id)}]`);
     place.set(id, r);
-    return door.values(list, `records[${r}].values`);
+    return reader.values(list, `records[${r}].values`);
   });
   let cells = 0;
-  const listed = door.list(document.factors ?? [], 'factors');
-  door.within('factors', listed.length);
-  const factors = listed.map((entry, f): Factor => {
-    const factor = readFactor(door, entry, `factors[${f}]`, place, values);
+  const listed = reader.list(document.factors ?? [], 'factors');
+  reader.within('factors', listed.length);
+  const factors = listed.map((entry, f): ModelFactor => {
+    const factor = readFactor(reader, entry, `factors[${f}]`, place, values);
     if ('table' in factor) cells += factor.table.length;
-    door.within('allCells', cells);
+    reader.within('allCells', cells);
     return factor;
   });
   return { ids: [...place.keys()], values, factors };
 }
 
-function readFactor(door: Door, entry: Json, at: Path, place: ReadonlyMap<string, number>, values: Model['values']): Factor {
-  const { records, table, oddsRatio, pull, ...rest } = door.object(entry, at);
-  door.only(rest, [], at);
-  const members = door.list(records, `${at}.records`).map((id, k) => {
+function readFactor(
+  reader: ModelReader,
+  entry: Json,
+  at: Path,
+  place: ReadonlyMap<string, number>,
+  values: Model['values'],
+): ModelFactor {
+  const { records, table, oddsRatio, pull, ...rest } = reader.object(entry, at);
+  reader.only(rest, [], at);
+  const members = reader.list(records, `${at}.records`).map((id, k) => {
     const r = typeof id === 'string' ? place.get(id) : undefined;
-    if (r === undefined) throw door.wrong(`${at}.records[${k}]`, 'is not the id of a record');
+    if (r === undefined) throw reader.wrong(`${at}.records[${k}]`, 'is not the id of a record');
     return r;
   });
-  if (members.length === 0) throw door.wrong(`${at}.records`, 'is empty');
-  door.within('members', members.length);
-  if (new Set(members).size !== members.length) throw door.wrong(`${at}.records`, 'names a record twice');
-  if ((table === undefined) === (oddsRatio === undefined)) throw door.wrong(at, 'needs either a table or an oddsRatio');
+  if (members.length === 0) throw reader.wrong(`${at}.records`, 'is empty');
+  reader.within('members', members.length);
+  if (new Set(members).size !== members.length) throw reader.wrong(`${at}.records`, 'names a record twice');
+  if ((table === undefined) === (oddsRatio === undefined)) throw reader.wrong(at, 'needs either a table or an oddsRatio');
   if (oddsRatio !== undefined) {
     const ratio = oddsRatio === 'inf' ? Number.POSITIVE_INFINITY : oddsRatio;
     if (typeof ratio !== 'number' || !(ratio >= 1))
-      throw door.wrong(`${at}.oddsRatio`, 'must be a number of at least 1, or "inf"');
-    if (members.length < 2) throw door.wrong(`${at}.oddsRatio`, 'ties at least two records');
+      throw reader.wrong(`${at}.oddsRatio`, 'must be a number of at least 1, or "inf"');
+    if (members.length < 2) throw reader.wrong(`${at}.oddsRatio`, 'ties at least two records');
     if (pull === undefined) return { records: members, oddsRatio: ratio };
-    if (pull !== 'alike') throw door.wrong(`${at}.pull`, 'must be "alike"');
+    if (pull !== 'alike') throw reader.wrong(`${at}.pull`, 'must be "alike"');
     if (members.length !== 2 || members.some((r) => values[r]!.length !== 2))
-      throw door.wrong(`${at}.pull`, 'speaks about two records with two values each');
+      throw reader.wrong(`${at}.pull`, 'speaks about two records with two values each');
     return { records: members, oddsRatio: ratio, pull };
   }
-  if (pull !== undefined) throw door.wrong(`${at}.pull`, 'belongs to an oddsRatio; a table shows it by itself');
+  if (pull !== undefined) throw reader.wrong(`${at}.pull`, 'belongs to an oddsRatio; a table shows it by itself');
   const shape = members.map((r) => values[r]!.length);
   const size = shape.reduce((product, k) => product * k, 1);
-  door.within('cells', size);
+  reader.within('cells', size);
   const flat = new Float64Array(size);
-  door.fillTable(flat, table, shape, `${at}.table`);
-  if (!flat.some((w) => w > 0)) throw door.wrong(`${at}.table`, 'is zero everywhere, so nothing is possible');
+  reader.fillTable(flat, table, shape, `${at}.table`);
+  if (!flat.some((w) => w > 0)) throw reader.wrong(`${at}.table`, 'is zero everywhere, so nothing is possible');
   return { records: members, table: flat };
 }
 
-type Door = ReturnType<typeof openDoor>;
+type ModelReader = ReturnType<typeof modelReader>;
 
 /** The checks that turn untrusted JSON into plain values, each naming the path it complains about. */
-function openDoor(file: string) {
+function modelReader(file: string) {
   const wrong = (path: Path, what: string) =>
     new Fault(
       'MODEL_INVALID',

@@ -6,7 +6,7 @@ export interface Model {
   readonly ids: readonly string[];
   /** The numeric values record j may take, in table order; an odds-ratio-only record may have any. */
   readonly values: readonly (readonly number[])[];
-  readonly factors: readonly Factor[];
+  readonly factors: readonly ModelFactor[];
   /**
    * Records whose own weights are left open: the class holds every distribution with any non-negative weight on such a record (a
    * chain with initial "any"). When absent, the factors are the whole model.
@@ -17,7 +17,7 @@ export interface Model {
 }
 
 /** Either a weight table (C order over `records`, last fastest) or a declared odds ratio between the records. */
-export type Factor = TableFactor | OddsFactor;
+export type ModelFactor = TableFactor | OddsFactor;
 export interface TableFactor {
   readonly records: readonly number[];
   readonly table: Float64Array;
@@ -30,4 +30,4 @@ export interface OddsFactor {
   readonly pull?: 'alike';
 }
 
-export const isTable = (factor: Factor): factor is TableFactor => 'table' in factor;
+export const isTable = (factor: ModelFactor): factor is TableFactor => 'table' in factor;

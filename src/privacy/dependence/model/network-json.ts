@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { Fault } from '../../../base/errors.js';
 import { parseJson } from '../../../base/input/json.js';
-import { pathText, problemIn } from '../../../base/input/problem.js';
+import { inputProblem, pathText } from '../../../base/input/problem.js';
 import { makeNetwork, type Network, type NetworkOrigin, networkFormat } from './network.js';
-import { toldLevels } from './told-levels.js';
+import { valueLevels } from './told-levels.js';
 
 const origin = z.discriminatedUnion('learned', [
   z.strictObject({ learned: z.literal('unpaid') }),
@@ -20,7 +20,7 @@ const document = z.strictObject({
       z.strictObject({
         name: z.string().min(1),
         values: z.array(z.string()).min(1),
-        levels: toldLevels.optional(),
+        levels: valueLevels.optional(),
         parents: z.array(z.string()).default([]),
         table: z.array(z.number()),
       }),
@@ -50,7 +50,7 @@ export function readNetworkJson(text: string, file: string): Network {
   }
   const result = document.safeParse(parsed);
   if (!result.success) {
-    const { path, text } = problemIn(result.error);
+    const { path, text } = inputProblem(result.error);
     throw refuse(`The network file is not right at ${pathText(path) || 'the top'}: ${text}`);
   }
   const { columns, name, resolution } = result.data;

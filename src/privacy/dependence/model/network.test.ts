@@ -35,15 +35,17 @@ describe('a network', () => {
 
   it('a network keeps the levels of its values', () => {
     const levels = [['left', null], [{ from: '2', to: '3' }], ['right']];
-    const told = {
+    const withLevels = {
       ...montyHall,
       resolution: 'digest',
       variables: montyHall.variables.map((v, x) => (x === 1 ? { ...v, levels } : v)),
     };
-    expect(readNetworkJson(writeNetworkJson(told), 'n.json')).toEqual(told);
-    expect(readBif(writeBif(told), 'n.bif')).toEqual(told);
-    expect(() => readBif(writeBif(told).replace('"left"', 'left'), 'n.bif')).toThrow(/levels of the network are not readable/);
-    expect(() => readNetworkJson(writeNetworkJson(told).replace(/,\s*\[\s*"right"\s*\]/, ''), 'n.json')).toThrow(
+    expect(readNetworkJson(writeNetworkJson(withLevels), 'n.json')).toEqual(withLevels);
+    expect(readBif(writeBif(withLevels), 'n.bif')).toEqual(withLevels);
+    expect(() => readBif(writeBif(withLevels).replace('"left"', 'left'), 'n.bif')).toThrow(
+      /levels of the network are not readable/,
+    );
+    expect(() => readNetworkJson(writeNetworkJson(withLevels).replace(/,\s*\[\s*"right"\s*\]/, ''), 'n.json')).toThrow(
       /not as many levels as values/,
     );
   });

@@ -1,22 +1,22 @@
 import { Fault, type FaultPlace } from '../../../base/errors.js';
 import type { Model } from './model.js';
-import type { ToldLevels } from './told-levels.js';
+import type { ValueLevels } from './told-levels.js';
 
 /** A Bayesian network over categorical columns. */
 export interface Network {
   readonly name: string;
-  readonly variables: readonly Variable[];
+  readonly variables: readonly NetworkVariable[];
   /** Privacy accounting of how it was learned; absent if the network was declared by somebody. */
   readonly origin?: NetworkOrigin;
   /** Digest of the values and levels it was learned over. */
   readonly resolution?: string;
 }
 
-export interface Variable {
+export interface NetworkVariable {
   readonly name: string;
   readonly values: readonly string[];
   /** Levels of a column's declared values, one per network value; when absent, each value names itself. */
-  readonly levels?: ToldLevels;
+  readonly levels?: ValueLevels;
   /** Positions in `variables`. */
   readonly parents: readonly number[];
   /** P(variable | parents): C order over the parents as listed, then the variable itself (fastest). Each row sums to one. */
@@ -41,7 +41,12 @@ const invalid = (message: string, hint: string, place?: FaultPlace): Fault =>
  * The only way to make a network: distinct names, known parents without a cycle, tables of the right size, rows that are
  * distributions. Rows that are off by rounding are normalised; anything worse is a fault.
  */
-export function makeNetwork(name: string, variables: readonly Variable[], origin?: NetworkOrigin, place?: FaultPlace): Network {
+export function makeNetwork(
+  name: string,
+  variables: readonly NetworkVariable[],
+  origin?: NetworkOrigin,
+  place?: FaultPlace,
+): Network {
   if (variables.length === 0) throw invalid('The network has no variables.', 'Declare at least one.', place);
   if (variables.length > largestNetwork)
     throw new Fault('MODEL_TOO_LARGE', 'The network has too many variables.', `The limit is ${largestNetwork}.`);
@@ -62,7 +67,7 @@ export function makeNetwork(name: string, variables: readonly Variable[], origin
   return { name, variables: checked, ...(origin && { origin }) };
 }
 
-const cells = (variables: readonly Variable[], variable: Variable): number => {
+const cells = (variables: readonly NetworkVariable[], variable: NetworkVariable): number => {
   const size = variable.parents.reduce((product, p) => product * variables[p]!.values.length, variable.values.length);
   if (size > largestTable)
     throw new Fault('MODEL_TOO_LARGE', `The table of "${variable.name}" is too large.`, `The limit is ${largestTable} cells.`, {
@@ -71,7 +76,7 @@ const cells = (variables: readonly Variable[], variable: Variable): number => {
   return size;
 };
 
-function distributions(variable: Variable, size: number, place?: FaultPlace): Float64Array {
+function distributions(variable: NetworkVariable, size: number, place?: FaultPlace): Float64Array {
   const wrong = (what: string): Fault =>
     invalid(`The table of "${variable.name}" ${what}.`, 'One probability per combination of parent values and own value.', place);
   if (variable.table.length !== size) throw wrong(`has ${variable.table.length} entries instead of ${size}`);
@@ -89,7 +94,7 @@ function distributions(variable: Variable, size: number, place?: FaultPlace): Fl
   return table;
 }
 
-function refuseCycle(variables: readonly Variable[], place?: FaultPlace): void {
+function refuseCycle(variables: readonly NetworkVariable[], place?: FaultPlace): void {
   if (topologicalOrder(variables.map((v) => v.parents)).length < variables.length)
     throw invalid('The network has a directed cycle.', 'Parents must come before children in some order.', place);
 }

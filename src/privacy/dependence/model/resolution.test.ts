@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { category, multi, number } from '../../../../test/sample-policy.js';
 import { Fault } from '../../../base/errors.js';
 import type { Column } from '../../../policy/policy.js';
-import { isFine, resolutionOf, resolutionWords } from './resolution.js';
-import { columnLevels, namedLevels, type ToldLevels } from './told-levels.js';
+import { isFinest, resolutionOf, resolutionWords } from './resolution.js';
+import { columnLevels, namedLevels, type ValueLevels } from './told-levels.js';
 
 const refuse = (message: string, hint: string) => new Fault('MODEL_INVALID', message, hint);
-const read = (column: Column, told: ToldLevels) => columnLevels(column, told, refuse);
-const digest = (...list: readonly (readonly [Column, ToldLevels])[]) =>
+const read = (column: Column, levels: ValueLevels) => columnLevels(column, levels, refuse);
+const digest = (...list: readonly (readonly [Column, ValueLevels])[]) =>
   resolutionOf(
-    list.map(([column, told]) => read(column, told)),
+    list.map(([column, levels]) => read(column, levels)),
     refuse,
   ).digest;
 
 const party = category('party', ['dem', 'rep', 'green']);
 const age = number('age', '0', '99');
-const pooled: ToldLevels = [['dem'], ['rep', 'green'], [null]];
-const decades = (...edges: readonly number[]): ToldLevels => {
+const pooled: ValueLevels = [['dem'], ['rep', 'green'], [null]];
+const decades = (...edges: readonly number[]): ValueLevels => {
   const firsts = [0, ...edges];
   return [...firsts.map((from, i) => [{ from: `${from}`, to: `${(firsts[i + 1] ?? 100) - 1}` }]), [null]];
 };
@@ -25,7 +25,7 @@ describe('the resolution of a model', () => {
   it('the resolution is independent of the order and spelling of its levels', () => {
     const first = digest([party, pooled], [age, decades(50)]);
     expect(digest([age, [...decades(50)].reverse()], [party, [[null], ['green', 'rep'], ['dem']]])).toBe(first);
-    const pieces: ToldLevels = [
+    const pieces: ValueLevels = [
       [
         { from: '0', to: '9' },
         { from: '10', to: '49' },
@@ -55,24 +55,24 @@ describe('the resolution of a model', () => {
   });
 
   it('a resolution is finest if every declared value is a level of its own', () => {
-    expect(isFine(read(party, namedLevels(party, ['(missing)', 'green', 'dem', 'rep'])))).toBe(true);
-    expect(isFine(read(party, namedLevels(party, ['green', 'dem', 'rep'])))).toBe(true);
-    expect(isFine(read(party, pooled))).toBe(false);
-    expect(isFine(read(party, [['dem'], ['rep'], ['green', null]]))).toBe(false);
+    expect(isFinest(read(party, namedLevels(party, ['(missing)', 'green', 'dem', 'rep'])))).toBe(true);
+    expect(isFinest(read(party, namedLevels(party, ['green', 'dem', 'rep'])))).toBe(true);
+    expect(isFinest(read(party, pooled))).toBe(false);
+    expect(isFinest(read(party, [['dem'], ['rep'], ['green', null]]))).toBe(false);
     const few = number('few', '0', '2');
-    expect(isFine(read(few, namedLevels(few, ['2', '0', '1', '(missing)'])))).toBe(true);
-    expect(isFine(read(few, [['0'], ['1', '2'], [null]]))).toBe(false);
-    expect(isFine(read(few, [['0', '2'], ['1'], [null]]))).toBe(false);
+    expect(isFinest(read(few, namedLevels(few, ['2', '0', '1', '(missing)'])))).toBe(true);
+    expect(isFinest(read(few, [['0'], ['1', '2'], [null]]))).toBe(false);
+    expect(isFinest(read(few, [['0', '2'], ['1'], [null]]))).toBe(false);
   });
 
   it('the reader matches numbers and codes to the declared values in any spelling', () => {
     const tenths = number('x', '0', '0.3', '0.1');
-    expect(isFine(read(tenths, namedLevels(tenths, ['0', '0.1', '0.20', '3/10'])))).toBe(true);
+    expect(isFinest(read(tenths, namedLevels(tenths, ['0', '0.1', '0.20', '3/10'])))).toBe(true);
     const codes = category('c', ['1', '2', '(missing)']);
     expect(read(codes, namedLevels(codes, ['1.0', ' 2', '(missing)'])).missing).toBeUndefined();
   });
 
-  it.each<[string, Column, ToldLevels, RegExp]>([
+  it.each<[string, Column, ValueLevels, RegExp]>([
     ['a code that is not declared', party, [['dem'], ['rep'], ['green'], ['lib']], /"lib", which it does not have/],
     ['a code that is left out', party, [['dem'], ['rep'], [null]], /nothing about the value "green"/],
     [
@@ -112,8 +112,8 @@ describe('the resolution of a model', () => {
     ],
     ['numbers left out', age, [[{ from: '0', to: '98' }], [null]], /nothing about some numbers/],
     ['options', multi('media', ['tv', 'web']), [['tv'], ['web']], /sets of options/],
-  ])('the reader refuses %s', (_, column, told, message) => {
-    expect(() => read(column, told)).toThrow(message);
+  ])('the reader refuses %s', (_, column, levels, message) => {
+    expect(() => read(column, levels)).toThrow(message);
   });
 
   it('the models about one column share one resolution', () => {
@@ -122,7 +122,7 @@ describe('the resolution of a model', () => {
   });
 
   it('the resolution text names coarse columns, and columns that everybody answers', () => {
-    const words = (told: ToldLevels) => resolutionWords(resolutionOf([read(party, told)], refuse)).join(' ');
+    const words = (levels: ValueLevels) => resolutionWords(resolutionOf([read(party, levels)], refuse)).join(' ');
     expect(words(pooled)).toMatch(/know "party" by levels only.*while every release reads whole levels/);
     expect(words(namedLevels(party, party.type === 'category' ? party.values : []))).toMatch(/Everybody answers "party"/);
     expect(words([['dem'], ['rep'], ['green'], [null]])).toBe('');

@@ -64,7 +64,7 @@ export function resolutionOf(list: readonly ColumnLevels[], refuse: Refuse): Res
 }
 
 /** True if every declared value is a level of its own. */
-export function isFine({ values, missing }: ColumnLevels): boolean {
+export function isFinest({ values, missing }: ColumnLevels): boolean {
   const levels = values.kind === 'codes' ? [...values.levelOf.values()] : values.runs.map(({ level }) => level);
   const alone = new Set(levels).size === levels.length && (missing === undefined || !levels.includes(missing));
   return alone && (values.kind === 'codes' || values.runs.length === values.last + 1);
@@ -72,7 +72,7 @@ export function isFine({ values, missing }: ColumnLevels): boolean {
 
 /** Columns in which some level holds several declared values. */
 export const coarseColumns = ({ columns }: Resolution): readonly string[] =>
-  [...columns.values()].filter((levels) => !isFine(levels)).map(({ column }) => column);
+  [...columns.values()].filter((levels) => !isFinest(levels)).map(({ column }) => column);
 
 export function columnList(names: readonly string[]): string {
   const shown = names.slice(0, 6).map((name) => `"${name}"`);

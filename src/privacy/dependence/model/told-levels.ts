@@ -6,9 +6,9 @@ import type { CategoryColumn, Column, NumberColumn, WeightColumn } from '../../.
 import type { CodeLevels, ColumnLevels, GridLevels } from './resolution.js';
 
 /** Levels as in model files: the list of values in each. null is no answer, {from, to} a range of numbers, both ends included. */
-export type ToldLevels = readonly (readonly ToldValue[])[];
-export type ToldValue = string | null | { readonly from: string; readonly to: string };
-export const toldLevels = z
+export type ValueLevels = readonly (readonly LevelValue[])[];
+export type LevelValue = string | null | { readonly from: string; readonly to: string };
+export const valueLevels = z
   .array(z.array(z.union([z.string(), z.null(), z.strictObject({ from: z.string(), to: z.string() })])).min(1))
   .min(1);
 
@@ -17,37 +17,37 @@ const learnAgain =
   'Levels must hold each declared value of the column exactly once; what "fugu learn columns" writes does, until the column is declared anew.';
 
 /** Levels of a column, checked against its declared values: each in exactly one level, and no others. */
-export function columnLevels(column: Column, told: ToldLevels, refuse: Refuse): ColumnLevels {
+export function columnLevels(column: Column, levels: ValueLevels, refuse: Refuse): ColumnLevels {
   if (column.type === 'multi')
     throw refuse(
       `The model gives the multi-select column "${column.name}" single values; its answers are sets of options.`,
       'Tie it by an odds ratio (kind: factors), mark it public: true, or leave it out of the policy.',
     );
-  const missing = placeOfMissing(column, told, refuse);
+  const missing = placeOfMissing(column, levels, refuse);
   const common = { column: column.name, ...(missing !== undefined && { missing }) };
   if (column.type === 'category')
-    return { ...common, domain: JSON.stringify([...codesOf(column)].sort()), values: codeLevels(column, told, refuse) };
+    return { ...common, domain: JSON.stringify([...codesOf(column)].sort()), values: codeLevels(column, levels, refuse) };
   const { bounds, step } = column;
   const domain = JSON.stringify([toText(bounds[0]), toText(bounds[1]), toText(step), [...column.missing].sort()]);
-  return { ...common, domain, values: gridLevels(column, told, refuse) };
+  return { ...common, domain, values: gridLevels(column, levels, refuse) };
 }
 
 /** Levels named after their values: every declared value by itself, in any order. */
-export const namedLevels = (column: Column, names: readonly string[]): ToldLevels => {
+export const namedLevels = (column: Column, names: readonly string[]): ValueLevels => {
   const isCode = (name: string): boolean => column.type === 'category' && codesOf(column).includes(codeText(name));
   return names.map((name) => [name === missingLabel && !isCode(name) ? null : name]);
 };
 
-function placeOfMissing(column: Column, told: ToldLevels, refuse: Refuse): number | undefined {
-  const places = told.flatMap((level, k) => level.filter((value) => value === null).map(() => k));
+function placeOfMissing(column: Column, levels: ValueLevels, refuse: Refuse): number | undefined {
+  const places = levels.flatMap((level, k) => level.filter((value) => value === null).map(() => k));
   if (places.length > 1) throw refuse(`The model puts "no answer" of "${column.name}" into two levels.`, learnAgain);
   return places[0];
 }
 
-function codeLevels(column: CategoryColumn, told: ToldLevels, refuse: Refuse): CodeLevels {
+function codeLevels(column: CategoryColumn, levels: ValueLevels, refuse: Refuse): CodeLevels {
   const codes = codesOf(column);
   const levelOf = new Map<string, number>();
-  for (const [k, level] of told.entries())
+  for (const [k, level] of levels.entries())
     for (const value of level) {
       if (value === null) continue;
       const code = typeof value === 'string' ? codeText(value) : undefined;
@@ -67,7 +67,7 @@ function codeLevels(column: CategoryColumn, told: ToldLevels, refuse: Refuse): C
   return { kind: 'codes', levelOf };
 }
 
-function gridLevels(column: NumberColumn | WeightColumn, told: ToldLevels, refuse: Refuse): GridLevels {
+function gridLevels(column: NumberColumn | WeightColumn, levels: ValueLevels, refuse: Refuse): GridLevels {
   const [low, high] = column.bounds;
   const last = Number(floor(divide(subtract(high, low), column.step)));
   const none = (): Fault =>
@@ -80,7 +80,7 @@ function gridLevels(column: NumberColumn | WeightColumn, told: ToldLevels, refus
     if (at.den !== 1n || at.num < 0n || at.num > BigInt(last)) throw none();
     return Number(at.num);
   };
-  const runs = told
+  const runs = levels
     .flatMap((level, k) =>
       level.flatMap((value) => {
         if (value === null) return [];
@@ -110,4 +110,4 @@ function number(text: string, none: () => Fault): Rational {
 }
 
 /** Every declared value of a column by itself. */
-export const everyValue = (column: CategoryColumn): ToldLevels => [...codesOf(column).map((code) => [code]), [null]];
+export const singleValueLevels = (column: CategoryColumn): ValueLevels => [...codesOf(column).map((code) => [code]), [null]];

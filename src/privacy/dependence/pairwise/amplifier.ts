@@ -1,8 +1,8 @@
 import { divide, fromNumber, type Rational, toNumberDown, toNumberUp } from '../../../base/exact/rational.js';
-import type { Scope } from '../../mechanism/effect.js';
+import type { ClassScope } from '../../mechanism/effect.js';
 import { answersTo, type RecordClass } from '../../mechanism/record-class.js';
 import type { Amplifier } from '../amplifier.js';
-import { commonBase } from '../base.js';
+import { commonBaseCost } from '../base.js';
 import { wholeLevels } from '../condition.js';
 import { type Resolution, resolutionWords } from '../model/resolution.js';
 import { largestPairwiseBase, type PairwiseSpread, pairwiseLeakage } from './leakage.js';
@@ -29,15 +29,15 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin, r
           `The tables are a sample of independent respondents; the bound holds with probability ${spread.confidence} over that sample.`,
         ]
       : ['The two-column tables are exactly right.'];
-  const scope: Scope = (record) => columns.has(record);
+  const scope: ClassScope = (record) => columns.has(record);
   return {
     name: 'pairwise',
     scope,
     // The spread is summed over the other columns, so it needs one base for all.
-    leakage: (base) => pairwiseLeakage(spread, toNumberUp(commonBase(base, scope))),
+    leakage: (base) => pairwiseLeakage(spread, toNumberUp(commonBaseCost(base, scope))),
     largestBase: (epsilon, parts) => {
       const common = fromNumber(largestPairwiseBase(spread, toNumberDown(epsilon)));
-      return parts ? divide(common, commonBase(parts, scope)) : common;
+      return parts ? divide(common, commonBaseCost(parts, scope)) : common;
     },
     gaussian: [],
     conditions: [wholeLevels(resolution)],
@@ -65,7 +65,8 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin, r
         : []),
       ...sampled,
     ],
-    how: 'Pairwise bound: columns are noised one by one, and two-column tables limit what the other answers say about one (no graph, every joint with these tables).',
+    method:
+      'Pairwise bound: columns are noised one by one, and two-column tables limit what the other answers say about one (no graph, every joint with these tables).',
   };
 }
 

@@ -99,8 +99,8 @@ describe('the pairwise bound', () => {
   });
 
   it('the pairwise bound with its radius covers the population in far more than 95 % of samples', () => {
-    const law = [5, 1, 2, 4, 1, 7, 3, 1].map((w) => w / 24);
-    const truth = pairwiseSpread([pairTablesOfJoint(['a', 'b', 'c'], [2, 2, 2], law)]);
+    const distribution = [5, 1, 2, 4, 1, 7, 3, 1].map((w) => w / 24);
+    const truth = pairwiseSpread([pairTablesOfJoint(['a', 'b', 'c'], [2, 2, 2], distribution)]);
     let state = 12345;
     const uniform = () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -113,7 +113,7 @@ describe('the pairwise bound', () => {
       for (let r = 0; r < 400; r++) {
         let u = uniform();
         let cell = 0;
-        while (cell < 7 && u >= law[cell]!) u -= law[cell++]!;
+        while (cell < 7 && u >= distribution[cell]!) u -= distribution[cell++]!;
         counts[cell]!++;
       }
       const tables = pairTablesOfJoint(['a', 'b', 'c'], [2, 2, 2], counts);
@@ -161,10 +161,10 @@ describe('the pairwise bound', () => {
   });
 
   it('a question asked on one form only has no secret on the other form', () => {
-    const asked = pairTablesOfJoint(['q', 'r'], [3, 2], [30, 30, 30, 30, 0, 0]);
+    const onForm = pairTablesOfJoint(['q', 'r'], [3, 2], [30, 30, 30, 30, 0, 0]);
     const skipped = pairTablesOfJoint(['q', 'r'], [3, 2], [0, 0, 0, 0, 60, 60]);
-    const cautious = pairwiseSpread([asked, skipped]);
-    const known = pairwiseSpread([asked, skipped], { forms: true });
+    const cautious = pairwiseSpread([onForm, skipped]);
+    const known = pairwiseSpread([onForm, skipped], { forms: true });
     expect(pairwiseLeakage(cautious, 0.1)).toBeCloseTo(0.2, 9);
     expect(pairwiseLeakage(known, 0.1)).toBeLessThan(0.11);
     expect(known.forms).toBe(true);

@@ -1,6 +1,6 @@
 import { addUp, divUp, expm1Up, logDown, logUp, mulUp, subUp } from '../../../base/exact/outward.js';
 import { nextUp } from '../../../base/exact/rational.js';
-import { cellCount, levelCount, type PairTables } from './pair-tables.js';
+import { levelCount, type PairTables, pairTableCells } from './pair-tables.js';
 
 /**
  * Spread of two-column tables, for surveys whose columns are noised separately (uninformed attacker): for a few tilts, the worst
@@ -23,7 +23,7 @@ export interface PairwiseSpread {
 /** Closed under inversion, which halves the number of events in the union bound; chosen before any table is seen. */
 const tilts = [4 / 5, 1, 5 / 4] as const;
 
-export interface SpreadOptions {
+export interface PairwiseSpreadOptions {
   /** 0.95: the tables are a sample of independent rows and the bound holds for the population with this probability. Absent: they are the truth. */
   readonly confidence?: number;
   /** Levels that are one secret together (rare answers), per column; every level by itself when absent. Released cells stay as they are. */
@@ -33,7 +33,7 @@ export interface SpreadOptions {
 }
 
 /** Several tables are the strata of a public answer (a form): the attacker knows the stratum, so the worst one counts. */
-export function pairwiseSpread(strata: readonly PairTables[], options: SpreadOptions = {}): PairwiseSpread {
+export function pairwiseSpread(strata: readonly PairTables[], options: PairwiseSpreadOptions = {}): PairwiseSpread {
   const { names, levels } = strata[0]!;
   const secrets = options.secrets ?? levels.map((v) => Array.from({ length: v }, (_, a) => [a]));
   const pairs = strata.length * secrets.reduce((sum, groups) => sum + (groups.length * (groups.length - 1)) / 2, 0);
@@ -42,9 +42,11 @@ export function pairwiseSpread(strata: readonly PairTables[], options: SpreadOpt
   const found = tilts.map((tilt) => ({ tilt, spread: 0 }));
   for (const tables of strata)
     secrets.forEach((groups, i) => {
-      const laws = groups.map((group) => answeredBy(tables, i, group)).filter((law) => options.forms !== true || law.rows > 0);
-      for (const a of laws)
-        for (const b of laws)
+      const answeredGroups = groups
+        .map((group) => answeredBy(tables, i, group))
+        .filter((answered) => options.forms !== true || answered.rows > 0);
+      for (const a of answeredGroups)
+        for (const b of answeredGroups)
           if (a !== b) for (const t of found) t.spread = Math.max(t.spread, pairSpread(tables, i, a, b, t.tilt, logEvents));
     });
   return {
@@ -64,7 +66,7 @@ interface Answered {
   readonly counts: Float64Array;
 }
 function answeredBy(tables: PairTables, i: number, group: readonly number[]): Answered {
-  const cells = cellCount(tables);
+  const cells = pairTableCells(tables);
   const counts = new Float64Array(cells);
   let rows = 0;
   for (const a of group) {
@@ -80,7 +82,7 @@ function answeredBy(tables: PairTables, i: number, group: readonly number[]): An
  * distributions.
  */
 function pairSpread(tables: PairTables, i: number, a: Answered, b: Answered, tilt: number, logEvents: number): number {
-  const cells = cellCount(tables);
+  const cells = pairTableCells(tables);
   const others = tables.levels.length - 1;
   if (!(a.rows > 0 && b.rows > 0)) return tilt * others;
   const left = tilt / a.rows;

@@ -30,17 +30,17 @@ export function cellStarts(levels: readonly number[]): Int32Array {
   return start;
 }
 
-export const cellCount = (pairs: PairTables): number => pairs.start[pairs.levels.length]!;
+export const pairTableCells = (pairs: PairTables): number => pairs.start[pairs.levels.length]!;
 
 /** Number of rows that answered level a of column i. */
 export function levelCount(pairs: PairTables, i: number, a: number): number {
   const cell = pairs.start[i]! + a;
-  return pairs.counts[cell * cellCount(pairs) + cell]!;
+  return pairs.counts[cell * pairTableCells(pairs) + cell]!;
 }
 
 /** N(x_i = a, x_j = b). */
 export const pairCount = (pairs: PairTables, i: number, a: number, j: number, b: number): number =>
-  pairs.counts[(pairs.start[i]! + a) * cellCount(pairs) + pairs.start[j]! + b]!;
+  pairs.counts[(pairs.start[i]! + a) * pairTableCells(pairs) + pairs.start[j]! + b]!;
 
 /** The pair tables of a whole joint distribution given as weights in C order (last column fastest). */
 export function pairTablesOfJoint(names: readonly string[], levels: readonly number[], weights: ArrayLike<number>): PairTables {

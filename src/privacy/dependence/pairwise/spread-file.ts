@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
 import { nextUp } from '../../../base/exact/rational.js';
 import { parseJson } from '../../../base/input/json.js';
-import { type ToldLevels, toldLevels } from '../model/told-levels.js';
+import { type ValueLevels, valueLevels } from '../model/told-levels.js';
 import type { TableOrigin } from './amplifier.js';
 import type { PairwiseSpread } from './leakage.js';
 
@@ -21,7 +21,7 @@ const document = z.strictObject({
   ]),
   columns: z.array(z.string().min(1)).min(1),
   /** Declared values in the levels of each column; secrets refer to levels by position. */
-  levels: z.array(toldLevels),
+  levels: z.array(valueLevels),
   resolution: z.string(),
   /** The public columns within whose answers the tables were counted. */
   known: z.array(z.string()),
@@ -42,7 +42,7 @@ const document = z.strictObject({
 /** Spread with the columns and levels of its tables. */
 export interface SpreadTables {
   readonly spread: PairwiseSpread;
-  readonly levels: readonly ToldLevels[];
+  readonly levels: readonly ValueLevels[];
   readonly resolution: string;
   readonly known: readonly string[];
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { processorTime } from '../../../../test/processor-time.js';
-import { carriedBy, supremum, temporalBudgets, temporalLeakage } from './temporal.js';
+import { lossFunction, supremum, temporalBudgets, temporalLeakage } from './temporal.js';
 
 const round = (numbers: Iterable<number>, digits: number) => Array.from(numbers, (x) => Number(x.toFixed(digits)));
-const both = (matrix: readonly (readonly number[])[]) => ({ backward: carriedBy(matrix), forward: carriedBy(matrix) });
+const both = (matrix: readonly (readonly number[])[]) => ({ backward: lossFunction(matrix), forward: lossFunction(matrix) });
 const strong = [
   [0.8, 0.2],
   [0, 1],
@@ -50,22 +50,22 @@ describe('leakage over time', () => {
 
   test('the leakage stays below its supremum, which has the published values', () => {
     const pair = (q: number, d: number) =>
-      carriedBy([
+      lossFunction([
         [q, 1 - q],
         [d, 1 - d],
       ]);
-    expect(supremum(0.1, carriedBy(strong))).toBeCloseTo(0.645907, 6);
+    expect(supremum(0.1, lossFunction(strong))).toBeCloseTo(0.645907, 6);
     expect(supremum(0.15, pair(0.8, 0))).toBeCloseTo(1.192242, 6);
     expect(supremum(0.23, pair(0.8, 0))).toBe(Number.POSITIVE_INFINITY);
-    expect(supremum(0.23, carriedBy(identity))).toBe(Number.POSITIVE_INFINITY);
+    expect(supremum(0.23, lossFunction(identity))).toBe(Number.POSITIVE_INFINITY);
     for (const [epsilon, most] of [
       [0.1, 0.201532],
       [0.5, 0.98951],
       [1, 1.892917],
     ] as const)
-      expect(supremum(epsilon, carriedBy(mild))).toBeCloseTo(most, 6);
+      expect(supremum(epsilon, lossFunction(mild))).toBeCloseTo(most, 6);
     const long = temporalLeakage(new Float64Array(5000).fill(0.1), both(strong)).backward;
-    expect(Math.max(...long)).toBeLessThanOrEqual(supremum(0.1, carriedBy(strong)));
+    expect(Math.max(...long)).toBeLessThanOrEqual(supremum(0.1, lossFunction(strong)));
   });
 });
 
@@ -90,7 +90,7 @@ describe('agreement with a published program to nine digits', () => {
   const matrices: readonly Rows[] = [strong, mild, identity, twoRows(0.8, 0.1), twoRows(0.8, 0.2), twoRows(0.3, 0.7)];
   test('the carried-over leakage agrees with the program for every published matrix', () => {
     for (const matrix of matrices)
-      for (const alpha of [0.1, 0.5, 1, 2, 5, 10]) expect(carriedBy(matrix)(alpha)).toBeCloseTo(plainL(matrix)(alpha), 9);
+      for (const alpha of [0.1, 0.5, 1, 2, 5, 10]) expect(lossFunction(matrix)(alpha)).toBeCloseTo(plainL(matrix)(alpha), 9);
     const fig4 = [0.05022, 0.252399, 0.494334, 0.939752, 1.557279, 1.609075];
     expect(
       round(
@@ -127,11 +127,11 @@ describe('agreement with a published program to nine digits', () => {
       [0.8, 0, 0.1, 0.645907],
     ] as const) {
       expect(closed(q, d, epsilon)).toBeCloseTo(printed, 6);
-      expect(supremum(epsilon, carriedBy(twoRows(q, d)))).toBeCloseTo(closed(q, d, epsilon), 9);
+      expect(supremum(epsilon, lossFunction(twoRows(q, d)))).toBeCloseTo(closed(q, d, epsilon), 9);
     }
     // At the edge, epsilon = log(1/q), it is infinite already.
-    expect(supremum(Math.log(1 / 0.8), carriedBy(twoRows(0.8, 0)))).toBe(Number.POSITIVE_INFINITY);
-    expect(supremum(0.23, carriedBy(twoRows(1, 0)))).toBe(Number.POSITIVE_INFINITY);
+    expect(supremum(Math.log(1 / 0.8), lossFunction(twoRows(0.8, 0)))).toBe(Number.POSITIVE_INFINITY);
+    expect(supremum(0.23, lossFunction(twoRows(1, 0)))).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('the budgets of the first, the last and every other step agree with the program for a target of one', () => {
@@ -140,7 +140,7 @@ describe('agreement with a published program to nine digits', () => {
       [twoRows(0.8, 0.2), twoRows(0.8, 0.2), 0.6299, 0.6299, 0.2598],
       [strong, strong, 0.5438, 0.5438, 0.0876],
     ] as const) {
-      const over = { backward: carriedBy(backward), forward: carriedBy(forward) };
+      const over = { backward: lossFunction(backward), forward: lossFunction(forward) };
       const budgets = temporalBudgets(1, 12, over)!;
       expect(round(budgets, 4)).toEqual([first, ...new Array<number>(10).fill(others), last]);
       expect(temporalBudgets(1, undefined, over)![0]).toBe(budgets[5]);

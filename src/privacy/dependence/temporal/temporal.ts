@@ -1,25 +1,25 @@
 import { addUp, subUp } from '../../../base/exact/outward.js';
 import { toNumberDown } from '../../../base/exact/rational.js';
-import { frontOf } from '../graph/push-table.js';
+import { preparedPush } from '../graph/push-table.js';
 import { largestBelow } from '../largest-below.js';
 
 /**
  * Push L(alpha) <= alpha of releases about other steps onto one step, rounded up (temporal.proof.md). Backward matrices lead to
  * the step before, forward ones to the next; without a matrix nothing passes.
  */
-export type Carried = (leakage: number) => number;
+export type LossFunction = (leakage: number) => number;
 
 /** `relative`: every entry is right to this relative error. */
-export function carriedBy(transition: readonly ArrayLike<number>[] | undefined, relative = 0): Carried {
+export function lossFunction(transition: readonly ArrayLike<number>[] | undefined, relative = 0): LossFunction {
   if (!transition) return () => 0;
   // Sums of n entries are off by n roundings at most.
   const rows = transition.map((row) => Float64Array.from(row));
-  return frontOf({ rows, relative: relative + (rows.length + 2) * 2 ** -52, radius: 0 });
+  return preparedPush({ rows, relative: relative + (rows.length + 2) * 2 ** -52, radius: 0 });
 }
 
-export interface Over {
-  readonly backward: Carried;
-  readonly forward: Carried;
+export interface LossFunctions {
+  readonly backward: LossFunction;
+  readonly forward: LossFunction;
 }
 
 /** Leakage at every step, from the past, from the future and from both; rounded up. */
@@ -29,14 +29,14 @@ export interface TemporalLeakage {
   readonly leakage: Float64Array;
 }
 
-export function temporalLeakage(budgets: Float64Array, over: Over): TemporalLeakage {
-  const backward = along(budgets, over.backward);
-  const forward = along(budgets.toReversed(), over.forward).reverse();
+export function temporalLeakage(budgets: Float64Array, over: LossFunctions): TemporalLeakage {
+  const backward = accumulate(budgets, over.backward);
+  const forward = accumulate(budgets.toReversed(), over.forward).reverse();
   const leakage = Float64Array.from(budgets, (epsilon, t) => addUp(backward[t]!, Math.max(0, subUp(forward[t]!, epsilon))));
   return { backward, forward, leakage };
 }
 
-function along(budgets: Float64Array, carried: Carried): Float64Array {
+function accumulate(budgets: Float64Array, carried: LossFunction): Float64Array {
   const out = new Float64Array(budgets.length);
   let before = -1;
   let passed = 0;
@@ -56,7 +56,7 @@ const useless = 60;
  * Upper bound on leakage if every step spends epsilon, for any number of steps; Infinity above the limit. Any alpha with L(alpha)
  * + epsilon <= alpha is one, which is what the code verifies.
  */
-export function supremum(epsilon: number, carried: Carried): number {
+export function supremum(epsilon: number, carried: LossFunction): number {
   const over = (alpha: number) => addUp(carried(alpha), epsilon) <= alpha;
   let low = epsilon;
   if (over(low)) return low;
@@ -75,17 +75,17 @@ export function supremum(epsilon: number, carried: Carried): number {
 }
 
 /** Upper bound on the leakage of any step if every step spends epsilon, past and future together; rounded up. */
-export const steadyLeakage = (epsilon: number, { backward, forward }: Over): number =>
+export const steadyTemporalLeakage = (epsilon: number, { backward, forward }: LossFunctions): number =>
   addUp(supremum(epsilon, backward), Math.max(0, subUp(supremum(epsilon, forward), epsilon)));
 
 /**
  * Budgets for which every step leaks at most `target` (temporal.proof.md, "Budgets"): the first and last steps can spend more
  * than the others. Undefined if no positive budget exists.
  */
-export function temporalBudgets(target: number, steps: number | undefined, over: Over): Float64Array | undefined {
+export function temporalBudgets(target: number, steps: number | undefined, over: LossFunctions): Float64Array | undefined {
   if (steps === 1) return Float64Array.of(target);
   const ends = (epsilon: number) => [supremum(epsilon, over.backward), supremum(epsilon, over.forward)] as const;
-  const between = toNumberDown(largestBelow((epsilon) => steadyLeakage(epsilon, over), target, target));
+  const between = toNumberDown(largestBelow((epsilon) => steadyTemporalLeakage(epsilon, over), target, target));
   if (steps === undefined) return between > 0 ? Float64Array.of(between) : undefined;
   if (between > 0) {
     const [past, future] = ends(between);
@@ -103,7 +103,7 @@ export function temporalBudgets(target: number, steps: number | undefined, over:
 const atEnd = (x: number, carried: number): number => addUp(x, Math.max(0, subUp(addUp(x, carried), x)));
 
 /** Largest value slightly below a bound for which the predicate holds, since the bound was rounded up. */
-function lessened(most: number, keeps: (x: number) => boolean): number {
-  for (let less = 1; less > 0.9; less -= 2 ** -48) if (keeps(most * less)) return most * less;
+function lessened(most: number, holds: (x: number) => boolean): number {
+  for (let less = 1; less > 0.9; less -= 2 ** -48) if (holds(most * less)) return most * less;
   return 0;
 }

@@ -7,7 +7,7 @@ import { addDown, addUp, expUp, log1pUp, logDown, logUp, mulDown, mulUp, subUp }
 export function branchingTail(degree: number, open: number, length: number): Float64Array {
   const tail = new Float64Array(length + 1).fill(1);
   if (open >= 1 || degree < 1) return degree < 1 ? tail.fill(0, 2) : tail;
-  const listed = Math.min(Math.max(16, Math.floor(largestTable / degree)), longestLaw);
+  const listed = Math.min(Math.max(16, Math.floor(largestTable / degree)), longestList);
   const one = descendants(degree - 1, open, listed);
   const whole = new Float64Array(listed + 1);
   for (let s = 1; s <= listed; s++) {
@@ -28,7 +28,7 @@ export function branchingTail(degree: number, open: number, length: number): Flo
 }
 
 const largestTable = 2 ** 21;
-const longestLaw = 1500;
+const longestList = 1500;
 
 /** P(descendants = s) for s <= length, rounded up; `chances` for everyone. */
 function descendants(chances: number, open: number, length: number): Float64Array {
@@ -43,9 +43,9 @@ function descendants(chances: number, open: number, length: number): Float64Arra
   return Float64Array.from({ length: length + 1 }, (_, s) => {
     const trials = chances * s;
     if (s === 0 || trials < s - 1) return 0;
-    const ways = subUp(subUp(up[trials]!, down[s - 1]!), down[trials - s + 1]!);
+    const logChoices = subUp(subUp(up[trials]!, down[s - 1]!), down[trials - s + 1]!);
     const weights = addUp(s === 1 ? 0 : mulUp(s - 1, taken), mulUp(trials - s + 1, left));
-    return expUp(subUp(addUp(ways, weights), logDown(s)));
+    return expUp(subUp(addUp(logChoices, weights), logDown(s)));
   });
 }
 

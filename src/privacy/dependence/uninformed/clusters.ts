@@ -3,15 +3,15 @@ import { cliqueOdds } from '../graph/clique.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { contraction } from '../graph/push.js';
-import { type Piece, pieceOf, shapeOf } from '../graph/recursion.js';
-import { nodesOf, type Walk, walk } from '../graph/walk.js';
+import { componentOf, componentShape, type GraphComponent } from '../graph/recursion.js';
+import { type GraphWalk, nodesOf, walkGraph } from '../graph/walk.js';
 import { progenyTail } from './progeny.js';
 
 /**
  * Distribution of the cluster of records that change with one record (percolation.proof.md): tail[s] >= P(size >= s), tail[0] =
  * tail[1] = 1.
  */
-export interface ClusterLaw {
+export interface ClusterDistribution {
   readonly tail: Float64Array;
 }
 
@@ -22,21 +22,21 @@ const mostWork = 3e8;
 /** Site percolation is enumerated up to this size. */
 const largestEnumeration = 13;
 /** Limit on different distributions; more are merged into their upper envelope. */
-const mostLaws = 48;
+const mostDistributions = 48;
 
 /**
  * Distinct cluster distributions; each record's cluster is bounded by one of them. With `used`, only used records count towards
  * its size.
  */
-export function clusterLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] {
-  const w = walk(graph);
+export function clusterDistributions(graph: FactorGraph, used?: Uint8Array): ClusterDistribution[] {
+  const w = walkGraph(graph);
   const weight = (u: number): number => (u < graph.records && (!used || used[u] === 1) ? 1 : 0);
   // Records, records that do not count, hidden types.
   const kind = (u: number): number => (u >= graph.records ? 2 : 1 - weight(u));
   const local = new Uint32Array(graph.nodes);
   const nobody = new Float64Array(graph.nodes);
   const seen = new Set<string>();
-  const laws = new LawList();
+  const distributions = new DistributionList();
   const large: Uint32Array[] = [];
   const isNew = (shape: string): boolean => !seen.has(shape) && seen.add(shape) !== undefined;
   let work = 0;
@@ -47,25 +47,26 @@ export function clusterLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[]
     const looped = w.looped[c] === 1;
     const odds = looped && size > largestEnumeration && size <= 2000 ? cliqueOdds(graph, nodes) : undefined;
     if (size === 1) alone = true;
-    else if (odds !== undefined) laws.add(cliqueLaw(size, odds, used ? nodes.reduce((sum, u) => sum + weight(u), 0) : size));
+    else if (odds !== undefined)
+      distributions.add(cliqueDistribution(size, odds, used ? nodes.reduce((sum, u) => sum + weight(u), 0) : size));
     else if (looped && size <= largestEnumeration) {
-      const piece = pieceOf(graph, nodes, nobody, local);
-      if (!isNew(`${Array.from(nodes, kind).join('')}${shapeOf(piece)}`)) continue;
+      const piece = componentOf(graph, nodes, nobody, local);
+      if (!isNew(`${Array.from(nodes, kind).join('')}${componentShape(piece)}`)) continue;
       const weights = Array.from(nodes, weight);
-      for (let i = 0; i < size; i++) if (nodes[i]! < graph.records) laws.add(siteLaw(piece, weights, i));
+      for (let i = 0; i < size; i++) if (nodes[i]! < graph.records) distributions.add(siteDistribution(piece, weights, i));
     } else if (!looped && size <= largestForest && work < mostWork) {
       if (!isNew(treeShape(w, c, kind))) continue;
       work += size ** 3;
-      for (const u of nodes) if (u < graph.records) laws.add(forestLaw(graph, u, weight));
+      for (const u of nodes) if (u < graph.records) distributions.add(forestDistribution(graph, u, weight));
     } else large.push(nodes);
   }
-  if (large.length > 0) laws.add({ tail: progenyTail(graph, w, large, used) });
-  if (alone || laws.list.length === 0) laws.add({ tail: Float64Array.of(1, 1) });
-  return laws.list;
+  if (large.length > 0) distributions.add({ tail: progenyTail(graph, w, large, used) });
+  if (alone || distributions.list.length === 0) distributions.add({ tail: Float64Array.of(1, 1) });
+  return distributions.list;
 }
 
 /** Key of a component: its walk with every D. Equal keys have equal distributions. */
-function treeShape(w: Walk, c: number, kind: (u: number) => number): string {
+function treeShape(w: GraphWalk, c: number, kind: (u: number) => number): string {
   const from = w.componentStart[c]!;
   const factors = [w.factorStart[c]!, w.factorStart[c + 1]!] as const;
   return [
@@ -77,22 +78,22 @@ function treeShape(w: Walk, c: number, kind: (u: number) => number): string {
   ].join('|');
 }
 
-export class LawList {
-  list: ClusterLaw[] = [];
-  add(law: ClusterLaw): void {
-    if (this.list.some((l) => dominates(l, law))) return;
-    this.list = [...this.list.filter((l) => !dominates(law, l)), law];
-    if (this.list.length > mostLaws) this.list = [this.list.reduce(envelope)];
+export class DistributionList {
+  list: ClusterDistribution[] = [];
+  add(distribution: ClusterDistribution): void {
+    if (this.list.some((l) => dominates(l, distribution))) return;
+    this.list = [...this.list.filter((l) => !dominates(distribution, l)), distribution];
+    if (this.list.length > mostDistributions) this.list = [this.list.reduce(envelope)];
   }
 }
-const at = (law: ClusterLaw, s: number) => law.tail[s] ?? 0;
-const dominates = (a: ClusterLaw, b: ClusterLaw): boolean => b.tail.every((p, s) => p <= at(a, s));
-const envelope = (a: ClusterLaw, b: ClusterLaw): ClusterLaw => ({
+const at = (distribution: ClusterDistribution, s: number) => distribution.tail[s] ?? 0;
+const dominates = (a: ClusterDistribution, b: ClusterDistribution): boolean => b.tail.every((p, s) => p <= at(a, s));
+const envelope = (a: ClusterDistribution, b: ClusterDistribution): ClusterDistribution => ({
   tail: Float64Array.from({ length: Math.max(a.tail.length, b.tail.length) }, (_, s) => Math.max(at(a, s), at(b, s))),
 });
 
 /** Sums probabilities by size into a tail, rounded up. */
-export function lawOf(bySize: Float64Array): ClusterLaw {
+export function tailDistribution(bySize: Float64Array): ClusterDistribution {
   const tail = new Float64Array(bySize.length);
   let sum = 0;
   for (let s = bySize.length - 1; s >= 0; s--) {
@@ -105,9 +106,9 @@ export function lawOf(bySize: Float64Array): ClusterLaw {
 }
 
 /** Bond percolation on a factor forest: from u, all other records of a factor join together with probability tanh(D/4). */
-function forestLaw(graph: FactorGraph, root: number, weight: (u: number) => number): ClusterLaw {
+function forestDistribution(graph: FactorGraph, root: number, weight: (u: number) => number): ClusterDistribution {
   const visit = (u: number, from: number): Float64Array => {
-    let law: Float64Array = weight(u) === 1 ? Float64Array.of(0, 1) : Float64Array.of(1);
+    let distribution: Float64Array = weight(u) === 1 ? Float64Array.of(0, 1) : Float64Array.of(1);
     for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) {
       const p = graph.incidence[x]!;
       const f = graph.factorOf[p]!;
@@ -115,16 +116,16 @@ function forestLaw(graph: FactorGraph, root: number, weight: (u: number) => numb
       let joined: Float64Array = Float64Array.of(1);
       for (let q = graph.start[f]!; q < graph.start[f + 1]!; q++)
         if (q !== p) joined = convolve(joined, visit(graph.member[q]!, f));
-      law = convolve(law, thin(joined, contraction(graph.logOdds[p]!)));
+      distribution = convolve(distribution, thin(joined, contraction(graph.logOdds[p]!)));
     }
-    return law;
+    return distribution;
   };
-  return lawOf(visit(root, 0xffffffff));
+  return tailDistribution(visit(root, 0xffffffff));
 }
 
 /** With probability `open` the cluster behind joins, otherwise nothing does. */
-function thin(law: Float64Array, open: number): Float64Array {
-  const out = law.map((p) => mulUp(p, open));
+function thin(distribution: Float64Array, open: number): Float64Array {
+  const out = distribution.map((p) => mulUp(p, open));
   out[0] = addUp(out[0]!, subUp(1, open));
   return out;
 }
@@ -142,7 +143,7 @@ export function convolve(a: Float64Array, b: Float64Array): Float64Array {
 }
 
 /** Site percolation by enumeration: a record joins when it is open and touches the cluster. */
-function siteLaw(piece: Piece, weights: readonly number[], root: number): ClusterLaw {
+function siteDistribution(piece: GraphComponent, weights: readonly number[], root: number): ClusterDistribution {
   const { size, factors } = piece;
   const near = new Array<number>(size).fill(0);
   const odds = new Array<number>(size).fill(0);
@@ -169,16 +170,16 @@ function siteLaw(piece: Piece, weights: readonly number[], root: number): Cluste
     if (open[v]! < 1) grow(cluster, shut | (1 << v), chance * subUp(1, open[v]!) * roundedUp);
   };
   grow(1 << root, 0, 1);
-  return lawOf(bySize);
+  return tailDistribution(bySize);
 }
 
 /**
  * Cluster of a clique: one plus a binomial over the others that count, since every record touches the cluster. `odds` is the
  * largest D of a tie, so n - 1 of them bound a record's sum.
  */
-function cliqueLaw(size: number, odds: number, counted: number): ClusterLaw {
+function cliqueDistribution(size: number, odds: number, counted: number): ClusterDistribution {
   const open = contraction(mulUp(size - 1, odds));
-  let law: Float64Array = Float64Array.of(0, 1);
-  for (let k = 1; k < counted; k++) law = convolve(law, Float64Array.of(subUp(1, open), open));
-  return lawOf(law);
+  let distribution: Float64Array = Float64Array.of(0, 1);
+  for (let k = 1; k < counted; k++) distribution = convolve(distribution, Float64Array.of(subUp(1, open), open));
+  return tailDistribution(distribution);
 }

@@ -1,7 +1,7 @@
 import { subUp } from '../../../base/exact/outward.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
 import { contraction } from '../graph/push.js';
-import { type ClusterLaw, convolve, LawList, lawOf } from './clusters.js';
+import { type ClusterDistribution, convolve, DistributionList, tailDistribution } from './clusters.js';
 
 /** Limit on work for exact distributions; the rest is bounded by the strongest tie. */
 const mostWork = 2e8;
@@ -10,9 +10,9 @@ const mostWork = 2e8;
  * Cluster distributions for ties of direct reach (assumptions in direct.ts): the record, and each used neighbour independently
  * with probability tanh(D/4) (percolation.proof.md).
  */
-export function directLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] {
+export function directDistributions(graph: FactorGraph, used?: Uint8Array): ClusterDistribution[] {
   if (!graph.pairwise) throw new RangeError('direct reach is for ties between two records');
-  const laws = new LawList();
+  const distributions = new DistributionList();
   const seen = new Set<string>();
   let work = 0;
   for (let u = 0; u < graph.records; u++) {
@@ -25,12 +25,12 @@ export function directLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] 
     const key = common ? `${odds.length} times ${odds[0]}` : odds.join();
     if (seen.has(key)) continue;
     seen.add(key);
-    let law: Float64Array = Float64Array.of(0, 1);
+    let distribution: Float64Array = Float64Array.of(0, 1);
     for (const d of odds) {
       const open = contraction(common ? odds[0]! : d);
-      law = convolve(law, Float64Array.of(subUp(1, open), open));
+      distribution = convolve(distribution, Float64Array.of(subUp(1, open), open));
     }
-    laws.add(lawOf(law));
+    distributions.add(tailDistribution(distribution));
   }
-  return laws.list;
+  return distributions.list;
 }

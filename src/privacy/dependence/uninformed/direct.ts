@@ -14,37 +14,37 @@ export const directAssumption = {
  * Upper bound on leakage to an uninformed attacker under direct reach: e_i + sum over factors of push(costs in the factor, D); if
  * the ties of a record may depend on each other, e_i + the costs of all its neighbours.
  */
-export function direct(
+export function directBound(
   graph: FactorGraph,
-  profile: Float64Array,
+  recordCosts: Float64Array,
   ties: keyof typeof directAssumption = 'independent',
 ): Float64Array {
   const leaks = new Float64Array(graph.records);
   // Most ties are alike.
-  let [lastEffect, lastOdds, lastPush] = [0, 0, 0];
-  const pushed = (effect: number, odds: number): number => {
-    if (effect === lastEffect && odds === lastOdds) return lastPush;
-    lastPush = push(effect, odds);
-    lastEffect = effect;
+  let [lastLoss, lastOdds, lastPush] = [0, 0, 0];
+  const pushed = (loss: number, odds: number): number => {
+    if (loss === lastLoss && odds === lastOdds) return lastPush;
+    lastPush = push(loss, odds);
+    lastLoss = loss;
     lastOdds = odds;
     return lastPush;
   };
   for (let u = 0; u < graph.records; u++) {
-    let leak = profile[u]!;
-    let apart = 0;
+    let leak = recordCosts[u]!;
+    let separately = 0;
     for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) {
       const p = graph.incidence[x]!;
       const f = graph.factorOf[p]!;
-      let effect = 0;
+      let loss = 0;
       for (let q = graph.start[f]!; q < graph.start[f + 1]!; q++) {
         const w = graph.member[q]!;
         if (q === p) continue;
         if (w >= graph.records) throw new RangeError('a hidden type reaches beyond its own tie');
-        effect = (effect + profile[w]!) * roundedUp;
+        loss = (loss + recordCosts[w]!) * roundedUp;
       }
-      if (effect > 0) apart = addUp(apart, ties === 'independent' ? pushed(effect, graph.logOdds[p]!) : effect);
+      if (loss > 0) separately = addUp(separately, ties === 'independent' ? pushed(loss, graph.logOdds[p]!) : loss);
     }
-    leak = addUp(leak, apart);
+    leak = addUp(leak, separately);
     leaks[u] = leak;
   }
   return leaks;

@@ -9,7 +9,7 @@ import { enumerate } from '../model/joint.js';
 import type { Model } from '../model/model.js';
 import { graphsOf } from '../model/model-graph.js';
 import { branchingTail } from './branching.js';
-import { clusterLaws } from './clusters.js';
+import { clusterDistributions } from './clusters.js';
 import { percolation, percolationOf } from './percolation.js';
 
 const million = rational(1, 1_000_000);
@@ -24,8 +24,8 @@ const path = (n: number, d: number): FactorGraph =>
 describe('clusters of thousands', () => {
   it('a cluster is charged at least the cost of each of its sizes, and hardly more', () => {
     const tail = Float64Array.from({ length: 6001 }, (_, s) => Math.exp(-Math.max(0, s - 1) / 900));
-    const law = clusterLaws(untied(1))[0]!;
-    const { delta } = percolationOf([{ ...law, tail }]);
+    const distribution = clusterDistributions(untied(1))[0]!;
+    const { delta } = percolationOf([{ ...distribution, tail }]);
     for (const rho of [1e-9, 1e-8, 3e-7]) {
       let [sum, before] = [0, 0];
       for (let s = 1; s < tail.length; s++) {
@@ -41,34 +41,34 @@ describe('clusters of thousands', () => {
 
 describe('the cluster around a record', () => {
   it('the cluster is the record alone without ties, and everybody among copies', () => {
-    expect(clusterLaws(untied(4)).map((l) => [...l.tail])).toEqual([[1, 1]]);
-    expect(clusterLaws(path(4, Number.POSITIVE_INFINITY)).map((l) => [...l.tail])).toEqual([[1, 1, 1, 1, 1]]);
+    expect(clusterDistributions(untied(4)).map((l) => [...l.tail])).toEqual([[1, 1]]);
+    expect(clusterDistributions(path(4, Number.POSITIVE_INFINITY)).map((l) => [...l.tail])).toEqual([[1, 1, 1, 1, 1]]);
   });
 
   it('the cluster on a path has two geometric arms, cut at the ends', () => {
     const t = contraction(1);
-    const [law] = clusterLaws(path(3, 1)).sort((a, b) => b.tail[2]! - a.tail[2]!);
-    expect(law!.tail[2]).toBeCloseTo(1 - (1 - t) ** 2, 12);
-    expect(law!.tail[3]).toBeCloseTo(t * t, 12);
+    const [distribution] = clusterDistributions(path(3, 1)).sort((a, b) => b.tail[2]! - a.tail[2]!);
+    expect(distribution!.tail[2]).toBeCloseTo(1 - (1 - t) ** 2, 12);
+    expect(distribution!.tail[3]).toBeCloseTo(t * t, 12);
   });
 
   it('the cluster on a clique matches simulated site percolation', () => {
     const p = contraction(3 * 0.5);
-    const [law] = clusterLaws(fromGroups(Uint32Array.of(1, 1, 1, 1), 0.5, 'pairs'));
-    expect(law!.tail[2]).toBeCloseTo(1 - (1 - p) ** 3, 10);
-    expect(law!.tail[4]).toBeCloseTo(p ** 3, 10);
+    const [distribution] = clusterDistributions(fromGroups(Uint32Array.of(1, 1, 1, 1), 0.5, 'pairs'));
+    expect(distribution!.tail[2]).toBeCloseTo(1 - (1 - p) ** 3, 10);
+    expect(distribution!.tail[4]).toBeCloseTo(p ** 3, 10);
   });
 
   it('the cluster of a clique beyond enumeration is one plus a binomial over the others', () => {
     const p = contraction(19 * 0.05);
-    const [law] = clusterLaws(fromGroups(new Uint32Array(20), 0.05, 'pairs'));
-    expect(law!.tail.length).toBe(21);
-    expect(law!.tail[20]! / p ** 19).toBeCloseTo(1, 9);
-    expect(law!.tail[2]).toBeCloseTo(1 - (1 - p) ** 19, 10);
+    const [distribution] = clusterDistributions(fromGroups(new Uint32Array(20), 0.05, 'pairs'));
+    expect(distribution!.tail.length).toBe(21);
+    expect(distribution!.tail[20]! / p ** 19).toBeCloseTo(1, 9);
+    expect(distribution!.tail[2]).toBeCloseTo(1 - (1 - p) ** 19, 10);
   });
 
   it('the cluster of a long path is that of the infinite path, by any method', () => {
-    const at = (n: number) => clusterLaws(path(n, 0.8)).reduce((m, l) => Math.max(m, l.tail[5]!), 0);
+    const at = (n: number) => clusterDistributions(path(n, 0.8)).reduce((m, l) => Math.max(m, l.tail[5]!), 0);
     expect(at(3000)).toBeGreaterThanOrEqual(at(100) - 1e-12);
     expect(at(3000)).toBeLessThan(at(100) * 1.001);
   });
@@ -156,15 +156,16 @@ describe('Gaussian noise under ties', () => {
             if (known & (8 >> i)) continue;
             // Known records fixed at 0; distributions of the sum given x_i = 1 and x_i = 0.
             const sums = [0, 1].map((value) => {
-              const law = new Float64Array(5);
+              const distribution = new Float64Array(5);
               joint.probabilities.forEach((p, s) => {
-                if (bit(s, i) === value && (s & known) === 0) law[[0, 1, 2, 3].reduce((t, j) => t + bit(s, j), 0)]! += p;
+                if (bit(s, i) === value && (s & known) === 0) distribution[[0, 1, 2, 3].reduce((t, j) => t + bit(s, j), 0)]! += p;
               });
-              const total = law.reduce((t, p) => t + p, 0);
-              return law.map((p) => p / total);
+              const total = distribution.reduce((t, p) => t + p, 0);
+              return distribution.map((p) => p / total);
             });
-            const density = (law: Float64Array, x: number) =>
-              law.reduce((t, p, k) => t + p * Math.exp(-((x - k) ** 2) / (2 * sigma ** 2)), 0) / (sigma * Math.sqrt(2 * Math.PI));
+            const density = (distribution: Float64Array, x: number) =>
+              distribution.reduce((t, p, k) => t + p * Math.exp(-((x - k) ** 2) / (2 * sigma ** 2)), 0) /
+              (sigma * Math.sqrt(2 * Math.PI));
             for (const [p, q] of [
               [sums[0]!, sums[1]!],
               [sums[1]!, sums[0]!],

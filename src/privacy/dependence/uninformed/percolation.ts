@@ -3,7 +3,7 @@ import type { Rational } from '../../../base/exact/rational.js';
 import { epsilonOn, largestRhoOn } from '../gaussian/delta-curve.js';
 import { zcdpDelta } from '../gaussian/zcdp-delta.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
-import { type ClusterLaw, clusterLaws } from './clusters.js';
+import { type ClusterDistribution, clusterDistributions } from './clusters.js';
 
 /**
  * Gaussian noise under ties: a change of one record changes a random cluster, and s records cost rho s^2. delta and exp((alpha-1)
@@ -18,13 +18,14 @@ export interface Percolation {
   epsilon(rho: Rational, delta: Rational): number;
   /** The largest common rho that keeps (epsilon, delta); rounded down. */
   largestRho(epsilon: Rational, delta: Rational): Rational;
-  readonly laws: readonly ClusterLaw[];
+  readonly distributions: readonly ClusterDistribution[];
 }
 
-export const percolation = (graph: FactorGraph, used?: Uint8Array): Percolation => percolationOf(clusterLaws(graph, used));
+export const percolation = (graph: FactorGraph, used?: Uint8Array): Percolation =>
+  percolationOf(clusterDistributions(graph, used));
 
-export function percolationOf(laws: readonly ClusterLaw[]): Percolation {
-  const longest = laws.reduce((m, l) => Math.max(m, l.tail.length - 1), 1);
+export function percolationOf(distributions: readonly ClusterDistribution[]): Percolation {
+  const longest = distributions.reduce((m, l) => Math.max(m, l.tail.length - 1), 1);
   const ends = endsUpTo(longest);
 
   const delta = (rho: number, epsilon: number): number => {
@@ -35,7 +36,7 @@ export function percolationOf(laws: readonly ClusterLaw[]): Percolation {
       charge.push(Math.max(charge[k - 1]!, zcdpDelta(mulUp(rho, mulUp(s, s)), epsilon)));
     }
     let worst = 0;
-    for (const { tail } of laws) {
+    for (const { tail } of distributions) {
       let sum = 0;
       for (let k = 1; k < charge.length && ends[k - 1]! + 1 < tail.length; k++)
         sum = addUp(sum, mulUp(subUp(charge[k]!, charge[k - 1]!), tail[ends[k - 1]! + 1]!));
@@ -47,7 +48,7 @@ export function percolationOf(laws: readonly ClusterLaw[]): Percolation {
   const renyi = (rho: number, alpha: number): number => {
     const less = subUp(alpha, 1);
     let worst = 0;
-    for (const { tail } of laws) {
+    for (const { tail } of distributions) {
       // log of E exp(c s^2) = log of sum of (e^(c s^2) - e^(c (s-1)^2)) tail(s), kept relative to the largest term.
       const c = mulUp(mulUp(alpha, less), rho);
       const exponent = (s: number) => mulUp(c, mulUp(s, s));
@@ -66,7 +67,7 @@ export function percolationOf(laws: readonly ClusterLaw[]): Percolation {
     renyi,
     epsilon: (rho, d) => epsilonOn(delta, rho, d),
     largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
-    laws,
+    distributions,
   };
 }
 

@@ -2,7 +2,7 @@ import { expm1Up, expUp, log1pUp, mulDown, mulUp, subUp } from '../../../base/ex
 import type { FactorGraph } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { contraction } from '../graph/push.js';
-import type { Walk } from '../graph/walk.js';
+import type { GraphWalk } from '../graph/walk.js';
 import { branchingTail } from './branching.js';
 
 /**
@@ -21,7 +21,7 @@ const hopeless = 200;
 
 export function progenyTail(
   graph: FactorGraph,
-  w: Walk,
+  w: GraphWalk,
   components: readonly Uint32Array[],
   used: Uint8Array | undefined,
 ): Float64Array {

@@ -3,23 +3,23 @@ import { isTable, type Model } from '../model/model.js';
 import { logOdds, logOddsRatio } from '../model/odds.js';
 
 /** One tie of a pairwise forest, seen from both ends. `table` is absent where only an odds ratio is declared. */
-export interface Tie {
+export interface ForestTie {
   readonly ends: readonly [number, number];
   readonly logOdds: number;
   readonly table?: Float64Array;
 }
 
 /** A forest component of pairwise ties: records in breadth-first order, each but the first with its tie to an earlier one. */
-export interface Tree {
+export interface TieTree {
   readonly order: readonly number[];
   readonly parent: readonly number[];
-  readonly tie: readonly (Tie | undefined)[];
+  readonly tie: readonly (ForestTie | undefined)[];
 }
 
 /** The components of a model that are forests of pairwise ties; a record in no tree has loops or larger factors around it. */
-export function treesOf(model: Model): Tree[] {
+export function treesOf(model: Model): TieTree[] {
   const n = model.ids.length;
-  const ties = new Map<string, Tie>();
+  const ties = new Map<string, ForestTie>();
   const spoiled = new Uint8Array(n);
   for (const factor of model.factors) {
     const [a, b, ...more] = factor.records;
@@ -31,7 +31,7 @@ export function treesOf(model: Model): Tree[] {
     const key = `${Math.min(a!, b)},${Math.max(a!, b)}`;
     const ends: [number, number] = [a!, b];
     const sizes = ends.map((r) => model.values[r]!.length);
-    const tie: Tie = isTable(factor)
+    const tie: ForestTie = isTable(factor)
       ? { ends, table: factor.table, logOdds: logOddsRatio(factor.table, sizes, 0) }
       : { ends, logOdds: logOdds(factor.oddsRatio) };
     // Two factors on one pair: leave the component to the informed bound, which merges them.
@@ -41,17 +41,17 @@ export function treesOf(model: Model): Tree[] {
   return components(n, [...ties.values()], spoiled);
 }
 
-function components(n: number, ties: readonly Tie[], spoiled: Uint8Array): Tree[] {
-  const near: Tie[][] = Array.from({ length: n }, () => []);
+function components(n: number, ties: readonly ForestTie[], spoiled: Uint8Array): TieTree[] {
+  const near: ForestTie[][] = Array.from({ length: n }, () => []);
   for (const tie of ties) for (const r of tie.ends) near[r]!.push(tie);
   const seen = new Uint8Array(n);
-  const trees: Tree[] = [];
+  const trees: TieTree[] = [];
   for (let root = 0; root < n; root++) {
     if (seen[root]) continue;
     seen[root] = 1;
     const order = [root];
     const parent = [-1];
-    const tie: (Tie | undefined)[] = [undefined];
+    const tie: (ForestTie | undefined)[] = [undefined];
     let good = true;
     let ends = 0;
     for (let x = 0; x < order.length; x++) {
@@ -83,7 +83,7 @@ const unit = 2 ** -52;
 /** A product this small against its largest entry may have lost digits. */
 const smallest = 2 ** -900;
 
-export const product = (weights: readonly Weight[], size: number): Weight => {
+export const multiplyWeights = (weights: readonly Weight[], size: number): Weight => {
   const values = new Float64Array(size).fill(1);
   let relative = 0;
   let known = true;
@@ -108,7 +108,7 @@ export const product = (weights: readonly Weight[], size: number): Weight => {
 };
 
 /** The weight a tie passes to its near end from a weight at its far end: sum over far values of f(near, far) weight(far). */
-export function passed(tie: Tie, near: number, sizes: readonly number[], far: Weight): Weight {
+export function passWeight(tie: ForestTie, near: number, sizes: readonly number[], far: Weight): Weight {
   const [a, b] = tie.ends;
   const here = sizes[near]!;
   const there = sizes[near === a ? b : a]!;
@@ -121,7 +121,7 @@ export function passed(tie: Tie, near: number, sizes: readonly number[], far: We
 
 /** P(far | near) from a tie and the far end's weight without the tie; undefined where the model leaves it open. */
 export function conditionals(
-  tie: Tie,
+  tie: ForestTie,
   near: number,
   sizes: readonly number[],
   far: Weight,

@@ -3,28 +3,28 @@ import { describe, expect, it } from 'vitest';
 import { factoredLeak, factoredLeakPlain, totalVariation } from '../../../../test/factored.js';
 import { push } from '../graph/push.js';
 import { pushTable } from '../graph/push-table.js';
-import { leakage } from '../leakage.js';
+import { leakageBounds } from '../leakage.js';
 import { enumerate } from '../model/joint.js';
 import type { Model } from '../model/model.js';
 import { readModel } from '../model/model-file.js';
 import { uninformedForest } from './uninformed.js';
 import { vStructures } from './v-structure.js';
 
-const law = (weights: number[]) => {
+const distribution = (weights: number[]) => {
   const total = weights.reduce((s, w) => s + w, 0);
   return Float64Array.from(weights, (w) => w / total);
 };
 const certain = { relative: 0, radius: 0 };
-const laws = (size: number) =>
+const distributions = (size: number) =>
   fc
     .array(fc.integer({ min: 0, max: 30 }), { minLength: size, maxLength: size })
     .filter((w) => w.some((x) => x > 0))
-    .map(law);
+    .map(distribution);
 
 describe('push through a known table', () => {
   it('push through a table is the largest over all sets of values', () => {
     fc.assert(
-      fc.property(laws(4), laws(4), fc.double({ min: 0.01, max: 5, noNaN: true }), (a, b, effect) => {
+      fc.property(distributions(4), distributions(4), fc.double({ min: 0.01, max: 5, noNaN: true }), (a, b, loss) => {
         let best = 0;
         for (let set = 0; set < 16; set++) {
           const mass = (p: Float64Array) => p.reduce((s, x, v) => s + (set & (1 << v) ? x : 0), 0);
@@ -32,9 +32,9 @@ describe('push through a known table', () => {
             [a, b],
             [b, a],
           ] as const)
-            best = Math.max(best, Math.log1p(mass(x) * Math.expm1(effect)) - Math.log1p(mass(y) * Math.expm1(effect)));
+            best = Math.max(best, Math.log1p(mass(x) * Math.expm1(loss)) - Math.log1p(mass(y) * Math.expm1(loss)));
         }
-        const got = pushTable(effect, { rows: [a, b], ...certain });
+        const got = pushTable(loss, { rows: [a, b], ...certain });
         expect(got).toBeGreaterThanOrEqual(best - 1e-14);
         expect(got).toBeLessThanOrEqual(best + 1e-11);
       }),
@@ -44,25 +44,32 @@ describe('push through a known table', () => {
   it('push through a table covers every pair of distributions within the radius, where prefixes alone would not', () => {
     let prefixesFell = false;
     fc.assert(
-      fc.property(laws(3), laws(3), laws(3), laws(3), fc.double({ min: 0.2, max: 6, noNaN: true }), (a, b, c, d, effect) => {
-        const radius = Math.max(totalVariation(a, c), totalVariation(b, d));
-        fc.pre(radius > 0 && radius < 0.5);
-        const truth = pushTable(effect, { rows: [c, d], ...certain });
-        expect(pushTable(effect, { rows: [a, b], relative: 0, radius })).toBeGreaterThanOrEqual(truth - 1e-12);
-        if (pushTable(effect, { rows: [a, b], ...certain }) < truth) prefixesFell = true;
-      }),
+      fc.property(
+        distributions(3),
+        distributions(3),
+        distributions(3),
+        distributions(3),
+        fc.double({ min: 0.2, max: 6, noNaN: true }),
+        (a, b, c, d, loss) => {
+          const radius = Math.max(totalVariation(a, c), totalVariation(b, d));
+          fc.pre(radius > 0 && radius < 0.5);
+          const truth = pushTable(loss, { rows: [c, d], ...certain });
+          expect(pushTable(loss, { rows: [a, b], relative: 0, radius })).toBeGreaterThanOrEqual(truth - 1e-12);
+          if (pushTable(loss, { rows: [a, b], ...certain }) < truth) prefixesFell = true;
+        },
+      ),
       { numRuns: 500 },
     );
     expect(prefixesFell).toBe(true);
     // a = b = (1/2, 1/2), radius .3: the true distributions may be (.8, .2) and (.2, .8), reached by taking half of a value.
-    const half = law([1, 1]);
+    const half = distribution([1, 1]);
     const wide = pushTable(2, { rows: [half, half.slice()], relative: 0, radius: 0.3 });
-    expect(wide).toBeGreaterThanOrEqual(pushTable(2, { rows: [law([8, 2]), law([2, 8])], ...certain }));
+    expect(wide).toBeGreaterThanOrEqual(pushTable(2, { rows: [distribution([8, 2]), distribution([2, 8])], ...certain }));
   });
 
   it('push through a table is the whole loss for opposite certainties, and otherwise has the published temporal-leakage values', () => {
-    expect(pushTable(0.7, { rows: [law([1, 0]), law([0, 1])], ...certain })).toBeCloseTo(0.7, 12);
-    const rows = [law([1, 2, 7]), law([3, 3, 4]), law([5, 3, 2])];
+    expect(pushTable(0.7, { rows: [distribution([1, 0]), distribution([0, 1])], ...certain })).toBeCloseTo(0.7, 12);
+    const rows = [distribution([1, 2, 7]), distribution([3, 3, 4]), distribution([5, 3, 2])];
     const known: [number, number][] = [
       [0.1, 0.05022],
       [0.5, 0.252399],
@@ -71,7 +78,7 @@ describe('push through a known table', () => {
       [5, 1.557279],
       [10, 1.609075],
     ];
-    for (const [effect, leak] of known) expect(pushTable(effect, { rows, ...certain })).toBeCloseTo(leak, 5);
+    for (const [loss, leak] of known) expect(pushTable(loss, { rows, ...certain })).toBeCloseTo(leak, 5);
     expect(pushTable(2000, { rows, ...certain })).toBeCloseTo(Math.log(5), 9);
   });
 });
@@ -113,8 +120,8 @@ describe('leakage to an attacker who knows no other record', () => {
   it('the uninformed leakage never exceeds the informed bound, and equals it to first order', () => {
     const model = chain(30, 0.8);
     for (const base of [0.01, 0.1, 1]) {
-      const blind = leakage(model, base, 'uninformed').worst.leakage;
-      const seeing = leakage(model, base, 'informed').worst.leakage;
+      const blind = leakageBounds(model, base, 'uninformed').worst.leakage;
+      const seeing = leakageBounds(model, base, 'informed').worst.leakage;
       expect(blind).toBeLessThanOrEqual(seeing);
       if (base === 0.01) expect(blind / seeing).toBeGreaterThan(0.99);
     }
@@ -148,7 +155,7 @@ describe('leakage to an attacker who knows no other record', () => {
       ].map((records) => ({ records, table: Float64Array.of(2, 1, 1, 2) })),
     };
     expect([...uninformedForest(ring, new Float64Array(3).fill(1))]).toEqual([Infinity, Infinity, Infinity]);
-    expect(leakage(ring, 1, 'uninformed').worst.leakage).toBe(leakage(ring, 1, 'informed').worst.leakage);
+    expect(leakageBounds(ring, 1, 'uninformed').worst.leakage).toBe(leakageBounds(ring, 1, 'informed').worst.leakage);
   });
 });
 
@@ -188,7 +195,7 @@ describe('releases that factor over records', () => {
       effects: fc.array(fc.double({ min: 0.05, max: 1, noNaN: true }), { minLength: 4, maxLength: 4 }),
     });
     fc.assert(
-      fc.property(joints, ({ weights, evidence, effects }) => {
+      fc.property(joints, ({ weights, evidence, effects: costs }) => {
         fc.pre(weights.slice(0, 8).some((w) => w > 0) && weights.slice(8).some((w) => w > 0));
         const joint = enumerate({
           ids: ['a', 'b', 'c', 'd'],
@@ -211,20 +218,24 @@ describe('releases that factor over records', () => {
           });
           return sum / mass;
         };
-        const factor = (s: number) => Math.exp([1, 2, 3].reduce((t, j) => t + effects[j]! * evidence[2 * j + bit(s, j)]!, 0));
-        const lost = effects[0]! + Math.abs(Math.log(under(0, factor) / under(1, factor)));
-        const lawOf = (value: number, j: number) =>
+        const factor = (s: number) => Math.exp([1, 2, 3].reduce((t, j) => t + costs[j]! * evidence[2 * j + bit(s, j)]!, 0));
+        const lost = costs[0]! + Math.abs(Math.log(under(0, factor) / under(1, factor)));
+        const distributionOf = (value: number, j: number) =>
           Float64Array.of(
             under(value, (s) => 1 - bit(s, j)),
             under(value, (s) => bit(s, j)),
           );
-        const shifts = [1, 2, 3].map((j) => ({ effect: effects[j]!, underA: lawOf(0, j), underB: lawOf(1, j) }));
+        const shifts = [1, 2, 3].map((j) => ({
+          sensitivity: costs[j]!,
+          underA: distributionOf(0, j),
+          underB: distributionOf(1, j),
+        }));
         const back = shifts.map((s) => ({ ...s, underA: s.underB, underB: s.underA }));
-        const bound = Math.max(factoredLeak(effects[0]!, shifts), factoredLeak(effects[0]!, back));
+        const bound = Math.max(factoredLeak(costs[0]!, shifts), factoredLeak(costs[0]!, back));
         expect(lost).toBeLessThanOrEqual(bound + 1e-12);
         const plain = factoredLeakPlain(
-          effects[0]!,
-          effects.slice(1),
+          costs[0]!,
+          costs.slice(1),
           shifts.map((s) => totalVariation(s.underA, s.underB)),
         );
         expect(bound).toBeLessThanOrEqual(plain + 1e-9);
@@ -233,7 +244,7 @@ describe('releases that factor over records', () => {
   });
 
   it('the bound of factored releases grows with the confidence radius, up to composition', () => {
-    const shift = { effect: 0.1, underA: law([6, 4]), underB: law([4, 6]) };
+    const shift = { sensitivity: 0.1, underA: distribution([6, 4]), underB: distribution([4, 6]) };
     const at = (radius: number) =>
       factoredLeak(0.1, [
         { ...shift, radius },

@@ -2,7 +2,7 @@ import { addUp } from '../../../base/exact/outward.js';
 import { push } from '../graph/push.js';
 import { pushTable } from '../graph/push-table.js';
 import { isTable, type Model } from '../model/model.js';
-import { conditionals, passed, product, type Tie, type Tree, treesOf, type Weight } from './tree-beliefs.js';
+import { conditionals, type ForestTie, multiplyWeights, passWeight, type TieTree, treesOf, type Weight } from './tree-beliefs.js';
 
 export interface UninformedOptions {
   /** Total-variation radius within which every true conditional lies of the model's; 0 when the tables are the truth. */
@@ -16,22 +16,22 @@ const workLimit = 4e8;
  * Upper bounds on leakage to an attacker who knows no other record, on forests of pairwise ties: tables push by their
  * conditionals (uninformed.proof.md). Infinity elsewhere, where the informed bound applies.
  */
-export function uninformedForest(model: Model, profile: Float64Array, options: UninformedOptions = {}): Float64Array {
+export function uninformedForest(model: Model, recordCosts: Float64Array, options: UninformedOptions = {}): Float64Array {
   const { radius = 0 } = options;
   const sizes = model.values.map((v) => v.length);
   const own = singles(model, sizes);
   const leaks = new Float64Array(model.ids.length).fill(Number.POSITIVE_INFINITY);
   let work = 0;
-  const through = (tie: Tie, near: number, far: Weight, effect: number): number => {
+  const through = (tie: ForestTie, near: number, far: Weight, loss: number): number => {
     // A table known only within a radius has no certain odds ratio.
-    const plain = radius > 0 && tie.table ? effect : push(effect, tie.logOdds);
+    const plain = radius > 0 && tie.table ? loss : push(loss, tie.logOdds);
     const other = tie.ends[0] === near ? tie.ends[1] : tie.ends[0];
     work += sizes[near]! ** 2 * sizes[other]! * 8;
     if (work > workLimit) return plain;
     const given = conditionals(tie, near, sizes, far, own[near]?.values, radius);
-    return given ? Math.min(plain, pushTable(effect, given)) : plain;
+    return given ? Math.min(plain, pushTable(loss, given)) : plain;
   };
-  for (const tree of treesOf(model)) solve(tree, profile, sizes, own, through, leaks);
+  for (const tree of treesOf(model)) solve(tree, recordCosts, sizes, own, through, leaks);
   return leaks;
 }
 
@@ -41,17 +41,17 @@ function singles(model: Model, sizes: readonly number[]): (Weight | undefined)[]
   for (const factor of model.factors)
     if (factor.records.length === 1 && isTable(factor))
       lists[factor.records[0]!]!.push({ values: factor.table, relative: 0, known: true });
-  const out = lists.map((list, r) => (list.length === 0 ? undefined : product(list, sizes[r]!)));
+  const out = lists.map((list, r) => (list.length === 0 ? undefined : multiplyWeights(list, sizes[r]!)));
   for (const r of model.anyPrior ?? []) out[r] = { values: new Float64Array(sizes[r]!).fill(1), relative: 0, known: false };
   return out;
 }
 
 function solve(
-  tree: Tree,
-  profile: Float64Array,
+  tree: TieTree,
+  recordCosts: Float64Array,
   sizes: readonly number[],
   own: readonly (Weight | undefined)[],
-  through: (tie: Tie, near: number, far: Weight, effect: number) => number,
+  through: (tie: ForestTie, near: number, far: Weight, loss: number) => number,
   leaks: Float64Array,
 ): void {
   const { order, parent, tie } = tree;
@@ -65,14 +65,14 @@ function solve(
   const below = new Float64Array(n);
   for (let x = n - 1; x >= 0; x--) {
     const u = order[x]!;
-    const weight = product([...mine(x), ...children[x]!.map((c) => up[c]!)], sizes[u]!);
-    let effect = profile[u]!;
-    for (const c of children[x]!) effect = addUp(effect, gains[c]!);
-    below[x] = effect;
+    const weight = multiplyWeights([...mine(x), ...children[x]!.map((c) => up[c]!)], sizes[u]!);
+    let loss = recordCosts[u]!;
+    for (const c of children[x]!) loss = addUp(loss, gains[c]!);
+    below[x] = loss;
     if (x === 0) break;
     const near = order[parent[x]!]!;
-    up[x] = passed(tie[x]!, near, sizes, weight);
-    gains[x] = through(tie[x]!, near, weight, effect);
+    up[x] = passWeight(tie[x]!, near, sizes, weight);
+    gains[x] = through(tie[x]!, near, weight, loss);
   }
   /** Downward pass: weight from the parent's side, and the privacy loss it carries. */
   const down: (Weight | undefined)[] = new Array(n);
@@ -85,20 +85,20 @@ function solve(
     // Everything but one child at a time: products and sums from the left and from the right.
     const right: Weight[] = new Array(kids.length + 1);
     const rightGain = new Float64Array(kids.length + 1);
-    right[kids.length] = product(base, sizes[u]!);
-    rightGain[kids.length] = addUp(profile[u]!, fromAbove[x]!);
+    right[kids.length] = multiplyWeights(base, sizes[u]!);
+    rightGain[kids.length] = addUp(recordCosts[u]!, fromAbove[x]!);
     for (let k = kids.length - 1; k >= 0; k--) {
-      right[k] = product([right[k + 1]!, up[kids[k]!]!], sizes[u]!);
+      right[k] = multiplyWeights([right[k + 1]!, up[kids[k]!]!], sizes[u]!);
       rightGain[k] = addUp(rightGain[k + 1]!, gains[kids[k]!]!);
     }
     let left: Weight | undefined;
     let leftGain = 0;
     for (const [k, c] of kids.entries()) {
-      const rest = left ? product([left, right[k + 1]!], sizes[u]!) : right[k + 1]!;
+      const rest = left ? multiplyWeights([left, right[k + 1]!], sizes[u]!) : right[k + 1]!;
       const near = order[c]!;
       fromAbove[c] = through(tie[c]!, near, rest, addUp(leftGain, rightGain[k + 1]!));
-      down[c] = passed(tie[c]!, near, sizes, rest);
-      left = left ? product([left, up[c]!], sizes[u]!) : up[c]!;
+      down[c] = passWeight(tie[c]!, near, sizes, rest);
+      left = left ? multiplyWeights([left, up[c]!], sizes[u]!) : up[c]!;
       leftGain = addUp(leftGain, gains[c]!);
     }
   }

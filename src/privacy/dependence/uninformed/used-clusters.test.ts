@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromPairs } from '../graph/factor-graph.js';
 import { fromGroups } from '../graph/group-graph.js';
-import { enumerate, type Joint } from '../model/joint.js';
+import { enumerate, type JointDistribution } from '../model/joint.js';
 import type { Model } from '../model/model.js';
 import { graphsOf } from '../model/model-graph.js';
-import { clusterLaws } from './clusters.js';
-import { directLaws } from './direct-clusters.js';
+import { clusterDistributions } from './clusters.js';
+import { directDistributions } from './direct-clusters.js';
 import { percolation, percolationOf } from './percolation.js';
 
 const size = 4;
@@ -28,21 +28,28 @@ const models = fc
 const bit = (state: number, j: number) => (state >> (size - 1 - j)) & 1;
 
 /** delta of (sum of used bits + Gaussian) between x_i = 0 and 1, the known records (a mask) being 0; the larger direction. */
-function exactDelta(joint: Joint, used: Uint8Array, i: number, known: number, sigma: number, epsilon: number): number {
-  const laws = [0, 1].map((value) => {
-    const law = new Float64Array(size + 1);
+function exactDelta(
+  joint: JointDistribution,
+  used: Uint8Array,
+  i: number,
+  known: number,
+  sigma: number,
+  epsilon: number,
+): number {
+  const distributions = [0, 1].map((value) => {
+    const distribution = new Float64Array(size + 1);
     joint.probabilities.forEach((p, s) => {
-      if (bit(s, i) === value && (s & known) === 0) law[[...used].reduce((t, u, j) => t + u * bit(s, j), 0)]! += p;
+      if (bit(s, i) === value && (s & known) === 0) distribution[[...used].reduce((t, u, j) => t + u * bit(s, j), 0)]! += p;
     });
-    const total = law.reduce((t, p) => t + p, 0);
-    return law.map((p) => p / total);
+    const total = distribution.reduce((t, p) => t + p, 0);
+    return distribution.map((p) => p / total);
   });
-  const density = (law: Float64Array, x: number) =>
-    law.reduce((t, p, k) => t + p * Math.exp(-((x - k) ** 2) / (2 * sigma ** 2)), 0) / (sigma * Math.sqrt(2 * Math.PI));
+  const density = (distribution: Float64Array, x: number) =>
+    distribution.reduce((t, p, k) => t + p * Math.exp(-((x - k) ** 2) / (2 * sigma ** 2)), 0) / (sigma * Math.sqrt(2 * Math.PI));
   const step = sigma / 10;
   let [up, down] = [0, 0];
   for (let x = -9 * sigma; x < size + 9 * sigma; x += step) {
-    const [p, q] = [density(laws[0]!, x), density(laws[1]!, x)];
+    const [p, q] = [density(distributions[0]!, x), density(distributions[1]!, x)];
     up += step * Math.max(0, p - Math.exp(epsilon) * q);
     down += step * Math.max(0, q - Math.exp(epsilon) * p);
   }
@@ -82,7 +89,7 @@ describe('clusters of used records', () => {
     const clique = (n: number) => fromGroups(new Uint32Array(n), 0.02, 'pairs');
     for (const graph of [ring(5), ring(40), path(6), clique(20)]) {
       const every = new Uint8Array(graph.records).fill(1);
-      expect(clusterLaws(graph, every)).toEqual(clusterLaws(graph));
+      expect(clusterDistributions(graph, every)).toEqual(clusterDistributions(graph));
       const half = every.map((_, u) => u % 2);
       const delta = (used?: Uint8Array) => percolation(graph, used).delta(0.01, 0.5);
       // The closed form for regular graphs ignores which records are used.
@@ -104,8 +111,8 @@ describe('clusters of direct ties', () => {
   it('the clusters of direct ties are stars, with common and with separate strengths', () => {
     const own = Float64Array.of(0.3, 1, 2, 2.5);
     for (const odds of [0.9, own]) {
-      const [widest] = directLaws(star(4, odds)).sort((a, b) => b.tail[4]! - a.tail[4]!);
-      const [whole] = clusterLaws(star(4, odds)).sort((a, b) => b.tail[4]! - a.tail[4]!);
+      const [widest] = directDistributions(star(4, odds)).sort((a, b) => b.tail[4]! - a.tail[4]!);
+      const [whole] = clusterDistributions(star(4, odds)).sort((a, b) => b.tail[4]! - a.tail[4]!);
       expect([...widest!.tail].map((p) => p.toFixed(12))).toEqual([...whole!.tail].map((p) => p.toFixed(12)));
     }
   });
@@ -117,7 +124,7 @@ describe('clusters of direct ties', () => {
           ...model,
           factors: model.factors.slice(0, 3).map((f, k) => ({ ...f, records: [0, k + 1] })),
         };
-        const bound = percolationOf(directLaws(graphsOf(around)[0]!, used)).delta(1 / (2 * sigma * sigma), epsilon);
+        const bound = percolationOf(directDistributions(graphsOf(around)[0]!, used)).delta(1 / (2 * sigma * sigma), epsilon);
         expect(exactDelta(enumerate(around), used, 0, 0, sigma, epsilon)).toBeLessThanOrEqual(bound * 1.001 + 1e-9);
       }),
       { numRuns: 100 },

@@ -10,7 +10,7 @@ import { logOddsRatio } from '../model/odds.js';
 export type Knowledge = 'exact' | 'none';
 
 /** Infinity for every record that is not a parent of an isolated v-structure. */
-export function vStructures(model: Model, profile: Float64Array, knowledge: Knowledge): Float64Array {
+export function vStructures(model: Model, recordCosts: Float64Array, knowledge: Knowledge): Float64Array {
   const leaks = new Float64Array(model.ids.length).fill(Number.POSITIVE_INFINITY);
   const touching = model.ids.map(() => 0);
   const weighted = new Uint8Array(model.ids.length);
@@ -22,7 +22,7 @@ export function vStructures(model: Model, profile: Float64Array, knowledge: Know
   for (const factor of model.factors) {
     if (!isTable(factor) || factor.records.length < 3 || factor.records.some((r) => touching[r] !== 1)) continue;
     for (const [axis, child] of factor.records.entries())
-      if (!weighted[child]) asChild(model, factor, axis, profile, knowledge, leaks);
+      if (!weighted[child]) asChild(model, factor, axis, recordCosts, knowledge, leaks);
   }
   return leaks;
 }
@@ -31,7 +31,7 @@ function asChild(
   model: Model,
   factor: TableFactor,
   axis: number,
-  profile: Float64Array,
+  recordCosts: Float64Array,
   knowledge: Knowledge,
   leaks: Float64Array,
 ): void {
@@ -42,10 +42,10 @@ function asChild(
     if (k === axis) continue;
     const others = factor.records.filter((_, x) => x !== k && x !== axis);
     const child = push(
-      profile[factor.records[axis]!]!,
+      recordCosts[factor.records[axis]!]!,
       slicedOdds(factor.table, shape, k, (x) => x !== k && x !== axis),
     );
-    const rest = others.reduce((s, j) => addUp(s, profile[j]!), 0);
+    const rest = others.reduce((s, j) => addUp(s, recordCosts[j]!), 0);
     const parents =
       knowledge === 'none'
         ? 0
@@ -53,7 +53,7 @@ function asChild(
             rest,
             slicedOdds(factor.table, shape, k, (x) => x === axis),
           );
-    leaks[i] = Math.min(leaks[i]!, addUp(addUp(profile[i]!, Math.max(child, parents)), mulUp(2, slack)));
+    leaks[i] = Math.min(leaks[i]!, addUp(addUp(recordCosts[i]!, Math.max(child, parents)), mulUp(2, slack)));
   }
 }
 

@@ -4,8 +4,8 @@ import { widthsOf } from '../running/tree.js';
  * Linear function of a block's counts: a multiple of the block's total, and a rest independent of the total, given by its
  * variance.
  */
-export interface Told {
-  readonly onTotal: number;
+export interface LinearEstimate {
+  readonly totalFactor: number;
   readonly rest: number;
 }
 
@@ -15,9 +15,9 @@ export interface Block {
   /** Variance of its tree's estimate of its total; infinite without a tree. */
   readonly variance: number;
   /** Of the counts at the positions from `from` up to `to`, which is not among them. */
-  range(from: number, to: number): Told;
+  range(from: number, to: number): LinearEstimate;
   /** Sum of all counts, each times its position. */
-  readonly slope: Told;
+  readonly slope: LinearEstimate;
   /**
    * Its total, and the counts at its positions once the total is also known from elsewhere, from the noisy numbers of its tree.
    */
@@ -28,8 +28,8 @@ export interface Block {
 const alone: Block = {
   width: 1,
   variance: Number.POSITIVE_INFINITY,
-  range: (from, to) => ({ onTotal: to - from, rest: 0 }),
-  slope: { onTotal: 0, rest: 0 },
+  range: (from, to) => ({ totalFactor: to - from, rest: 0 }),
+  slope: { totalFactor: 0, rest: 0 },
   read: () => ({ total: 0, counts: (total) => Float64Array.of(total) }),
 };
 
@@ -51,7 +51,7 @@ export function blockOf(width: number, arity: number, tree: number): Block {
     first: node * arity,
     end: Math.min((node + 1) * arity, levels[level - 1]!.variances.length),
   });
-  const rangeIn = (children: Children, from: number, to: number): Told => {
+  const rangeIn = (children: Children, from: number, to: number): LinearEstimate => {
     const { width: each, before, variances } = levels[children.level]!;
     // The last node may be narrower: what reaches to the end of the block holds it whole.
     const end = to === width ? children.end : Math.floor(to / each);
@@ -59,10 +59,10 @@ export function blockOf(width: number, arity: number, tree: number): Block {
     const whole = end > first ? before[end]! - before[first]! : 0;
     let [sum, squares, rest] = [whole, whole, 0];
     const cut = (node: number, a: number, b: number) => {
-      const told = rangeIn(below(children, node), a, b);
-      sum += told.onTotal * variances[node]!;
-      squares += told.onTotal ** 2 * variances[node]!;
-      rest += told.rest;
+      const childEstimate = rangeIn(below(children, node), a, b);
+      sum += childEstimate.totalFactor * variances[node]!;
+      squares += childEstimate.totalFactor ** 2 * variances[node]!;
+      rest += childEstimate.rest;
     };
     if (end < first) cut(end, from, to);
     else {
@@ -70,35 +70,35 @@ export function blockOf(width: number, arity: number, tree: number): Block {
       if (to !== width && to > end * each) cut(end, end * each, to);
     }
     const total = before[children.end]! - before[children.first]!;
-    return { onTotal: sum / total, rest: rest + squares - sum ** 2 / total };
+    return { totalFactor: sum / total, rest: rest + squares - sum ** 2 / total };
   };
-  const slopeIn = (children: Children): Told => {
+  const slopeIn = (children: Children): LinearEstimate => {
     const { before, variances } = levels[children.level]!;
     let [sum, squares, rest] = [0, 0, 0];
     for (let node = children.first; node < children.end; node++) {
-      const told = children.level === 0 ? { onTotal: node, rest: 0 } : slopeIn(below(children, node));
-      sum += told.onTotal * variances[node]!;
-      squares += told.onTotal ** 2 * variances[node]!;
-      rest += told.rest;
+      const childEstimate = children.level === 0 ? { totalFactor: node, rest: 0 } : slopeIn(below(children, node));
+      sum += childEstimate.totalFactor * variances[node]!;
+      squares += childEstimate.totalFactor ** 2 * variances[node]!;
+      rest += childEstimate.rest;
     }
     const total = before[children.end]! - before[children.first]!;
-    return { onTotal: sum / total, rest: rest + squares - sum ** 2 / total };
+    return { totalFactor: sum / total, rest: rest + squares - sum ** 2 / total };
   };
   return {
     width,
     variance: top.before.at(-1)!,
-    range: (from, to) => (from === to ? { onTotal: 0, rest: 0 } : rangeIn(all, from, to)),
+    range: (from, to) => (from === to ? { totalFactor: 0, rest: 0 } : rangeIn(all, from, to)),
     get slope() {
       return slopeIn(all);
     },
     read: (numbers) => {
-      const said = saidBy(numbers, levels, arity, tree);
+      const estimates = estimateNodes(numbers, levels, arity, tree);
       return {
-        total: said.at(-1)!.reduce((sum, x) => sum + x, 0),
+        total: estimates.at(-1)!.reduce((sum, x) => sum + x, 0),
         counts: (total) => {
           const down = (children: Children, known: number): void => {
             const { before, variances } = levels[children.level]!;
-            const here = said[children.level]!;
+            const here = estimates[children.level]!;
             let sum = 0;
             for (let node = children.first; node < children.end; node++) sum += here[node]!;
             const rate = (known - sum) / (before[children.end]! - before[children.first]!);
@@ -108,7 +108,7 @@ export function blockOf(width: number, arity: number, tree: number): Block {
             }
           };
           down(all, total);
-          return said[0]!;
+          return estimates[0]!;
         },
       };
     },
@@ -145,7 +145,12 @@ function levelsOf(width: number, arity: number, tree: number): readonly Level[] 
 }
 
 /** Estimate of every node from below, in encoder order: inverse-variance mean of its own number and those inside it. */
-function saidBy(numbers: readonly number[], levels: readonly Level[], arity: number, tree: number): readonly Float64Array[] {
+function estimateNodes(
+  numbers: readonly number[],
+  levels: readonly Level[],
+  arity: number,
+  tree: number,
+): readonly Float64Array[] {
   const width = levels[0]!.variances.length;
   const own = tree ** -2;
   const noised = levels.map(({ variances }) => new Float64Array(variances.length));

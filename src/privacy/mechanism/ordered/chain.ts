@@ -1,5 +1,5 @@
 /** Least-squares combination of estimates of consecutive block totals and of their prefix totals (ordered.proof.md, 3). */
-export interface Chain {
+export interface PrefixChain {
   /** Prefix totals after each block, from what blocks say about their own totals and from the noised prefixes. */
   solve(own: readonly number[], prefixes: readonly number[]): Float64Array;
   /** Covariance of the prefix totals after blocks i and j; -1 is before the first, where it is 0. */
@@ -9,7 +9,7 @@ export interface Chain {
 /**
  * With S the prefix totals, precision p of each, and precision 1/v of each S_i - S_(i-1): a tridiagonal system. Its inverse is read off the pivots of elimination from both ends.
  */
-export function chainOf(variances: readonly number[], precision: number): Chain {
+export function prefixChain(variances: readonly number[], precision: number): PrefixChain {
   const n = variances.length;
   const link = Float64Array.from(variances, (v) => 1 / v);
   const diagonal = Float64Array.from({ length: n }, (_, i) => precision + link[i]! + (link[i + 1] ?? 0));

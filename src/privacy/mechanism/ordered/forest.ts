@@ -1,10 +1,10 @@
-import type { Effect } from '../effect.js';
+import type { Sensitivity } from '../effect.js';
 
 /**
  * Rooted forest of cells that declared pairs join (forest.proof.md). For every cell but the roots, the count of its subtree is
  * noised; a row that moves along a pair changes one of these by one.
  */
-export interface Forest {
+export interface CellForest {
   /** Number of cells. */
   readonly size: number;
   /** The next cell towards the root; -1 for roots. Cells stand in any order. */
@@ -12,7 +12,7 @@ export interface Forest {
 }
 
 /** The forest of these edges, rooted where it is widest; undefined where some of them close a ring. */
-export function forestOf(size: number, edges: readonly (readonly [number, number])[]): Forest | undefined {
+export function forestOf(size: number, edges: readonly (readonly [number, number])[]): CellForest | undefined {
   const joined: number[][] = Array.from({ length: size }, () => []);
   for (const [a, b] of edges) {
     joined[a]!.push(b);
@@ -36,24 +36,24 @@ export function forestOf(size: number, edges: readonly (readonly [number, number
 }
 
 /** The cells from one to its root, the root not among them. */
-const wayUp = ({ parent }: Forest, v: number): readonly number[] => {
-  const way: number[] = [];
-  for (let at = v; parent[at]! >= 0; at = parent[at]!) way.push(at);
-  return way;
+const pathToRoot = ({ parent }: CellForest, v: number): readonly number[] => {
+  const path: number[] = [];
+  for (let at = v; parent[at]! >= 0; at = parent[at]!) path.push(at);
+  return path;
 };
 
 /** The cells that have a number, in the order of the numbers. */
-export const numbered = ({ parent }: Forest): readonly number[] => parent.flatMap((up, v) => (up >= 0 ? [v] : []));
+export const numbered = ({ parent }: CellForest): readonly number[] => parent.flatMap((up, v) => (up >= 0 ? [v] : []));
 
 /** The numbers that are noised, from the counts of the cells. */
-export function sumsBeyond(forest: Forest, counts: readonly bigint[]): bigint[] {
+export function sumsBeyond(forest: CellForest, counts: readonly bigint[]): bigint[] {
   const sums = new Array<bigint>(forest.size).fill(0n);
-  for (const [v, count] of counts.entries()) if (count !== 0n) for (const at of wayUp(forest, v)) sums[at]! += count;
+  for (const [v, count] of counts.entries()) if (count !== 0n) for (const at of pathToRoot(forest, v)) sums[at]! += count;
   return numbered(forest).map((v) => sums[v]!);
 }
 
 /** Signed numbers that add up to the count of a cell; for a root, the total of its tree is added. */
-export function signsOf(forest: Forest): readonly { readonly plus: readonly number[]; readonly minus: readonly number[] }[] {
+export function signsOf(forest: CellForest): readonly { readonly plus: readonly number[]; readonly minus: readonly number[] }[] {
   const numberOf = new Map(numbered(forest).map((v, k) => [v, k]));
   const beyond: number[][] = forest.parent.map(() => []);
   for (const [v, up] of forest.parent.entries()) if (up >= 0) beyond[up]!.push(numberOf.get(v)!);
@@ -61,25 +61,25 @@ export function signsOf(forest: Forest): readonly { readonly plus: readonly numb
 }
 
 /** The root of every cell. */
-export const rootsOf = (forest: Forest): readonly number[] =>
-  forest.parent.map((up, v) => (up < 0 ? v : forest.parent[wayUp(forest, v).at(-1)!]!));
+export const rootsOf = (forest: CellForest): readonly number[] =>
+  forest.parent.map((up, v) => (up < 0 ? v : forest.parent[pathToRoot(forest, v).at(-1)!]!));
 
 /** Mean over cells of how many noisy numbers make one. */
-export const meanNumbers = (forest: Forest): number => {
+export const meanNumbers = (forest: CellForest): number => {
   const all = numbered(forest).length;
   return all === 0 ? 0 : (2 * all) / forest.size;
 };
 
-const byOnes = (numbers: number): Effect => ({ l1: BigInt(numbers), l2squared: BigInt(numbers) });
+const byOnes = (numbers: number): Sensitivity => ({ l1: BigInt(numbers), l2squared: BigInt(numbers) });
 /** Of a row that is there or not. */
-export const presenceIn = (forest: Forest): Effect =>
-  byOnes(forest.parent.reduce((most, _, v) => Math.max(most, wayUp(forest, v).length), 0));
+export const forestPresence = (forest: CellForest): Sensitivity =>
+  byOnes(forest.parent.reduce((most, _, v) => Math.max(most, pathToRoot(forest, v).length), 0));
 /** Of a row that moves from one of these cells to another of them. */
-export function moveAmong(forest: Forest, cells: Iterable<number>): Effect {
-  const ways = [...cells].map((v) => new Set(wayUp(forest, v)));
+export function forestMove(forest: CellForest, cells: Iterable<number>): Sensitivity {
+  const paths = [...cells].map((v) => new Set(pathToRoot(forest, v)));
   let most = 0;
-  for (const [i, a] of ways.entries())
-    for (const b of ways.slice(0, i)) {
+  for (const [i, a] of paths.entries())
+    for (const b of paths.slice(0, i)) {
       let shared = 0;
       for (const at of a) if (b.has(at)) shared++;
       most = Math.max(most, a.size + b.size - 2 * shared);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Effect } from '../effect.js';
+import type { Sensitivity } from '../effect.js';
 import { isotonic } from './isotonic.js';
-import { readingOf } from './reading.js';
-import { encoded, moveOver, numbersOf, presenceOf, type Strategy } from './strategy.js';
+import { prefixEstimator } from './reading.js';
+import { encoded, moveSensitivity, noisedCount, presenceSensitivity, type Strategy } from './strategy.js';
 
 const anyStrategy: fc.Arbitrary<Strategy> = fc
   .record({
@@ -51,11 +51,11 @@ function inverse(matrix: readonly (readonly number[])[]): number[][] {
   return rows.map((row) => row.slice(n));
 }
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, k) => sum + x * b[k]!, 0);
-const apart = (a: readonly number[], b: readonly number[]): Effect => {
+const difference = (a: readonly number[], b: readonly number[]): Sensitivity => {
   const moves = a.map((x, k) => BigInt(x - b[k]!));
   return { l1: moves.reduce((s, m) => s + (m < 0n ? -m : m), 0n), l2squared: moves.reduce((s, m) => s + m * m, 0n) };
 };
-const within = (a: Effect, b: Effect) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
+const within = (a: Sensitivity, b: Sensitivity) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
 
 describe('estimates of ordered counts', () => {
   it('the estimates are least squares with the variance of every range, compared with the dense inverse', () => {
@@ -67,16 +67,16 @@ describe('estimates of ordered counts', () => {
           const columns = columnsOf(strategy);
           const { size } = strategy;
           const covariance = inverse(columns.map((a) => columns.map((b) => dot(a, b))));
-          const reading = readingOf(strategy);
-          const numbers = numbersOf(strategy);
+          const reading = prefixEstimator(strategy);
+          const numbers = noisedCount(strategy);
           expect(columns[0]).toHaveLength(numbers);
           const noisy = noise.slice(0, numbers);
           const sums = columns.map((a) => dot(a, noisy));
           const best = covariance.map((row) => dot(row, sums));
-          const told = reading.prefixes(noisy);
+          const estimate = reading.prefixes(noisy);
           let [before, mean] = [0, 0];
           for (let p = 0; p <= size; p++) {
-            expect(told[p]).toBeCloseTo(before, 6);
+            expect(estimate[p]).toBeCloseTo(before, 6);
             before += best[p] ?? 0;
             for (let q = p + 1; q <= size; q++) {
               let exact = 0;
@@ -96,13 +96,13 @@ describe('estimates of ordered counts', () => {
     fc.assert(
       fc.property(anyStrategy, fc.array(fc.nat({ max: 1000 }), { minLength: 24, maxLength: 24 }), (strategy, counts) => {
         const exact = counts.slice(0, strategy.size);
-        const told = readingOf(strategy).prefixes(encoded(strategy, exact.map(BigInt)).map(Number));
+        const estimate = prefixEstimator(strategy).prefixes(encoded(strategy, exact.map(BigInt)).map(Number));
         let before = 0;
         exact.forEach((x, p) => {
-          expect(told[p]).toBeCloseTo(before, 6);
+          expect(estimate[p]).toBeCloseTo(before, 6);
           before += x;
         });
-        expect(told[strategy.size]).toBeCloseTo(before, 6);
+        expect(estimate[strategy.size]).toBeCloseTo(before, 6);
       }),
       { numRuns: 100 },
     );
@@ -111,39 +111,41 @@ describe('estimates of ordered counts', () => {
 
 describe('the sensitivity of noised ordered counts', () => {
   const blockAt = ({ ends }: Strategy, position: number) => ends.findIndex((end) => end > position);
-  type Bound = typeof moveOver;
-  const violations = (move: Bound, presence: typeof presenceOf): number => {
+  type Bound = typeof moveSensitivity;
+  const violations = (move: Bound, presence: typeof presenceSensitivity): number => {
     let found = 0;
     for (const strategy of fc.sample(anyStrategy, { numRuns: 150, seed: 11 })) {
       const columns = columnsOf(strategy);
       const none = columns[0]!.map(() => 0);
       columns.forEach((a, i) => {
-        if (!within(apart(a, none), presence(strategy))) found++;
+        if (!within(difference(a, none), presence(strategy))) found++;
         for (let j = 0; j < i; j++)
-          if (!within(apart(a, columns[j]!), move(strategy, blockAt(strategy, i) - blockAt(strategy, j)))) found++;
+          if (!within(difference(a, columns[j]!), move(strategy, blockAt(strategy, i) - blockAt(strategy, j)))) found++;
       });
     }
     return found;
   };
   it('the noised numbers change by at most the stated sensitivity, for a move between any positions or a removal', () => {
-    expect(violations(moveOver, presenceOf)).toBe(0);
+    expect(violations(moveSensitivity, presenceSensitivity)).toBe(0);
   });
   it('the test detects a sensitivity that forgets a tree, an end of a block or a prefix', () => {
-    expect(violations((s, n) => moveOver({ ...s, tree: s.tree === 0 ? 0 : s.tree - 1 }, n), presenceOf)).toBeGreaterThan(10);
-    expect(violations((s, n) => moveOver(s, n - 1), presenceOf)).toBeGreaterThan(10);
-    expect(violations(moveOver, (s) => presenceOf({ ...s, ends: s.ends.slice(0, -1) }))).toBeGreaterThan(10);
+    expect(
+      violations((s, n) => moveSensitivity({ ...s, tree: s.tree === 0 ? 0 : s.tree - 1 }, n), presenceSensitivity),
+    ).toBeGreaterThan(10);
+    expect(violations((s, n) => moveSensitivity(s, n - 1), presenceSensitivity)).toBeGreaterThan(10);
+    expect(violations(moveSensitivity, (s) => presenceSensitivity({ ...s, ends: s.ends.slice(0, -1) }))).toBeGreaterThan(10);
   });
   it('the sensitivity is exact for full trees', () => {
     const strategy: Strategy = { size: 64, ends: [16, 32, 48, 64], arity: 4, prefix: 3, tree: 2 };
     const columns = columnsOf(strategy);
-    expect(apart(columns[15]!, columns[16]!)).toEqual(moveOver(strategy, 1));
-    expect(apart(columns[15]!, columns[48]!)).toEqual(moveOver(strategy, 3));
+    expect(difference(columns[15]!, columns[16]!)).toEqual(moveSensitivity(strategy, 1));
+    expect(difference(columns[15]!, columns[48]!)).toEqual(moveSensitivity(strategy, 3));
     expect(
-      apart(
+      difference(
         columns[0]!,
         columns[0]!.map(() => 0),
       ),
-    ).toEqual(presenceOf(strategy));
+    ).toEqual(presenceSensitivity(strategy));
   });
 });
 
@@ -154,14 +156,14 @@ describe('isotonic regression', () => {
         fc.array(fc.integer({ min: -20, max: 40 }), { minLength: 1, maxLength: 12 }),
         fc.infiniteStream(fc.integer({ min: 0, max: 40 })),
         (values, others) => {
-          const told = isotonic(values).map((x) => Math.max(0, x));
+          const estimate = isotonic(values).map((x) => Math.max(0, x));
           const far = (list: ArrayLike<number>) => values.reduce((sum, x, k) => sum + (x - list[k]!) ** 2, 0);
-          told.forEach((x, k) => {
-            expect(x).toBeGreaterThanOrEqual(told[k - 1] ?? 0);
+          estimate.forEach((x, k) => {
+            expect(x).toBeGreaterThanOrEqual(estimate[k - 1] ?? 0);
           });
           for (let n = 0; n < 30; n++) {
             const rising = values.map(() => others.next().value).sort((a, b) => a - b);
-            expect(far(told)).toBeLessThanOrEqual(far(rising) + 1e-9);
+            expect(far(estimate)).toBeLessThanOrEqual(far(rising) + 1e-9);
           }
         },
       ),

@@ -1,9 +1,9 @@
 import { type Block, blockOf } from './block.js';
-import { chainOf } from './chain.js';
+import { prefixChain } from './chain.js';
 import { numbersInTree, type Strategy, widthsOfBlocks } from './strategy.js';
 
 /** Least-squares estimator from the noisy numbers of a strategy (ordered.proof.md). Variances are for noise of variance 1. */
-export interface Reading {
+export interface PrefixEstimator {
   /** Estimated number of rows before each position, from the first to the end. */
   prefixes(noisy: readonly number[]): Float64Array;
   /** Of how many lie at the positions from `from` up to `to`, which is not among them. */
@@ -12,14 +12,14 @@ export interface Reading {
   meanVariance(): number;
 }
 
-export function readingOf(strategy: Strategy): Reading {
-  const reading = made.get(strategy) ?? makeReading(strategy);
-  made.set(strategy, reading);
-  return reading;
+export function prefixEstimator(strategy: Strategy): PrefixEstimator {
+  const estimator = estimators.get(strategy) ?? makeEstimator(strategy);
+  estimators.set(strategy, estimator);
+  return estimator;
 }
-const made = new WeakMap<Strategy, Reading>();
+const estimators = new WeakMap<Strategy, PrefixEstimator>();
 
-function makeReading(strategy: Strategy): Reading {
+function makeEstimator(strategy: Strategy): PrefixEstimator {
   const { size, ends, arity, prefix, tree } = strategy;
   const widths = widthsOfBlocks(strategy);
   const known = new Map<number, Block>();
@@ -28,7 +28,7 @@ function makeReading(strategy: Strategy): Reading {
     known.set(width, block);
     return block;
   });
-  const chain = chainOf(
+  const chain = prefixChain(
     blocks.map(({ variance }) => variance),
     prefix ** 2,
   );
@@ -46,7 +46,7 @@ function makeReading(strategy: Strategy): Reading {
   };
   return {
     prefixes: (noisy) => {
-      const told = new Float64Array(size + 1);
+      const prefixes = new Float64Array(size + 1);
       let next = 0;
       const read = blocks.map((block) => {
         const start = next;
@@ -61,33 +61,33 @@ function makeReading(strategy: Strategy): Reading {
       read.forEach(({ counts }, b) => {
         const before = totals[b - 1] ?? 0;
         for (const count of counts(totals[b]! - before)) {
-          told[at + 1] = told[at]! + count;
+          prefixes[at + 1] = prefixes[at]! + count;
           at++;
         }
         // The same up to rounding, which would otherwise add up.
-        told[at] = totals[b]!;
+        prefixes[at] = totals[b]!;
       });
-      return told;
+      return prefixes;
     },
     variance: (from, to) => {
       if (from === to) return 0;
       const [a, b] = [placeOf(from), placeOf(to - 1)];
       const [startA, startB] = [ends[a]! - widths[a]!, ends[b]! - widths[b]!];
       if (a === b) {
-        const { onTotal, rest } = blocks[a]!.range(from - startA, to - startA);
+        const { totalFactor, rest } = blocks[a]!.range(from - startA, to - startA);
         const both = [
-          [a, onTotal],
-          [a - 1, -onTotal],
+          [a, totalFactor],
+          [a - 1, -totalFactor],
         ] as const;
         return rest + spread(both);
       }
       const left = blocks[a]!.range(from - startA, widths[a]!);
       const right = blocks[b]!.range(0, to - startB);
       const terms = [
-        [a - 1, -left.onTotal],
-        [a, left.onTotal - 1],
-        [b - 1, 1 - right.onTotal],
-        [b, right.onTotal],
+        [a - 1, -left.totalFactor],
+        [a, left.totalFactor - 1],
+        [b - 1, 1 - right.totalFactor],
+        [b, right.totalFactor],
       ] as const;
       return left.rest + right.rest + spread(terms);
     },
@@ -103,7 +103,7 @@ function makeReading(strategy: Strategy): Reading {
           squares * chain.covariance(b, b) +
           2 * (ones - squares) * chain.covariance(b - 1, b);
         // A count enters the prefixes behind its position.
-        const onBlock = size - before - slope.onTotal;
+        const onBlock = size - before - slope.totalFactor;
         times[b]! += onBlock;
         if (b > 0) times[b - 1]! -= onBlock;
         rest += slope.rest;
@@ -121,9 +121,9 @@ function makeReading(strategy: Strategy): Reading {
 function prefixesIn(block: Block): { readonly ones: number; readonly squares: number; readonly rests: number } {
   let [ones, squares, rests] = [0, 0, 0];
   for (let to = 1; to <= block.width; to++) {
-    const { onTotal, rest } = block.range(0, to);
-    ones += onTotal;
-    squares += onTotal ** 2;
+    const { totalFactor, rest } = block.range(0, to);
+    ones += totalFactor;
+    squares += totalFactor ** 2;
     rests += rest;
   }
   return { ones, squares, rests };

@@ -1,7 +1,7 @@
-import { type Effect, effectOn } from '../effect.js';
+import { type Sensitivity, sensitivityOn } from '../effect.js';
 import { everyRecord } from '../record-class.js';
-import { treeOf } from '../running/tree.js';
-import { effectsThrough } from '../running/way.js';
+import { treeStrategy } from '../running/tree.js';
+import { encodedSensitivity } from '../running/way.js';
 
 /**
  * Strategy for counts over ordered positions (ordered.proof.md): prefix counts at block ends, and a tree of sums in every block,
@@ -26,7 +26,7 @@ export function encoded(strategy: Strategy, counts: readonly bigint[]): bigint[]
   const numbers: bigint[] = [];
   let [before, at] = [0n, 0];
   for (const end of strategy.ends) {
-    const encode = treeOf(end - at, strategy.arity).encoder();
+    const encode = treeStrategy(end - at, strategy.arity).encoder();
     for (; at < end; at++) {
       const count = counts[at]!;
       before += count;
@@ -39,29 +39,29 @@ export function encoded(strategy: Strategy, counts: readonly bigint[]): bigint[]
 
 /** Number of sums in the tree of one block. */
 export const numbersInTree = ({ arity, tree }: Strategy, width: number): number =>
-  tree > 0 ? treeOf(width, arity).numbers(1, width) : 0;
-export const numbersOf = (strategy: Strategy): number =>
+  tree > 0 ? treeStrategy(width, arity).numbers(1, width) : 0;
+export const noisedCount = (strategy: Strategy): number =>
   widthsOfBlocks(strategy).reduce((sum, width) => sum + numbersInTree(strategy, width) + 1, 0);
 
 /** The most that one count adds to the sums of a tree. */
-function treeColumn(strategy: Strategy): Effect {
+function treeColumn(strategy: Strategy): Sensitivity {
   if (strategy.tree === 0) return { l1: 0n, l2squared: 0n };
-  const one = effectOn([everyRecord], { l1: 1n, l2squared: 1n });
+  const one = sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n });
   const tree = BigInt(strategy.tree);
   let most = 0n;
   for (const width of new Set(widthsOfBlocks(strategy))) {
-    const { l1 } = effectsThrough(treeOf(width, strategy.arity), one, 'within a step').get(everyRecord)!;
+    const { l1 } = encodedSensitivity(treeStrategy(width, strategy.arity), one, 'within a step').get(everyRecord)!;
     if (l1 > most) most = l1;
   }
   return { l1: tree * most, l2squared: tree ** 2n * most };
 }
 
 /** Of a count that is there or not. */
-export const presenceOf = (strategy: Strategy): Effect => movedBy(strategy, strategy.ends.length, 1n);
+export const presenceSensitivity = (strategy: Strategy): Sensitivity => sensitivityOver(strategy, strategy.ends.length, 1n);
 /** Sensitivity to a count that moves between positions, across at most this many block ends. */
-export const moveOver = (strategy: Strategy, crossed: number): Effect => movedBy(strategy, crossed, 2n);
+export const moveSensitivity = (strategy: Strategy, crossed: number): Sensitivity => sensitivityOver(strategy, crossed, 2n);
 
-function movedBy(strategy: Strategy, crossed: number, columns: bigint): Effect {
+function sensitivityOver(strategy: Strategy, crossed: number, columns: bigint): Sensitivity {
   const { l1, l2squared } = treeColumn(strategy);
   const [prefix, ends] = [BigInt(strategy.prefix), BigInt(crossed)];
   return { l1: prefix * ends + columns * l1, l2squared: prefix ** 2n * ends + columns * l2squared };

@@ -1,12 +1,12 @@
-import type { Effect } from '../effect.js';
-import { coefficientsOf, type Layout, type Part } from './part.js';
-import { largestOver } from './worst.js';
+import type { Sensitivity } from '../effect.js';
+import { coefficientsOf, type LayoutPart, type ResidualLayout } from './part.js';
+import { largestChange } from './worst.js';
 
 /** Change of one row: replaced by any other or by none, added or removed alone, or moved along some axes and no others. */
-export type Change = 'replaced' | 'removed' | { readonly along: readonly number[] };
+export type RowChange = 'replaced' | 'removed' | { readonly along: readonly number[] };
 
 /** Sensitivity of the noised vector to one row. */
-export interface Moves {
+export interface RowSensitivity {
   /** Squared change, by the set of axes (as bits) on which the row's place changes. */
   readonly squares: readonly bigint[];
   /** Squared norm when a row is added or removed. */
@@ -17,29 +17,29 @@ export interface Moves {
  * Sensitivity of a part to one row in cell u, which adds r(u) = sum over T of c_T (all cells that agree with u outside T).
  * Squared distances depend only on the axes on which the cells differ: exact whole numbers.
  */
-export function movesOf(sizes: readonly number[], part: Part): Moves {
+export function rowSensitivity(sizes: readonly number[], part: LayoutPart): RowSensitivity {
   const coefficients = coefficientsOf(sizes, part);
   const own = part.axes.map((axis) => BigInt(sizes[axis]!));
-  const product = (apart: number): bigint => {
+  const product = (differing: number): bigint => {
     let sum = 0n;
     for (const [s, a] of coefficients.entries()) {
       if (a === 0n) continue;
-      for (const [t, b] of coefficients.entries()) if (b !== 0n && !(apart & ~(s | t))) sum += a * b * shared(own, s & t);
+      for (const [t, b] of coefficients.entries()) if (b !== 0n && !(differing & ~(s | t))) sum += a * b * shared(own, s & t);
     }
     return sum;
   };
   const alone = product(0);
-  return { alone, squares: coefficients.map((_, apart) => 2n * (alone - product(apart))) };
+  return { alone, squares: coefficients.map((_, differing) => 2n * (alone - product(differing))) };
 }
 const shared = (own: readonly bigint[], set: number): bigint => own.reduce((n, m, k) => ((set >> k) & 1 ? n * m : n), 1n);
 
 /** Sensitivity of the whole vector to one row, over all its old and new values. */
-export function effectOf(layout: Layout, change: Change): Effect {
+export function layoutSensitivity(layout: ResidualLayout, change: RowChange): Sensitivity {
   const { sizes, parts } = layout;
-  const known = new Map<string, Moves>();
-  const moves = parts.map((part): Moves => {
+  const known = new Map<string, RowSensitivity>();
+  const moves = parts.map((part): RowSensitivity => {
     const text = `${part.axes.map((axis) => sizes[axis]!).join()} ${part.scale} ${part.centred}`;
-    const found = known.get(text) ?? movesOf(sizes, part);
+    const found = known.get(text) ?? rowSensitivity(sizes, part);
     known.set(text, found);
     return found;
   });
@@ -64,13 +64,13 @@ export function effectOf(layout: Layout, change: Change): Effect {
       l2squared: by.map((list) => list.reduce((sum, x) => sum + x, 0n)).reduce(larger, 0n),
     };
   }
-  const removed: Effect = {
+  const removed: Sensitivity = {
     l1: moves.reduce((sum, m, k) => sum + (parts[k]!.centred ? m.alone : parts[k]!.scale), 0n),
     l2squared: alone,
   };
   if (change === 'removed') return removed;
   const l1 = moves.reduce((sum, { squares }, k) => sum + first(k, squares.reduce(larger)), 0n);
-  const l2squared = largestOver(
+  const l2squared = largestChange(
     layout,
     moves.map(({ squares }) => squares),
   );

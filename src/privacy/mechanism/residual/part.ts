@@ -1,10 +1,10 @@
 /** Tables of counts over axes that a row has one place on each of, as they are noised: whole numbers, one vector for all of them. */
-export interface Layout {
+export interface ResidualLayout {
   /** Number of places on each axis. */
   readonly sizes: readonly number[];
-  readonly parts: readonly Part[];
+  readonly parts: readonly LayoutPart[];
 }
-export interface Part {
+export interface LayoutPart {
   /** Those of the table, in increasing order; none for the number of rows. */
   readonly axes: readonly number[];
   /** Units per row: the larger, the less noise its counts have. At least 1. */
@@ -16,15 +16,15 @@ export interface Part {
   readonly centred: boolean;
 }
 
-export const cellsOf = (sizes: readonly number[], { axes }: Pick<Part, 'axes'>): number =>
+export const partCells = (sizes: readonly number[], { axes }: Pick<LayoutPart, 'axes'>): number =>
   axes.reduce((n, axis) => n * sizes[axis]!, 1);
-export const cellsIn = ({ sizes, parts }: Layout): number => parts.reduce((n, part) => n + cellsOf(sizes, part), 0);
+export const layoutCells = ({ sizes, parts }: ResidualLayout): number => parts.reduce((n, part) => n + partCells(sizes, part), 0);
 
 /**
  * Whole coefficient of every marginal of a table in the noised numbers: entry T (a set of axes, as bits) for the table summed
  * over T. `encode` and the sensitivity are both computed from these.
  */
-export function coefficientsOf(sizes: readonly number[], { axes, scale, centred }: Part): readonly bigint[] {
+export function coefficientsOf(sizes: readonly number[], { axes, scale, centred }: LayoutPart): readonly bigint[] {
   return Array.from({ length: 1 << axes.length }, (_, set) => {
     if (set === 0) return scale;
     if (!centred) return 0n;
@@ -38,7 +38,7 @@ const inside = (sizes: readonly number[], axes: readonly number[], set: number):
 const bitsIn = (set: number): number => (set === 0 ? 0 : (set & 1) + bitsIn(set >> 1));
 
 /** The whole numbers that noise is added to, from the exact counts of the table (last axis fastest). */
-export function encode(sizes: readonly number[], part: Part, counts: readonly bigint[]): bigint[] {
+export function encode(sizes: readonly number[], part: LayoutPart, counts: readonly bigint[]): bigint[] {
   const own = part.axes.map((axis) => sizes[axis]!);
   const coefficients = coefficientsOf(sizes, part);
   const out = counts.map((x) => x * part.scale);

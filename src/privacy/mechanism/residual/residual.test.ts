@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { compare, multiply, rational, toNumber } from '../../../base/exact/rational.js';
 import { zcdp } from '../allotment.js';
-import { costOf } from '../cost.js';
-import { Paid } from '../paid.js';
+import { drawCost } from '../cost.js';
+import { Payment } from '../paid.js';
 import { answersTo, everyRecord } from '../record-class.js';
-import { effectOf, movesOf } from './move.js';
-import { cellsOf, encode, type Layout, type Part } from './part.js';
-import { type Changes, noisedTables } from './residual.js';
-import { largestOver, mostAxesTried } from './worst.js';
+import { layoutSensitivity, rowSensitivity } from './move.js';
+import { encode, type LayoutPart, partCells, type ResidualLayout } from './part.js';
+import { noisedTables, type RecordChange } from './residual.js';
+import { largestChange, mostAxesTried } from './worst.js';
 
 function subsets(axes: readonly number[], most = axes.length): number[][] {
   const sets: number[][] = [[]];
@@ -15,7 +15,7 @@ function subsets(axes: readonly number[], most = axes.length): number[][] {
   return sets;
 }
 /** Scales that divide by nothing in particular. */
-const layoutOf = (sizes: readonly number[], most = sizes.length, centred = true): Layout => ({
+const layoutOf = (sizes: readonly number[], most = sizes.length, centred = true): ResidualLayout => ({
   sizes,
   parts: subsets(
     sizes.map((_, k) => k),
@@ -24,17 +24,18 @@ const layoutOf = (sizes: readonly number[], most = sizes.length, centred = true)
 });
 const rowsOf = (sizes: readonly number[]): number[][] =>
   sizes.reduce<number[][]>((rows, m) => rows.flatMap((row) => Array.from({ length: m }, (_, p) => [...row, p])), [[]]);
-const oneRow = (sizes: readonly number[], part: Part, row: readonly number[] | undefined): bigint[] => {
-  const counts = new Array<bigint>(cellsOf(sizes, part)).fill(0n);
+const oneRow = (sizes: readonly number[], part: LayoutPart, row: readonly number[] | undefined): bigint[] => {
+  const counts = new Array<bigint>(partCells(sizes, part)).fill(0n);
   if (row) counts[part.axes.reduce((cell, axis) => cell * sizes[axis]! + row[axis]!, 0)] = 1n;
   return counts;
 };
-const vectorOf = ({ sizes, parts }: Layout, row: readonly number[] | undefined): bigint[] =>
+const vectorOf = ({ sizes, parts }: ResidualLayout, row: readonly number[] | undefined): bigint[] =>
   parts.flatMap((part) => encode(sizes, part, oneRow(sizes, part, row)));
-const apart = (a: readonly bigint[], b: readonly bigint[]): bigint => a.reduce((sum, x, k) => sum + (x - b[k]!) ** 2n, 0n);
+const squaredDistance = (a: readonly bigint[], b: readonly bigint[]): bigint =>
+  a.reduce((sum, x, k) => sum + (x - b[k]!) ** 2n, 0n);
 
 /** The farthest two rows, by trying all. */
-function farthest(layout: Layout, may: (u: readonly number[], v: readonly number[] | undefined) => boolean): bigint {
+function farthest(layout: ResidualLayout, may: (u: readonly number[], v: readonly number[] | undefined) => boolean): bigint {
   const rows = rowsOf(layout.sizes);
   const vectors = new Map<readonly number[] | undefined, bigint[]>(
     [undefined, ...rows].map((row) => [row, vectorOf(layout, row)]),
@@ -43,7 +44,7 @@ function farthest(layout: Layout, may: (u: readonly number[], v: readonly number
   for (const u of rows)
     for (const v of [...rows, undefined])
       if (may(u, v)) {
-        const d = apart(vectors.get(u)!, vectors.get(v)!);
+        const d = squaredDistance(vectors.get(u)!, vectors.get(v)!);
         if (d > most) most = d;
       }
   return most;
@@ -55,10 +56,10 @@ describe('the sensitivity of noised tables to one row', () => {
     'the sensitivity is that of the two most distant rows: sizes %j, centred %s',
     (sizes, centred) => {
       const layout = layoutOf(sizes, sizes.length, centred);
-      expect(effectOf(layout, 'removed').l2squared).toBe(farthest(layout, (_, v) => v === undefined));
-      expect(effectOf(layout, 'replaced').l2squared).toBe(farthest(layout, () => true));
+      expect(layoutSensitivity(layout, 'removed').l2squared).toBe(farthest(layout, (_, v) => v === undefined));
+      expect(layoutSensitivity(layout, 'replaced').l2squared).toBe(farthest(layout, () => true));
       for (const along of sizes.keys())
-        expect(effectOf(layout, { along: [along] }).l2squared).toBe(
+        expect(layoutSensitivity(layout, { along: [along] }).l2squared).toBe(
           farthest(layout, (u, v) => v?.every((p, k) => k === along || p === u[k]) === true),
         );
     },
@@ -70,15 +71,15 @@ describe('the sensitivity of noised tables to one row', () => {
       const layout = layoutOf(sizes);
       for (const other of sizes.keys())
         if (other > 0)
-          expect(effectOf(layout, { along: [0, other] }).l2squared).toBe(
+          expect(layoutSensitivity(layout, { along: [0, other] }).l2squared).toBe(
             farthest(layout, (u, v) => v?.every((p, k) => k === 0 || k === other || p === u[k]) === true),
           );
     },
   );
 
   it("the sensitivity of a total is that of a removed row, and its square grows with the square of a person's rows", () => {
-    const rows: Layout = { sizes: [3], parts: [{ axes: [], scale: 5n, centred: true }] };
-    expect(effectOf(rows, 'replaced')).toEqual({ l1: 25n, l2squared: 25n });
+    const rows: ResidualLayout = { sizes: [3], parts: [{ axes: [], scale: 5n, centred: true }] };
+    expect(layoutSensitivity(rows, 'replaced')).toEqual({ l1: 25n, l2squared: 25n });
     const spent = (m: number) =>
       noisedTables('rows', rows, [{ of: everyRecord, change: 'replaced', rows: m }], zcdp(rational(1, 2))).variance;
     expect(spent(1)).toBeCloseTo(25, 6);
@@ -91,7 +92,7 @@ describe('the sensitivity of noised tables to one row', () => {
       [2, 5, 3],
     ]) {
       const cells = sizes.reduce((a, b) => a * b);
-      const { squares, alone } = movesOf(sizes, { axes: [...sizes.keys()], scale: BigInt(cells), centred: true });
+      const { squares, alone } = rowSensitivity(sizes, { axes: [...sizes.keys()], scale: BigInt(cells), centred: true });
       const left = sizes.reduce((x, m) => x * (1 - 1 / m), 1);
       expect(Number(alone)).toBeCloseTo(left * cells ** 2, 6);
       for (const [set, square] of squares.entries()) {
@@ -106,15 +107,15 @@ describe('the sensitivity of noised tables to one row', () => {
     for (const m of [2, 3, 6]) {
       const sizes = new Array<number>(count).fill(m);
       const parts = subsets([...sizes.keys()], 2).map(
-        (axes): Part => ({ axes, scale: axes.length === 1 ? 1900n : 1000n, centred: true }),
+        (axes): LayoutPart => ({ axes, scale: axes.length === 1 ? 1900n : 1000n, centred: true }),
       );
-      const squares = parts.map((part) => movesOf(sizes, part).squares);
+      const squares = parts.map((part) => rowSensitivity(sizes, part).squares);
       const one = Number(squares[parts.findIndex((p) => p.axes.length === 1)]![1]);
       const [, f1, f2, f12] = squares[parts.findIndex((p) => p.axes.length === 2)]!.map(Number);
       expect(f1).toBe(f2);
       // All axes are alike: only how many change decides.
       const by = Array.from({ length: count + 1 }, (_, k) => k * one + k * (count - k) * f1! + ((k * (k - 1)) / 2) * f12!);
-      const bound = Number(largestOver({ sizes, parts }, squares));
+      const bound = Number(largestChange({ sizes, parts }, squares));
       expect(bound).toBeGreaterThanOrEqual(Math.max(...by));
       expect(bound).toBeLessThan(1.01 * Math.max(...by));
     }
@@ -124,20 +125,20 @@ describe('the sensitivity of noised tables to one row', () => {
     const sizes = Array.from({ length: 6 * order }, (_, k) => [5, 3, 2][k % order]!);
     const tables = Array.from({ length: 6 }, (_, t) => Array.from({ length: order }, (_, k) => order * t + k));
     const wide = { sizes: [...sizes, ...sizes], tables: [...tables, ...tables.map((axes) => axes.map((k) => k + sizes.length))] };
-    const parts = wide.tables.map((axes): Part => ({ axes, scale: 100n, centred: true }));
-    const squares = parts.map((part) => movesOf(wide.sizes, part).squares);
+    const parts = wide.tables.map((axes): LayoutPart => ({ axes, scale: 100n, centred: true }));
+    const squares = parts.map((part) => rowSensitivity(wide.sizes, part).squares);
     const most = squares.reduce((sum, list) => sum + list.reduce((a, b) => (a > b ? a : b)), 0n);
     expect(wide.sizes.length).toBeGreaterThan(mostAxesTried);
-    expect(largestOver({ sizes: wide.sizes, parts }, squares)).toBe(most);
+    expect(largestChange({ sizes: wide.sizes, parts }, squares)).toBe(most);
   });
 
   it('the sensitivity is bounded for uneven tables, missing pairs and tables of three axes', () => {
     const sizes = Array.from({ length: mostAxesTried + 1 }, (_, k) => 2 + (k % 4));
     const parts = subsets([...sizes.keys()], 3)
       .filter((axes) => (axes.length < 3 ? (axes.length * axes.reduce((a, b) => a + b, 1)) % 3 > 0 : axes[0] === 0))
-      .map((axes, k): Part => ({ axes, scale: BigInt(50 + ((k * 31) % 83)), centred: true }));
-    const squares = parts.map((part) => movesOf(sizes, part).squares);
-    const bound = largestOver({ sizes, parts }, squares);
+      .map((axes, k): LayoutPart => ({ axes, scale: BigInt(50 + ((k * 31) % 83)), centred: true }));
+    const squares = parts.map((part) => rowSensitivity(sizes, part).squares);
+    const bound = largestChange({ sizes, parts }, squares);
     let seed = 5;
     for (let turn = 0; turn < 3000; turn++) {
       const changed = sizes.map(() => {
@@ -155,7 +156,7 @@ describe('the sensitivity of noised tables to one row', () => {
 
 describe('the cost of noised tables', () => {
   const sizes = [2, 3];
-  const layout: Layout = {
+  const layout: ResidualLayout = {
     sizes,
     parts: [
       { axes: [], scale: 3n, centred: true },
@@ -164,12 +165,12 @@ describe('the cost of noised tables', () => {
       { axes: [0, 1], scale: 7n, centred: true },
     ],
   };
-  const changes: readonly Changes[] = [
+  const changes: readonly RecordChange[] = [
     { of: everyRecord, change: 'replaced', rows: 1 },
     { of: answersTo('a'), change: { along: [0] }, rows: 1 },
   ];
   const rho = rational(1, 20);
-  const { mechanism, vector, apart: byPart } = noisedTables('tables', layout, changes, zcdp(rho));
+  const { mechanism, vector, split: byPart } = noisedTables('tables', layout, changes, zcdp(rho));
 
   /** Renyi divergence of order alpha between discrete Gaussian noise around two whole numbers, by adding up. */
   function divergence(shift: number, variance: number, alpha: number): number {
@@ -181,7 +182,7 @@ describe('the cost of noised tables', () => {
     }
     return Math.log(sum / mass) / (alpha - 1);
   }
-  const variance = mechanism.law.kind === 'gaussian' ? toNumber(mechanism.law.variance) : Number.NaN;
+  const variance = mechanism.distribution.kind === 'gaussian' ? toNumber(mechanism.distribution.variance) : Number.NaN;
   const loss = (u: readonly number[], v: readonly number[] | undefined, alpha: number): number => {
     const [a, b] = [vectorOf(layout, u), vectorOf(layout, v)];
     return a.reduce((sum, x, k) => sum + divergence(Number(b[k]! - x), variance, alpha), 0);
@@ -191,9 +192,9 @@ describe('the cost of noised tables', () => {
     for (const alpha of [2, 5]) {
       const rows = rowsOf(sizes);
       const losses = rows.flatMap((u) => [...rows, undefined].map((v) => loss(u, v, alpha)));
-      const booked = alpha * toNumber(mechanism.cost.perRecord.get(everyRecord)!);
-      expect(Math.max(...losses)).toBeLessThanOrEqual(booked * (1 + 1e-9));
-      expect(Math.max(...losses)).toBeGreaterThan(0.99 * booked);
+      const charged = alpha * toNumber(mechanism.cost.perRecord.get(everyRecord)!);
+      expect(Math.max(...losses)).toBeLessThanOrEqual(charged * (1 + 1e-9));
+      expect(Math.max(...losses)).toBeGreaterThan(0.99 * charged);
     }
     const own = toNumber(mechanism.cost.perRecord.get(answersTo('a'))!);
     expect(loss([0, 1], [1, 1], 2)).toBeLessThanOrEqual(2 * own * (1 + 1e-9));
@@ -204,10 +205,13 @@ describe('the cost of noised tables', () => {
     // 7 is no multiple of 2 and 3, so what a row moves is more than the fractions of exact centring say.
     const left = (1 - 1 / 2) * (1 - 1 / 3);
     const ideal = 7 ** 2 * 2 * (left + (1 - 1 / 2) * (1 / 3));
-    const real = movesOf(sizes, layout.parts[3]!).squares[2]!;
+    const real = rowSensitivity(sizes, layout.parts[3]!).squares[2]!;
     expect(Number(real)).toBeGreaterThan(ideal + 0.1);
     // The mechanism takes sensitivities as given: a cost for the fractions alone would be less than the actual loss.
-    const cheaper = costOf(mechanism.law, 'zcdp', { l1: 0n, l2squared: effectOf(layout, 'replaced').l2squared - 1n })!;
+    const cheaper = drawCost(mechanism.distribution, 'zcdp', {
+      l1: 0n,
+      l2squared: layoutSensitivity(layout, 'replaced').l2squared - 1n,
+    })!;
     expect(compare(multiply(rational(101, 100), cheaper), rho)).toBeGreaterThan(0);
     expect(Math.max(...rowsOf(sizes).flatMap((u) => rowsOf(sizes).map((v) => loss(u, v, 2))))).toBeGreaterThan(
       2 * toNumber(cheaper),
@@ -215,10 +219,10 @@ describe('the cost of noised tables', () => {
   });
 
   it('the cost pays for one draw of all tables, with noise of the stated distribution', () => {
-    const paid = new Paid([mechanism]);
+    const payment = new Payment([mechanism]);
     const exact = vector(layout.parts.map((part) => oneRow(sizes, part, [1, 2]).map((x) => 100n * x)));
-    const told = byPart(mechanism.ready(paid)(exact));
-    expect(told.map((t) => t.length)).toEqual([1, 2, 3, 6]);
-    expect(() => mechanism.ready(paid)).toThrow();
+    const split = byPart(mechanism.prepare(payment)(exact));
+    expect(split.map((t) => t.length)).toEqual([1, 2, 3, 6]);
+    expect(() => mechanism.prepare(payment)).toThrow();
   });
 });

@@ -1,49 +1,53 @@
-import { type Additive, additive } from '../additive.js';
-import type { Allotment } from '../allotment.js';
-import type { Effects, Scope } from '../effect.js';
+import { type AdditiveMechanism, additiveMechanism } from '../additive.js';
+import type { BudgetShare } from '../allotment.js';
+import type { ClassScope, RecordSensitivity } from '../effect.js';
 import { inDoubles } from '../law.js';
-import { deviation } from '../law-width.js';
+import { standardDeviation } from '../law-width.js';
 import type { RecordClass } from '../record-class.js';
-import { type Change, effectOf } from './move.js';
-import { cellsIn, cellsOf, encode, type Layout } from './part.js';
+import { layoutSensitivity, type RowChange } from './move.js';
+import { encode, layoutCells, partCells, type ResidualLayout } from './part.js';
 
 /** Change by one record of a class: one change for each of `rows` rows. */
-export interface Changes {
+export interface RecordChange {
   readonly of: RecordClass;
-  readonly change: Change;
+  readonly change: RowChange;
   readonly rows: number;
 }
 
 /** Tables noised jointly: cost, distribution and draw are those of one additive mechanism over all their cells. */
 export interface NoisedTables {
-  readonly layout: Layout;
-  readonly mechanism: Additive;
+  readonly layout: ResidualLayout;
+  readonly mechanism: AdditiveMechanism;
   /** Variance of one published number, in units. */
   readonly variance: number;
   /** The numbers that noise is added to, from the exact counts of every part's table. */
   vector(counts: readonly (readonly bigint[])[]): bigint[];
   /** Splits the published numbers by part. */
-  apart<T>(told: readonly T[]): T[][];
+  split<T>(numbers: readonly T[]): T[][];
 }
 
 export function noisedTables(
   name: string,
-  layout: Layout,
-  changes: readonly Changes[],
-  allotment: Allotment,
-  scope?: Scope,
+  layout: ResidualLayout,
+  changes: readonly RecordChange[],
+  share: BudgetShare,
+  scope?: ClassScope,
 ): NoisedTables {
   const { sizes, parts } = layout;
-  const mechanism = additive({ name, cells: cellsIn(layout), effects: effectsOf(layout, changes) }, allotment, scope);
+  const mechanism = additiveMechanism(
+    { name, cells: layoutCells(layout), sensitivity: recordSensitivity(layout, changes) },
+    share,
+    scope,
+  );
   return {
     layout,
     mechanism,
-    variance: deviation(inDoubles(mechanism.law)) ** 2,
+    variance: standardDeviation(inDoubles(mechanism.distribution)) ** 2,
     vector: (counts) => parts.flatMap((part, k) => encode(sizes, part, counts[k]!)),
-    apart: (told) => {
+    split: (numbers) => {
       let from = 0;
       return parts.map((part) => {
-        const own = told.slice(from, from + cellsOf(sizes, part));
+        const own = numbers.slice(from, from + partCells(sizes, part));
         from += own.length;
         return own;
       });
@@ -52,11 +56,11 @@ export function noisedTables(
 }
 
 /** Rows of one record change one after the other: lengths add up (the triangle inequality). */
-function effectsOf(layout: Layout, changes: readonly Changes[]): Effects {
+function recordSensitivity(layout: ResidualLayout, changes: readonly RecordChange[]): RecordSensitivity {
   return new Map(
     changes
       .map(({ of, change, rows }) => {
-        const { l1, l2squared } = effectOf(layout, change);
+        const { l1, l2squared } = layoutSensitivity(layout, change);
         const m = BigInt(rows);
         return [of, { l1: m * l1, l2squared: m * m * l2squared }] as const;
       })

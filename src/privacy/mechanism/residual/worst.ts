@@ -1,5 +1,5 @@
 import { integerRoot } from '../../noise/discrete-gaussian.js';
-import type { Layout } from './part.js';
+import type { ResidualLayout } from './part.js';
 
 /** Axes up to which every set of axes is looked at. */
 export const mostAxesTried = 16;
@@ -8,10 +8,10 @@ export const mostAxesTried = 16;
  * Largest sum over parts of squares[part][changed axes of the part] over every set of axes; an upper bound if there are too many
  * axes to enumerate (residual.proof.md, "The worst change").
  */
-export function largestOver({ sizes, parts }: Layout, squares: readonly (readonly bigint[])[]): bigint {
+export function largestChange({ sizes, parts }: ResidualLayout, squares: readonly (readonly bigint[])[]): bigint {
   const used = [...new Set(parts.flatMap(({ axes }) => axes))].sort((a, b) => a - b);
   if (used.length <= mostAxesTried)
-    return tried(
+    return byEnumeration(
       used,
       parts.map(({ axes }) => axes),
       squares,
@@ -27,7 +27,11 @@ export function largestOver({ sizes, parts }: Layout, squares: readonly (readonl
 }
 
 /** Largest change over all sets of axes, by enumeration: contributions of subsets are summed by a zeta transform. */
-function tried(used: readonly number[], axes: readonly (readonly number[])[], squares: readonly (readonly bigint[])[]): bigint {
+function byEnumeration(
+  used: readonly number[],
+  axes: readonly (readonly number[])[],
+  squares: readonly (readonly bigint[])[],
+): bigint {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const sums = new Array<bigint>(1 << used.length).fill(0n);
   for (const [p, own] of axes.entries()) {

@@ -1,4 +1,4 @@
-import type { Way } from './way.js';
+import type { ContinualStrategy } from './way.js';
 
 /** Binary digits: of decays and weights, of one unit of what is noised, and of what is remembered beyond that. */
 const finer = 48n;
@@ -15,12 +15,12 @@ interface Fading {
  * Convolution strategy: each step's number is the step plus fading memories of earlier ones, near the square root of summing
  * (Henzinger et al. 2023), with a few exponentials (Dvijotham et al. 2024) and constant memory.
  */
-export function convolutionOf(horizon: number): Way {
+export function convolutionStrategy(horizon: number): ContinualStrategy {
   const memories = fadings(horizon);
   const shift = finer + kept - unit;
   return {
     name: 'convolution',
-    how: `each step with ${memories.length} fading memories of those before it`,
+    description: `each step with ${memories.length} fading memories of those before it`,
     horizon,
     slack: slackOf(memories),
     numbers: (from, to) => to - from + 1,

@@ -1,27 +1,27 @@
-import { type Additive, additive } from '../additive.js';
-import type { Allotment } from '../allotment.js';
-import { type Effects, largest, type Scope } from '../effect.js';
+import { type AdditiveMechanism, additiveMechanism } from '../additive.js';
+import type { BudgetShare } from '../allotment.js';
+import { type ClassScope, largestSensitivity, type RecordSensitivity } from '../effect.js';
 import { inDoubles } from '../law.js';
-import { deviation } from '../law-width.js';
-import { convolutionOf } from './convolution.js';
+import { standardDeviation } from '../law-width.js';
+import { convolutionStrategy } from './convolution.js';
 import { treesOver } from './tree.js';
-import { effectsThrough, type MovesOf, type Way } from './way.js';
+import { type ContinualStrategy, encodedSensitivity, type StepChangeOf } from './way.js';
 
 /** Counts at every step up to a horizon, published as running totals from the first step on. */
-export interface Counted {
+export interface CountedSteps {
   readonly name: string;
   /** Numbers counted at one step: each has a total of its own. */
   readonly cells: number;
   readonly horizon: number;
   /** Of replacing one record, on everything counted at all steps together. */
-  readonly effects: Effects;
-  readonly moves: MovesOf;
+  readonly sensitivity: RecordSensitivity;
+  readonly moves: StepChangeOf;
   readonly unit?: number;
 }
 
 export interface RunningTotals {
-  readonly way: Way;
-  readonly mechanism: Additive;
+  readonly strategy: ContinualStrategy;
+  readonly mechanism: AdditiveMechanism;
   /** Of the total of one cell at each step, in units of the answer squared, from the first step on. */
   variances(): Iterable<number>;
   /** Over all steps. */
@@ -34,13 +34,13 @@ export interface RunningTotals {
  * Strategy with the least mean squared error over the horizon, chosen from public numbers before anything is spent. Trees are
  * tried from the flattest until two in a row are worse.
  */
-export function runningTotals(counted: Counted, allotment: Allotment, scope?: Scope): RunningTotals {
+export function runningTotals(counted: CountedSteps, share: BudgetShare, scope?: ClassScope): RunningTotals {
   const { horizon } = counted;
   // The columns of a convolution are long: their sum of squares stays small, their sum does not.
-  let best = allotment.noise === 'zcdp' ? by(convolutionOf(horizon), counted, allotment, scope) : undefined;
+  let best = share.noise === 'zcdp' ? totalsWith(convolutionStrategy(horizon), counted, share, scope) : undefined;
   let worse = 0;
-  for (const way of treesOver(horizon)) {
-    const next = by(way, counted, allotment, scope);
+  for (const strategy of treesOver(horizon)) {
+    const next = totalsWith(strategy, counted, share, scope);
     worse = best && next.meanVariance >= best.meanVariance ? worse + 1 : 0;
     if (worse === 0) best = next;
     if (worse === 2) break;
@@ -49,28 +49,33 @@ export function runningTotals(counted: Counted, allotment: Allotment, scope?: Sc
 }
 
 /** Totals by one way: cost and noise come from one additive mechanism over what the way noises. */
-export function by(way: Way, counted: Counted, allotment: Allotment, scope?: Scope): RunningTotals {
+export function totalsWith(
+  strategy: ContinualStrategy,
+  counted: CountedSteps,
+  share: BudgetShare,
+  scope?: ClassScope,
+): RunningTotals {
   const { name, cells, horizon, unit = 1 } = counted;
-  const mean = way.meanVariance();
-  const effects = effectsThrough(way, counted.effects, counted.moves);
-  const mechanism = additive(
+  const mean = strategy.meanVariance();
+  const sensitivity = encodedSensitivity(strategy, counted.sensitivity, counted.moves);
+  const mechanism = additiveMechanism(
     {
       name,
-      cells: cells * way.numbers(1, horizon),
-      effects,
+      cells: cells * strategy.numbers(1, horizon),
+      sensitivity,
       unit: unit * Math.sqrt(mean),
     },
-    allotment,
+    share,
     scope,
   );
-  const noise = deviation(inDoubles(mechanism.law)) ** 2 * unit ** 2;
+  const noise = standardDeviation(inDoubles(mechanism.distribution)) ** 2 * unit ** 2;
   return {
-    way,
+    strategy,
     mechanism,
     *variances() {
-      for (const variance of way.variances()) yield variance * noise;
+      for (const variance of strategy.variances()) yield variance * noise;
     },
     meanVariance: mean * noise,
-    most: largest(effects, 'l1'),
+    most: largestSensitivity(sensitivity, 'l1'),
   };
 }

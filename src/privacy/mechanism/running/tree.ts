@@ -1,15 +1,15 @@
-import type { Way } from './way.js';
+import type { ContinualStrategy } from './way.js';
 
 /**
  * Tree strategy: sums of blocks of 1, k, k^2, … steps, each noised when complete (Chan et al. 2011). A total adds the largest
  * blocks up to its step, each estimated from its own sum and those inside it (Honaker 2015).
  */
-export function treeOf(horizon: number, arity: number): Way {
+export function treeStrategy(horizon: number, arity: number): ContinualStrategy {
   const widths = widthsOf(horizon, arity);
   const { weights, variances } = blockReadings(widths.length, arity);
   return {
     name: widths.length === 1 ? 'each step' : 'tree',
-    how:
+    description:
       widths.length === 1 ? 'a noise for each step' : `a tree of ${widths.length} levels, ${arity} blocks in the next larger one`,
     horizon,
     slack: 0n,
@@ -75,7 +75,8 @@ export function aritiesOver(horizon: number): readonly number[] {
   const levels = Array.from({ length: Math.max(1, Math.ceil(Math.log2(horizon))) }, (_, k) => k + 1);
   return [...new Set(levels.map((n) => leastArity(horizon, n)))];
 }
-export const treesOver = (horizon: number): readonly Way[] => aritiesOver(horizon).map((arity) => treeOf(horizon, arity));
+export const treesOver = (horizon: number): readonly ContinualStrategy[] =>
+  aritiesOver(horizon).map((arity) => treeStrategy(horizon, arity));
 
 /** Number of steps in the blocks of each size. */
 export function widthsOf(horizon: number, arity: number): readonly number[] {

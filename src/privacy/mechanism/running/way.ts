@@ -1,15 +1,15 @@
 import { integerRoot } from '../../noise/discrete-gaussian.js';
-import type { Effect, Effects } from '../effect.js';
+import type { RecordSensitivity, Sensitivity } from '../effect.js';
 import type { RecordClass } from '../record-class.js';
 
 /**
  * Strategy for running totals over a horizon: noise is added to whole numbers that arrive step by step, and totals are computed
  * from the noisy numbers alone, so nothing secret is kept (running.proof.md).
  */
-export interface Way {
+export interface ContinualStrategy {
   readonly name: 'each step' | 'tree' | 'convolution';
   /** In words, for plans. */
-  readonly how: string;
+  readonly description: string;
   readonly horizon: number;
   /** Most by which a noised number can lie below the linear function of the steps it stands for; 0 if it is exact. */
   readonly slack: bigint;
@@ -31,30 +31,34 @@ export type Decoder = (noisy: readonly bigint[]) => number;
  * Sensitivity of the noised numbers, from that of the counts: computed from the first column of the encoder itself, which is the
  * largest (running.proof.md).
  */
-export function effectsThrough(way: Way, counted: Effects, moves: MovesOf): Effects {
-  const { l1, l2squared, numbers } = firstColumn(way);
-  const through = (effect: Effect, record: RecordClass): Effect => {
+export function encodedSensitivity(
+  strategy: ContinualStrategy,
+  counted: RecordSensitivity,
+  moves: StepChangeOf,
+): RecordSensitivity {
+  const { l1, l2squared, numbers } = firstColumn(strategy);
+  const through = (sensitivity: Sensitivity, record: RecordClass): Sensitivity => {
     const turns = (typeof moves === 'string' ? moves : moves(record)) === 'within a step' ? 1n : 2n;
-    const linear = turns * l2squared * effect.l2squared;
-    const loose = way.slack * way.slack * numbers * effect.l1;
+    const linear = turns * l2squared * sensitivity.l2squared;
+    const loose = strategy.slack * strategy.slack * numbers * sensitivity.l1;
     return {
-      l1: effect.l1 * (l1 + way.slack * numbers),
+      l1: sensitivity.l1 * (l1 + strategy.slack * numbers),
       l2squared: loose === 0n ? linear : (rootUp(linear) + rootUp(loose)) ** 2n,
     };
   };
-  return new Map([...counted].map(([name, effect]) => [name, through(effect, name)]));
+  return new Map([...counted].map(([name, sensitivity]) => [name, through(sensitivity, name)]));
 }
 /** Step of a replaced record: unchanged, or possibly another one. */
-export type Moves = 'within a step' | 'between steps';
+export type StepChange = 'within a step' | 'between steps';
 /** The same for all records, or by their class. */
-export type MovesOf = Moves | ((record: RecordClass) => Moves);
+export type StepChangeOf = StepChange | ((record: RecordClass) => StepChange);
 
-function firstColumn(way: Way): { readonly l1: bigint; readonly l2squared: bigint; readonly numbers: bigint } {
-  const encode = way.encoder();
+function firstColumn(strategy: ContinualStrategy): { readonly l1: bigint; readonly l2squared: bigint; readonly numbers: bigint } {
+  const encode = strategy.encoder();
   let [l1, l2squared, numbers] = [0n, 0n, 0n];
-  for (let t = 1; t <= way.horizon; t++)
+  for (let t = 1; t <= strategy.horizon; t++)
     for (const number of encode(t === 1 ? 1n : 0n)) {
-      const most = (number < 0n ? -number : number) + way.slack;
+      const most = (number < 0n ? -number : number) + strategy.slack;
       l1 += most;
       l2squared += most * most;
       numbers++;

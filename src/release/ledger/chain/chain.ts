@@ -1,5 +1,5 @@
 import { hash as hashOf } from 'node:crypto';
-import type { StoredProfile } from '../../../privacy/mechanism/profile.js';
+import type { StoredCost } from '../../../privacy/mechanism/profile.js';
 
 /**
  * The ledger is one chain of links over all populations. Each hash covers the body and the hash before it, so no link can be
@@ -33,7 +33,7 @@ export interface SpendLink extends AccountLink {
   readonly as?: string;
   readonly key: string;
   readonly label: string;
-  readonly profile: StoredProfile;
+  readonly profile: StoredCost;
   /** Absent when empty. */
   readonly relied?: readonly string[];
   /** Terms it was reserved under, if it may be resumed until it is answered. */
@@ -76,7 +76,7 @@ export const linkHash = (previous: string, body: string): string => sha256(`${pr
 export const answerHash = (entryHash: string, answer: string): string => sha256(`${entryHash}\n${answer}`);
 
 /** A link as both copies hold it. */
-export interface Stored {
+export interface StoredLink {
   readonly sequence: number;
   /** Offset of its line in the chain file. */
   readonly offset: number;
@@ -84,15 +84,15 @@ export interface Stored {
   readonly body: string;
 }
 /** Bytes of a link's line, memoized for the last link: the line that one reservation writes is compared by the next. */
-export function lineOf(link: Pick<Stored, 'hash' | 'body'>): Buffer {
+export function lineOf(link: Pick<StoredLink, 'hash' | 'body'>): Buffer {
   if (latest?.link === link) return latest.line;
   const line = Buffer.from(`${link.hash} ${link.body}\n`, 'utf8');
   latest = { link, line };
   return line;
 }
-let latest: { readonly link: Pick<Stored, 'hash' | 'body'>; readonly line: Buffer } | undefined;
+let latest: { readonly link: Pick<StoredLink, 'hash' | 'body'>; readonly line: Buffer } | undefined;
 
-export interface End {
+export interface ChainEnd {
   readonly sequence: number;
   /** The last link that is no answer. */
   readonly since: number;
@@ -100,8 +100,11 @@ export interface End {
   /** Offset of the next line. */
   readonly offset: number;
 }
-export const beginning: End = { sequence: 0, since: 0, hash: genesis, offset: 0 };
-export const endOf = ({ sequence, offset, hash, body }: Stored, { kind, since = 0 }: Pick<Link, 'kind' | 'since'>): End => ({
+export const beginning: ChainEnd = { sequence: 0, since: 0, hash: genesis, offset: 0 };
+export const endOf = (
+  { sequence, offset, hash, body }: StoredLink,
+  { kind, since = 0 }: Pick<Link, 'kind' | 'since'>,
+): ChainEnd => ({
   sequence,
   since: kind === 'answer' ? since : sequence,
   hash,
@@ -110,7 +113,7 @@ export const endOf = ({ sequence, offset, hash, body }: Stored, { kind, since = 
 });
 
 /** A link or line does not fit the chain; `at` is the first link that does not. */
-export class Broken extends Error {
+export class BrokenChain extends Error {
   readonly at: number | undefined;
   constructor(reason: string, at?: number) {
     super(reason);
@@ -119,12 +122,12 @@ export class Broken extends Error {
 }
 
 /** The link in a line that is to follow `end`. */
-export function linkAfter(end: End, { hash, body }: Pick<Stored, 'hash' | 'body'>): { link: Link; stored: Stored } {
+export function linkAfter(end: ChainEnd, { hash, body }: Pick<StoredLink, 'hash' | 'body'>): { link: Link; stored: StoredLink } {
   const sequence = end.sequence + 1;
-  if (linkHash(end.hash, body) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`, sequence);
+  if (linkHash(end.hash, body) !== hash) throw new BrokenChain(`entry ${sequence} does not fit the chain`, sequence);
   const link = JSON.parse(body) as Link;
-  if (link.sequence !== sequence) throw new Broken(`entry ${sequence} is numbered ${link.sequence}`, sequence);
+  if (link.sequence !== sequence) throw new BrokenChain(`entry ${sequence} is numbered ${link.sequence}`, sequence);
   if (link.root !== undefined && link.since !== end.since)
-    throw new Broken(`entry ${sequence} does not know what was before it`, sequence);
+    throw new BrokenChain(`entry ${sequence} does not know what was before it`, sequence);
   return { link, stored: { sequence, offset: end.offset, hash, body } };
 }

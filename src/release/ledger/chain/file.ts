@@ -15,24 +15,24 @@ import { dirname } from 'node:path';
 import { remove } from '../../../base/files/draft.js';
 import { syncFolder } from '../../../base/files/folder.js';
 import { makeLedgerFile } from '../ledger-file.js';
-import { Broken, beginning, type End, lineOf, type Stored } from './chain.js';
-import { type Ending, type Links, linksFrom } from './lines.js';
+import { BrokenChain, beginning, type ChainEnd, lineOf, type StoredLink } from './chain.js';
+import { type ChainEnding, type LinkWalk, linksFrom } from './lines.js';
 
 /**
  * The chain as text, one line `HASH BODY` per link, written into preallocated zeros: a full disk is noticed before anything
  * is spent, and a sync moves no other block. At least one zero follows the last line, so that a truncated file is recognised.
  */
-export interface ChainFile {
+export interface LedgerChainFile {
   readonly path: string;
   readonly identity: () => { readonly dev: number; readonly ino: number };
   /** Tests that exactly this line is at its offset; `last` when nothing follows, for which one byte is read. */
-  readonly holds: (link: Stored) => 'last' | 'followed' | false;
+  readonly holds: (link: StoredLink) => 'last' | 'followed' | false;
   /** True if the file has no line. */
   readonly blank: () => boolean;
   /** The links after `end`, and how the file ends. */
-  readonly linksFrom: (end: End) => Links;
+  readonly linksFrom: (end: ChainEnd) => LinkWalk;
   /** Allocates this number of bytes, durably. */
-  readonly room: (bytes: number) => void;
+  readonly allocate: (bytes: number) => void;
   readonly read: (offset: number, length: number) => Buffer;
   readonly write: (offset: number, bytes: Buffer) => void;
   readonly sync: () => void;
@@ -42,7 +42,7 @@ export interface ChainFile {
 }
 
 const block = 1 << 20;
-const firstRoom = 1 << 16;
+const firstAllocation = 1 << 16;
 
 export const chainPath = (place: string): string => `${place}.chain`;
 
@@ -52,7 +52,7 @@ export const chainPath = (place: string): string => `${place}.chain`;
  */
 export function hasChainFile(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found && !found.isFile()) throw new Broken('the chain file is not a regular file');
+  if (found && !found.isFile()) throw new BrokenChain('the chain file is not a regular file');
   return found !== undefined;
 }
 
@@ -87,7 +87,7 @@ export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
         writeAll(fd, line, size);
         size += line.length;
       }
-      writeAll(fd, Buffer.alloc(firstRoom), size);
+      writeAll(fd, Buffer.alloc(firstAllocation), size);
       fsyncSync(fd);
     } finally {
       closeSync(fd);
@@ -100,7 +100,7 @@ export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
   syncFolder(dirname(path));
 }
 
-export function openChainFile(path: string): ChainFile {
+export function openChainFile(path: string): LedgerChainFile {
   const fd = openSync(path, 'r+');
   let known = 0;
   let dirty = false;
@@ -122,12 +122,12 @@ export function openChainFile(path: string): ChainFile {
     },
     blank: () => read(fd, 0, 1)[0] === 0,
     linksFrom: (end) => linksFrom((offset, length) => read(fd, offset, length), end),
-    room: (bytes) => {
+    allocate: (bytes) => {
       if (bytes <= known) return;
       known = fstatSync(fd).size;
       const has = known;
       if (bytes <= has) return;
-      const wanted = Math.max(bytes + firstRoom, has + Math.min(has, block));
+      const wanted = Math.max(bytes + firstAllocation, has + Math.min(has, block));
       writeAll(fd, Buffer.alloc(wanted - has), has);
       fsyncSync(fd);
       known = wanted;
@@ -146,10 +146,10 @@ export function openChainFile(path: string): ChainFile {
 }
 
 /** The longest sound beginning of a chain file. */
-export function readChain(path: string): { readonly links: readonly Stored[]; readonly ending: Ending } {
+export function readChain(path: string): { readonly links: readonly StoredLink[]; readonly ending: ChainEnding } {
   const file = openChainFile(path);
   try {
-    const links: Stored[] = [];
+    const links: StoredLink[] = [];
     const walk = file.linksFrom(beginning);
     for (;;) {
       const step = walk.next();
@@ -162,7 +162,11 @@ export function readChain(path: string): { readonly links: readonly Stored[]; re
 }
 
 /** Largest number of links that a chain file claims, sound or not, and whether the zeros after its last line are present. */
-export function claimsOf(path: string): { readonly highest: number; readonly unfinished: boolean; readonly endSeen: boolean } {
+export function claimedLength(path: string): {
+  readonly highest: number;
+  readonly unfinished: boolean;
+  readonly endSeen: boolean;
+} {
   const bytes = readFileSync(path);
   const last = bytes.findLastIndex((byte) => byte !== 0);
   let highest = 0;

@@ -1,10 +1,10 @@
-import { Broken, type End, endOf, type Link, linkAfter, type Stored } from './chain.js';
+import { BrokenChain, type ChainEnd, endOf, type Link, linkAfter, type StoredLink } from './chain.js';
 
 /** Reads at an offset; fewer bytes where the file ends. */
-export type Read = (offset: number, length: number) => Buffer;
-export type Links = Generator<{ readonly link: Link; readonly stored: Stored }, Ending>;
+export type ReadBytes = (offset: number, length: number) => Buffer;
+export type LinkWalk = Generator<{ readonly link: Link; readonly stored: StoredLink }, ChainEnding>;
 
-export interface Ending {
+export interface ChainEnding {
   /** `torn`: lines that were never synced. `cut`: the file ends without the zero that follows a last line. */
   readonly kind: 'clean' | 'torn' | 'cut' | 'damaged';
   /** Bytes up to the last one that is not zero. */
@@ -26,7 +26,7 @@ function parseLine(line: Buffer): { hash: string; body: string } | undefined {
 }
 
 /** The links that follow `from`, and how the file ends. */
-export function* linksFrom(read: Read, from: End): Links {
+export function* linksFrom(read: ReadBytes, from: ChainEnd): LinkWalk {
   let end = from;
   let held: Buffer = Buffer.alloc(0);
   for (;;) {
@@ -54,7 +54,7 @@ export function* linksFrom(read: Read, from: End): Links {
 }
 
 /** The answer of a line that lost only its last byte may have been given out: the line counts as complete. */
-function allButItsEnd(line: Buffer, end: End): { link: Link; stored: Stored } | undefined {
+function allButItsEnd(line: Buffer, end: ChainEnd): { link: Link; stored: StoredLink } | undefined {
   const zero = line.indexOf(0);
   for (const length of [zero, zero - 1]) {
     const found = length > 65 ? linkIn(line.subarray(0, length), end) : '';
@@ -64,13 +64,13 @@ function allButItsEnd(line: Buffer, end: End): { link: Link; stored: Stored } | 
 }
 
 /** The link, or what is wrong with the line. */
-function linkIn(line: Buffer, end: End): { link: Link; stored: Stored } | string {
+function linkIn(line: Buffer, end: ChainEnd): { link: Link; stored: StoredLink } | string {
   const parsed = parseLine(line);
   if (!parsed) return `the line of entry ${end.sequence + 1} is no line of a chain`;
   try {
     return linkAfter(end, parsed);
   } catch (error) {
-    return error instanceof Broken ? error.message : `entry ${end.sequence + 1} is no link`;
+    return error instanceof BrokenChain ? error.message : `entry ${end.sequence + 1} is no link`;
   }
 }
 
@@ -88,7 +88,7 @@ export function sectorsOf(offset: number, length: number): (readonly [start: num
   return parts;
 }
 
-function endingAt(read: Read, end: End): Ending {
+function endingAt(read: ReadBytes, end: ChainEnd): ChainEnding {
   const parts: Buffer[] = [];
   let length = 0;
   for (let at = end.offset; ; ) {
@@ -107,7 +107,7 @@ function endingAt(read: Read, end: End): Ending {
  * True if this may be a tail that was not synced before a crash: answers, then at most one other line, each sector written or unchanged.
  * A line that refers to a durable one after `end` shows that something else was lost.
  */
-function isUnfinished(tail: Buffer, end: End): boolean {
+function isUnfinished(tail: Buffer, end: ChainEnd): boolean {
   const grown = sectorsOf(end.offset, tail.length).every(([start, stop]) => {
     const part = tail.subarray(start, stop);
     const written = part.indexOf(0);

@@ -5,7 +5,7 @@ import { Fault } from '../../../base/errors.js';
 export interface Witness {
   /** The latest head that was reported to it, or none. */
   readonly head: () => { readonly sequence: number; readonly hash: string } | undefined;
-  readonly tell: (sequence: number, hash: string) => void;
+  readonly put: (sequence: number, hash: string) => void;
 }
 
 const deadline = 10_000;
@@ -14,7 +14,7 @@ const deadline = 10_000;
 export function commandWitness(command: string): Witness {
   const [program, ...words] = command.split(/\s+/).filter(Boolean);
   const run = (...more: string[]): string => {
-    const said = program
+    const output = program
       ? spawnSync(program, [...words, ...more], {
           encoding: 'utf8',
           timeout: deadline,
@@ -22,22 +22,22 @@ export function commandWitness(command: string): Witness {
           stdio: ['ignore', 'pipe', 'ignore'],
         })
       : undefined;
-    if (said?.status !== 0) throw unheard(more[0]!);
-    return said.stdout.trim();
+    if (output?.status !== 0) throw witnessFault(more[0]!);
+    return output.stdout.trim();
   };
   return {
     head: () => {
-      const said = run('get');
-      if (said === '') return undefined;
-      const parts = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(said);
-      if (!parts) throw unheard('get');
+      const output = run('get');
+      if (output === '') return undefined;
+      const parts = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(output);
+      if (!parts) throw witnessFault('get');
       return { sequence: Number(parts[1]), hash: parts[2]! };
     },
-    tell: (sequence, hash) => void run('put', String(sequence), hash),
+    put: (sequence, hash) => void run('put', String(sequence), hash),
   };
 }
 
-const unheard = (word: string): Fault =>
+const witnessFault = (word: string): Fault =>
   new Fault(
     'DISK_FAILED',
     `The witness of the ledger did not answer to "${word}".`,

@@ -1,8 +1,8 @@
-import { Broken, type End, type Link, linkHash, type SpendLink, type Stored, sha256 } from '../chain/chain.js';
-import { book, emptyText, paidBy, spentFromText, spentToText } from './total.js';
+import { BrokenChain, type ChainEnd, type Link, linkHash, type SpendLink, type StoredLink, sha256 } from '../chain/chain.js';
+import { addToTotal, costFromStored, emptyText, spentFromText, spentToText } from './total.js';
 
 /** A resumable entry that has no answer yet; `request` is a hash of its key, cost, terms and boot. */
-export type Pending = readonly [sequence: number, request: string];
+export type PendingEntry = readonly [sequence: number, request: string];
 /** Older ones are not resumed any more: the list is written with every reservation. */
 const pendingKept = 64;
 
@@ -15,7 +15,7 @@ export interface AccountState {
   readonly entries: number;
   /** True if entries that paid from it may be lost: nothing is reserved until its terms are amended. */
   readonly closed: boolean;
-  readonly pending: readonly Pending[];
+  readonly pending: readonly PendingEntry[];
   /** Hash of every analyst's total. */
   readonly shares: ReadonlyMap<string, string>;
 }
@@ -43,33 +43,37 @@ export interface Books {
   readonly account: (population: string) => AccountState | undefined;
   /** Text of one analyst's total. */
   readonly share: (population: string, analyst: string) => string;
-  readonly keep: (change: Change) => void;
+  readonly keep: (change: AccountChange) => void;
 }
 /** Changes that a link makes to the accounts. */
-export interface Change {
+export interface AccountChange {
   readonly accounts: ReadonlyMap<string, AccountState>;
   readonly share?: { readonly population: string; readonly analyst: string; readonly totals: string };
   readonly incomplete?: boolean;
 }
 
 /** One hash over all accounts: an account that is missing, stale or extra changes it. */
-export const rootOf = (incomplete: boolean, states: ReadonlyMap<string, string>): string =>
+export const accountsRoot = (incomplete: boolean, states: ReadonlyMap<string, string>): string =>
   sha256(JSON.stringify([incomplete, [...states].sort(byName)]));
 
-function rootAfter(books: Books, change: Change): string {
+function rootAfter(books: Books, change: AccountChange): string {
   const states = new Map(books.states());
   for (const [population, state] of change.accounts) states.set(population, stateHash(state));
-  return rootOf(change.incomplete ?? books.incomplete(), states);
+  return accountsRoot(change.incomplete ?? books.incomplete(), states);
 }
 
-export const requestOf = (key: string, profile: SpendLink['profile'], digest: string, boot: string | undefined): string =>
-  sha256(JSON.stringify([key, profile, digest, boot ?? null]));
+export const resumeKey = (key: string, cost: SpendLink['profile'], digest: string, boot: string | undefined): string =>
+  sha256(JSON.stringify([key, cost, digest, boot ?? null]));
 
 /** A link without its number and pins. */
-export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root' | 'since'> : never) : never;
+export type LinkDraft = Link extends infer L
+  ? L extends Link
+    ? Omit<L, 'sequence' | 'after' | 'root' | 'since'>
+    : never
+  : never;
 
 /** Changes made by link number `sequence`. Deterministic, so that walking the chain again gives identical accounts. */
-export function changeBy(books: Books, link: Draft, sequence: number): Change {
+export function changeBy(books: Books, link: LinkDraft, sequence: number): AccountChange {
   if (link.kind === 'upgrade') return { accounts: new Map() };
   if (link.kind === 'recover') {
     for (const population of link.closes) known(books, population, sequence);
@@ -81,7 +85,7 @@ export function changeBy(books: Books, link: Draft, sequence: number): Change {
     return { accounts: new Map(accounts), incomplete: books.incomplete() || link.incomplete };
   }
   if (link.kind === 'open') {
-    if (books.account(link.population)) throw new Broken(`entry ${sequence} opens an account twice`, sequence);
+    if (books.account(link.population)) throw new BrokenChain(`entry ${sequence} opens an account twice`, sequence);
     const { digest, summary } = link;
     const fresh = { digest, summary, totals: emptyText, entries: 0, closed: false, pending: [], shares: new Map() };
     return { accounts: new Map([[link.population, fresh]]) };
@@ -93,13 +97,13 @@ export function changeBy(books: Books, link: Draft, sequence: number): Change {
     const pending = account.pending.filter(([of]) => of !== link.of);
     return only(pending.length === account.pending.length ? account : { ...account, pending });
   }
-  const { population, analyst, profile, key, resumable, boot } = link;
-  const totals = spentToText(book(spentFromText(account.totals), paidBy(profile)));
-  const share = spentToText(book(spentFromText(books.share(population, analyst)), paidBy(profile)));
-  const pending: readonly Pending[] =
+  const { population, analyst, profile: cost, key, resumable, boot } = link;
+  const totals = spentToText(addToTotal(spentFromText(account.totals), costFromStored(cost)));
+  const share = spentToText(addToTotal(spentFromText(books.share(population, analyst)), costFromStored(cost)));
+  const pending: readonly PendingEntry[] =
     resumable === undefined
       ? account.pending
-      : [...account.pending, [sequence, requestOf(key, profile, resumable, boot)] as const].slice(-pendingKept);
+      : [...account.pending, [sequence, resumeKey(key, cost, resumable, boot)] as const].slice(-pendingKept);
   const shares = new Map(account.shares).set(analyst, sha256(share));
   return {
     ...only({ ...account, totals, entries: account.entries + 1, pending, shares }),
@@ -109,12 +113,12 @@ export function changeBy(books: Books, link: Draft, sequence: number): Change {
 
 function known(books: Books, population: string, sequence: number): AccountState {
   const account = books.account(population);
-  if (!account) throw new Broken(`entry ${sequence} belongs to an account that was never opened`, sequence);
+  if (!account) throw new BrokenChain(`entry ${sequence} belongs to an account that was never opened`, sequence);
   return account;
 }
 
 /** The link that this draft becomes after `end`; `books` is the state after it. */
-export function linkFrom(books: Books, end: End, draft: Draft): { readonly link: Link; readonly stored: Stored } {
+export function linkFrom(books: Books, end: ChainEnd, draft: LinkDraft): { readonly link: Link; readonly stored: StoredLink } {
   const sequence = end.sequence + 1;
   const change = changeBy(books, draft, sequence);
   const after = 'population' in draft && { after: stateHash(change.accounts.get(draft.population)!) };
@@ -131,10 +135,10 @@ export function follow(books: Books, link: Link): void {
   if ('after' in link) {
     const state = change.accounts.get(link.population)!;
     if (link.after !== (root === undefined ? formerStateHash(state) : stateHash(state)))
-      throw new Broken(`the totals after entry ${sequence} are wrong`, sequence);
+      throw new BrokenChain(`the totals after entry ${sequence} are wrong`, sequence);
   }
   if (root !== undefined && root !== rootAfter(books, change))
-    throw new Broken(`the accounts after entry ${sequence} are wrong`, sequence);
+    throw new BrokenChain(`the accounts after entry ${sequence} are wrong`, sequence);
   books.keep(change);
 }
 

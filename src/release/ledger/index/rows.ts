@@ -1,32 +1,32 @@
-import type { Row } from './row.js';
+import type { IndexRow } from './row.js';
 
 /** Queries of an index on its tables, and its writes; each database has its own SQL for them. */
-export interface Rows {
+export interface IndexQueries {
   /** Of links: sequence, offset, hash, body. */
-  readonly last: () => Row | undefined;
-  readonly link: (sequence: number) => Row | undefined;
-  readonly linksAfter: (sequence: number) => readonly Row[];
+  readonly last: () => IndexRow | undefined;
+  readonly link: (sequence: number) => IndexRow | undefined;
+  readonly linksAfter: (sequence: number) => readonly IndexRow[];
   /** Bodies only. */
-  readonly bodiesAfter: (sequence: number) => readonly Row[];
+  readonly bodiesAfter: (sequence: number) => readonly IndexRow[];
   /** Population, state. */
-  readonly accounts: () => readonly Row[];
+  readonly accounts: () => readonly IndexRow[];
   /** 1 if entries may be missing, else 0. */
-  readonly mark: () => Row | undefined;
+  readonly mark: () => IndexRow | undefined;
   /** Digest, summary, totals, entries, closed, pending. */
-  readonly account: (population: string) => Row | undefined;
+  readonly account: (population: string) => IndexRow | undefined;
   /** Analyst, pin. */
-  readonly shares: (population: string) => readonly Row[];
-  readonly share: (population: string, analyst: string) => Row | undefined;
+  readonly shares: (population: string) => readonly IndexRow[];
+  readonly share: (population: string, analyst: string) => IndexRow | undefined;
   /** The text recorded for an entry, the hash of the entry, the body of the link that answered it. */
-  readonly answer: (of: number) => Row | undefined;
+  readonly answer: (of: number) => IndexRow | undefined;
   /** The newest entry of this key that has a text: the link, the text, the body of the link that answered it. */
-  readonly replay: (key: string, population: string) => Row | undefined;
+  readonly replay: (key: string, population: string) => IndexRow | undefined;
   /** Of entries: hash, hash before, newline and body as one text; sequence; offset; 0, 1 or 2 for no answer, one whose text is lost, one. */
-  readonly spends: (population: string) => readonly Row[];
+  readonly spends: (population: string) => readonly IndexRow[];
   /** The first ones after a sequence number, the last ones before one, and those with keys in a range. */
-  readonly spendsAfter: (population: string, after: number, most: number) => readonly Row[];
-  readonly spendsBefore: (population: string, before: number, most: number) => readonly Row[];
-  readonly spendsKeyed: (population: string, from: string, before: string) => readonly Row[];
+  readonly spendsAfter: (population: string, after: number, most: number) => readonly IndexRow[];
+  readonly spendsBefore: (population: string, before: number, most: number) => readonly IndexRow[];
+  readonly spendsKeyed: (population: string, from: string, before: string) => readonly IndexRow[];
   readonly keepLink: (
     sequence: number,
     offset: number,

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createSchema, formatOf } from './schema.js';
-import { type Connection, connect, transaction } from './sqlite.js';
+import { connect, type SqliteConnection, transaction } from './sqlite.js';
 
 it('a ledger that another process creates during the format check is not taken for a foreign database', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-schema-'));
-  const [first, other] = [0, 1].map(() => connect(join(folder, 'ledger.db'))) as [Connection, Connection];
+  const [first, other] = [0, 1].map(() => connect(join(folder, 'ledger.db'))) as [SqliteConnection, SqliteConnection];
   try {
     let created = false;
-    const interrupted: Connection = {
+    const interrupted: SqliteConnection = {
       ...first,
       query: (sql) => {
         if (sql.includes('user_version') && !created) {

@@ -1,7 +1,7 @@
 import { Fault } from '../../../base/errors.js';
 import { corrupt } from '../faults.js';
-import { integer, text } from './row.js';
-import { type Connection, transaction } from './sqlite.js';
+import { decodeInteger, decodeText } from './row.js';
+import { type SqliteConnection, transaction } from './sqlite.js';
 
 /** "FUGU": marks the file as ours. */
 const applicationId = 0x46554755;
@@ -20,7 +20,7 @@ const statements: Readonly<Record<string, string>> = {
   mark: 'CREATE TABLE mark (incomplete INTEGER NOT NULL) STRICT',
 };
 
-export function createSchema(db: Connection): void {
+export function createSchema(db: SqliteConnection): void {
   // Tables before the indexes on them.
   const made = Object.values(statements).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
   for (const statement of made) db.exec(statement.replace(/^CREATE (TABLE|INDEX) /, 'CREATE $1 book.'));
@@ -30,12 +30,14 @@ export function createSchema(db: Connection): void {
 }
 
 /** Nothing but our tables and indexes: a trigger or a view could change what is written. */
-export function checkSchema(db: Connection, place: string): void {
+export function checkSchema(db: SqliteConnection, place: string): void {
   const rows = db
     .query('SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(sql AS BLOB) FROM book.sqlite_master ORDER BY CAST(name AS BLOB)')
     .all();
   // SQLite adds an index without a statement for a primary key that it cannot store otherwise.
-  const found = rows.map(([type, name, sql]) => [text(type), text(name), sql === null ? null : text(sql)] as const);
+  const found = rows.map(
+    ([type, name, sql]) => [decodeText(type), decodeText(name), sql === null ? null : decodeText(sql)] as const,
+  );
   const expected = Object.entries(statements).map(([name, sql]) => [
     sql.startsWith('CREATE INDEX') ? 'index' : 'table',
     name,
@@ -48,11 +50,11 @@ export function checkSchema(db: Connection, place: string): void {
 export type Format = 'none' | 'former' | 'present';
 
 /** Format of the file, read from one snapshot; a fault where it is not a ledger of ours. */
-export const formatOf = (db: Connection, place: string): Format =>
+export const formatOf = (db: SqliteConnection, place: string): Format =>
   db.inTransaction() ? formatInSnapshot(db, place) : transaction(db, 'DEFERRED', () => formatInSnapshot(db, place));
 
-function formatInSnapshot(db: Connection, place: string): Format {
-  const number = (sql: string) => integer(db.query(sql).get()?.[0]);
+function formatInSnapshot(db: SqliteConnection, place: string): Format {
+  const number = (sql: string) => decodeInteger(db.query(sql).get()?.[0]);
   const id = number('PRAGMA book.application_id');
   const found = number('PRAGMA book.user_version');
   if (id === applicationId && found === version) return 'present';
@@ -67,11 +69,11 @@ function formatInSnapshot(db: Connection, place: string): Format {
 }
 
 /** Changes whenever another connection has committed: until then everything is as this connection left it. */
-export const dataVersion = (db: Connection): (() => number) => {
-  const asked = db.query('PRAGMA book.data_version');
-  return () => integer(asked.get()?.[0]);
+export const dataVersion = (db: SqliteConnection): (() => number) => {
+  const query = db.query('PRAGMA book.data_version');
+  return () => decodeInteger(query.get()?.[0]);
 };
-export const schemaVersion = (db: Connection): (() => number) => {
-  const asked = db.query('PRAGMA book.schema_version');
-  return () => integer(asked.get()?.[0]);
+export const schemaVersion = (db: SqliteConnection): (() => number) => {
+  const query = db.query('PRAGMA book.schema_version');
+  return () => decodeInteger(query.get()?.[0]);
 };

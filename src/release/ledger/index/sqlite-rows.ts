@@ -1,7 +1,7 @@
-import type { Row } from './row.js';
-import type { Rows } from './rows.js';
-import type { Connection } from './sqlite.js';
-import { type Index, indexOf } from './tables.js';
+import type { IndexRow } from './row.js';
+import type { IndexQueries } from './rows.js';
+import type { SqliteConnection } from './sqlite.js';
+import { indexOf, type LedgerIndex } from './tables.js';
 
 const blob = (columns: string): string => columns.replaceAll(/(\w+\.)?~(\w+)/g, 'CAST($1$2 AS BLOB)');
 /** Text of a row, hashed as stored. */
@@ -11,17 +11,17 @@ const spendsOf = (which: string): string =>
    LEFT JOIN book.link p ON p.sequence = l.sequence - 1 LEFT JOIN book.answer a ON a.of = l.sequence`;
 const number = (column: string): string => `CAST(${column} AS INTEGER)`;
 
-export const indexOn = (db: Connection): Index => indexOf(rowsOn(db));
+export const indexOn = (db: SqliteConnection): LedgerIndex => indexOf(rowsOn(db));
 
-function rowsOn(db: Connection): Rows {
+function rowsOn(db: SqliteConnection): IndexQueries {
   type Values = (string | number | null)[];
   const get = (sql: string) => {
     const query = db.query(sql);
-    return (...values: Values): Row | undefined => query.get(...values);
+    return (...values: Values): IndexRow | undefined => query.get(...values);
   };
   const all = (sql: string) => {
     const query = db.query(sql);
-    return (...values: Values): readonly Row[] => query.all(...values);
+    return (...values: Values): readonly IndexRow[] => query.all(...values);
   };
   const columns = blob(`${number('l.sequence')}, ${number('l."offset"')}, l.~hash, l.~body`);
   return {

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
-import { asFault, sqliteCode } from '../faults.js';
-import type { Row } from './row.js';
+import { ledgerFault, sqliteCode } from '../faults.js';
+import type { IndexRow } from './row.js';
 
 /** Time that a process waits for the lock before it gives up with nothing reserved. */
-const patience = 30_000;
+const lockTimeout = 30_000;
 
 type Value = string | number | null;
 /** Text is read as bytes: the driver aborts the process on text that is not UTF-8. */
-export interface Query {
-  readonly get: (...values: Value[]) => Row | undefined;
-  readonly all: (...values: Value[]) => readonly Row[];
-  readonly iterate: (...values: Value[]) => Iterable<Row>;
+export interface SqliteQuery {
+  readonly get: (...values: Value[]) => IndexRow | undefined;
+  readonly all: (...values: Value[]) => readonly IndexRow[];
+  readonly iterate: (...values: Value[]) => Iterable<IndexRow>;
 }
-export interface Connection {
+export interface SqliteConnection {
   readonly exec: (sql: string) => void;
-  readonly query: (sql: string) => Query;
+  readonly query: (sql: string) => SqliteQuery;
   readonly command: (sql: string) => (...values: Value[]) => void;
   readonly inTransaction: () => boolean;
   readonly writeAhead: boolean;
@@ -26,14 +26,14 @@ export interface Connection {
  * The file is attached to an in-memory connection.
  * The driver keeps a connection open until all its statements are garbage-collected; detaching closes the files at once.
  */
-export function connect(place: string): Connection {
+export function connect(place: string): SqliteConnection {
   const db = new Database(':memory:');
-  const query = (sql: string): Query => {
+  const query = (sql: string): SqliteQuery => {
     const statement = db.prepare(sql).raw();
     return {
-      get: (...values) => statement.get(...values) as Row | undefined,
-      all: (...values) => statement.all(...values) as Row[],
-      iterate: (...values) => statement.iterate(...values) as Iterable<Row>,
+      get: (...values) => statement.get(...values) as IndexRow | undefined,
+      all: (...values) => statement.all(...values) as IndexRow[],
+      iterate: (...values) => statement.iterate(...values) as Iterable<IndexRow>,
     };
   };
   let open = true;
@@ -74,20 +74,20 @@ export function connect(place: string): Connection {
 
 /** Runs `work` (synchronous, hence never interleaved within a process), waiting without blocking while another process has the lock. */
 export async function inTurn<T>(place: string, work: () => T): Promise<T> {
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + lockTimeout;
   for (let attempt = 0; ; attempt++) {
     try {
       return work();
     } catch (error) {
       const code = sqliteCode(error);
-      if ((code !== 5 && code !== 6) || performance.now() > deadline) throw asFault(error, place);
+      if ((code !== 5 && code !== 6) || performance.now() > deadline) throw ledgerFault(error, place);
       await sleep(1 + ((attempt * 7 + process.pid) % 11));
     }
   }
 }
 
 /** One transaction; anything thrown inside leaves no trace in the index. */
-export function transaction<T>(db: Connection, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
+export function transaction<T>(db: SqliteConnection, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
   db.exec(`BEGIN ${kind}`);
   try {
     const result = work();

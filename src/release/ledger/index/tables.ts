@@ -1,30 +1,30 @@
-import { answerHash, Broken, type Link, type Stored, sha256 } from '../chain/chain.js';
-import type { Page } from '../ledger.js';
-import type { AccountState, Books, Change, Pending } from './accounts.js';
-import { changeBy, rootOf, stateHash } from './accounts.js';
-import { integer, type Row, text } from './row.js';
-import type { Rows } from './rows.js';
+import { answerHash, BrokenChain, type Link, type StoredLink, sha256 } from '../chain/chain.js';
+import type { EntryRange } from '../ledger.js';
+import type { AccountChange, AccountState, Books, PendingEntry } from './accounts.js';
+import { accountsRoot, changeBy, stateHash } from './accounts.js';
+import { decodeInteger, decodeText, type IndexRow } from './row.js';
+import type { IndexQueries } from './rows.js';
 import { emptyText } from './total.js';
 
 /**
  * The index: every link with its offset in the chain file, and the accounts as of one of the newest links. It is not trusted:
  * the accounts must have the root that the last link pins, and that link must be in the chain file, byte for byte.
  */
-export interface Index {
-  readonly last: () => Stored | undefined;
-  readonly link: (sequence: number) => Stored | undefined;
-  readonly linksAfter: (sequence: number) => readonly Stored[];
+export interface LedgerIndex {
+  readonly last: () => StoredLink | undefined;
+  readonly link: (sequence: number) => StoredLink | undefined;
+  readonly linksAfter: (sequence: number) => readonly StoredLink[];
   /** The accounts as `last` pins them. */
   readonly books: (last: Link | undefined) => IndexBooks;
-  readonly keepLink: (link: Link, stored: Stored, answer?: string) => void;
+  readonly keepLink: (link: Link, stored: StoredLink, answer?: string) => void;
   /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
   readonly answer: (of: number) => string | null | undefined;
-  readonly replay: (key: string, population: string) => { readonly of: Stored; readonly answer: string } | undefined;
+  readonly replay: (key: string, population: string) => { readonly of: StoredLink; readonly answer: string } | undefined;
   /** Its entries, each checked against the link before it. */
-  readonly spends: (population: string) => readonly Spend[];
+  readonly spends: (population: string) => readonly IndexedSpend[];
   /** A page of them. */
-  readonly page: (population: string, page: Page) => readonly Spend[];
-  readonly keyed: (population: string, prefix: string) => readonly Spend[];
+  readonly page: (population: string, page: EntryRange) => readonly IndexedSpend[];
+  readonly keyed: (population: string, prefix: string) => readonly IndexedSpend[];
 }
 export interface IndexBooks extends Books {
   /**
@@ -47,63 +47,63 @@ export interface IndexBooks extends Books {
  * writing them each time would cost more than applying some links now and then.
  */
 export const rowsBehind = 32;
-type Share = NonNullable<Change['share']>;
-interface Spend {
-  readonly stored: Stored;
+type Share = NonNullable<AccountChange['share']>;
+interface IndexedSpend {
+  readonly stored: StoredLink;
   readonly answered: 'no' | 'kept' | 'lost';
 }
 
-const stored = ([sequence, offset, hash, body]: Row): Stored => ({
-  sequence: integer(sequence),
-  offset: integer(offset),
-  hash: text(hash),
-  body: text(body),
+const stored = ([sequence, offset, hash, body]: IndexRow): StoredLink => ({
+  sequence: decodeInteger(sequence),
+  offset: decodeInteger(offset),
+  hash: decodeText(hash),
+  body: decodeText(body),
 });
 /** Every kind of damage ends in `BrokenChain`. */
-const json = (value: Row[number] | undefined): unknown => {
+const json = (value: IndexRow[number] | undefined): unknown => {
   try {
-    return JSON.parse(text(value));
+    return JSON.parse(decodeText(value));
   } catch {
-    throw new Broken('something in it cannot be read');
+    throw new BrokenChain('something in it cannot be read');
   }
 };
-export const linkIn = ({ body }: Pick<Stored, 'body'>): Link => json(Buffer.from(body)) as Link;
+export const linkIn = ({ body }: Pick<StoredLink, 'body'>): Link => json(Buffer.from(body)) as Link;
 
-export function indexOf(asked: Rows): Index {
+export function indexOf(queries: IndexQueries): LedgerIndex {
   const accountRow = (population: string): AccountState | undefined => {
-    const row = asked.account(population);
+    const row = queries.account(population);
     if (!row) return undefined;
     const [digest, summary, totals, entries, closed, pending] = row;
     return {
-      digest: text(digest),
-      summary: text(summary),
-      totals: text(totals),
-      entries: integer(entries),
-      closed: integer(closed) === 1,
-      pending: json(pending) as Pending[],
-      shares: new Map(asked.shares(population).map(([analyst, pin]) => [text(analyst), text(pin)])),
+      digest: decodeText(digest),
+      summary: decodeText(summary),
+      totals: decodeText(totals),
+      entries: decodeInteger(entries),
+      closed: decodeInteger(closed) === 1,
+      pending: json(pending) as PendingEntry[],
+      shares: new Map(queries.shares(population).map(([analyst, pin]) => [decodeText(analyst), decodeText(pin)])),
     };
   };
 
   const keepAccount = (population: string, state: AccountState): void => {
     const { digest, summary, totals, entries, closed, pending } = state;
     const hash = stateHash(state);
-    asked.keepAccount(population, hash, digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending));
+    queries.keepAccount(population, hash, digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending));
   };
 
   /** Links after the newest one, among the last, that pins this root. */
   const linksSince = (root: string, last: Link | undefined): readonly Link[] => {
-    if (root === (last ? last.root : rootOf(false, new Map()))) return [];
-    const newest = last ? asked.bodiesAfter(last.sequence - rowsBehind).map(([body]) => json(body) as Link) : [];
+    if (root === (last ? last.root : accountsRoot(false, new Map()))) return [];
+    const newest = last ? queries.bodiesAfter(last.sequence - rowsBehind).map(([body]) => json(body) as Link) : [];
     const from = newest.findLastIndex((link) => link.root === root);
     if (from < 0) throw unpinned();
     return newest.slice(from + 1);
   };
 
   const books = (last: Link | undefined): IndexBooks => {
-    const states = new Map(asked.accounts().map(([population, state]) => [text(population), text(state)]));
-    let incomplete = integer(asked.mark()?.[0]) === 1;
-    const missed = linksSince(rootOf(incomplete, states), last);
+    const states = new Map(queries.accounts().map(([population, state]) => [decodeText(population), decodeText(state)]));
+    let incomplete = decodeInteger(queries.mark()?.[0]) === 1;
+    const unflushed = linksSince(accountsRoot(incomplete, states), last);
     const found = new Map<string, AccountState | undefined>();
     const totals = new Map<string, string>();
     const changed = { accounts: new Set<string>(), shares: new Map<string, Share>(), mark: false, links: 0, terms: false };
@@ -117,15 +117,15 @@ export function indexOf(asked: Rows): Index {
       if (found.has(population)) return found.get(population);
       const state = accountRow(population);
       const hash = state && stateHash(state);
-      if (hash !== states.get(population)) throw new Broken(`the account "${population}" is not as the last entry pins it`);
+      if (hash !== states.get(population)) throw new BrokenChain(`the account "${population}" is not as the last entry pins it`);
       found.set(population, state);
       return state;
     };
     const flush = (): void => {
       for (const population of changed.accounts) keepAccount(population, found.get(population)!);
       for (const share of changed.shares.values())
-        asked.keepShare(share.population, share.analyst, sha256(share.totals), share.totals);
-      if (changed.mark) asked.keepMark(incomplete ? 1 : 0);
+        queries.keepShare(share.population, share.analyst, sha256(share.totals), share.totals);
+      if (changed.mark) queries.keepMark(incomplete ? 1 : 0);
       changed.accounts.clear();
       changed.shares.clear();
       Object.assign(changed, { mark: false, links: 0, terms: false });
@@ -138,9 +138,9 @@ export function indexOf(asked: Rows): Index {
         const pin = account(population)?.shares.get(analyst);
         if (pin === undefined) return emptyText;
         const name = JSON.stringify([population, analyst]);
-        const known = totals.get(name) ?? text(asked.share(population, analyst)?.[0]);
+        const known = totals.get(name) ?? decodeText(queries.share(population, analyst)?.[0]);
         if (sha256(known) !== pin)
-          throw new Broken(`the total of an analyst of "${population}" is not as the last entry pins it`);
+          throw new BrokenChain(`the total of an analyst of "${population}" is not as the last entry pins it`);
         return known;
       },
       keep: (change) => {
@@ -167,7 +167,7 @@ export function indexOf(asked: Rows): Index {
         } catch {
           return false;
         }
-        return rootOf(incomplete, allStates()) === links.at(-1)?.root;
+        return accountsRoot(incomplete, allStates()) === links.at(-1)?.root;
       },
       behind: () => changed.links > 0,
       flush,
@@ -175,67 +175,67 @@ export function indexOf(asked: Rows): Index {
         if (crowded || changed.links >= rowsBehind || changed.terms || changed.mark) flush();
       },
     };
-    if (missed.length > 0 && !made.advance(missed)) throw unpinned();
+    if (unflushed.length > 0 && !made.advance(unflushed)) throw unpinned();
     return made;
   };
 
   return {
     last: () => {
-      const row = asked.last();
+      const row = queries.last();
       return row && stored(row);
     },
     link: (sequence) => {
-      const row = asked.link(sequence);
+      const row = queries.link(sequence);
       return row && stored(row);
     },
-    linksAfter: (sequence) => asked.linksAfter(sequence).map(stored),
+    linksAfter: (sequence) => queries.linksAfter(sequence).map(stored),
     books,
     keepLink: (link, { sequence, offset, hash, body }, answer) => {
       const key = link.kind === 'spend' ? link.key : null;
-      asked.keepLink(sequence, offset, 'population' in link ? link.population : null, key, hash, body);
-      if (link.kind === 'answer') asked.keepAnswer(link.of, sequence, answer ?? null);
+      queries.keepLink(sequence, offset, 'population' in link ? link.population : null, key, hash, body);
+      if (link.kind === 'answer') queries.keepAnswer(link.of, sequence, answer ?? null);
     },
     answer: (of) => {
-      const row = asked.answer(of);
-      return row && (row[0] === null ? null : bound(text(row[0]), of, text(row[1]), text(row[2])));
+      const row = queries.answer(of);
+      return row && (row[0] === null ? null : bound(decodeText(row[0]), of, decodeText(row[1]), decodeText(row[2])));
     },
     replay: (key, population) => {
-      const row = asked.replay(key, population);
+      const row = queries.replay(key, population);
       if (!row) return undefined;
       const of = stored(row);
-      return { of, answer: bound(text(row[4]), of.sequence, of.hash, text(row[5])) };
+      return { of, answer: bound(decodeText(row[4]), of.sequence, of.hash, decodeText(row[5])) };
     },
-    spends: (population) => inOrder(asked.spends(population)).map(spendIn),
+    spends: (population) => inOrder(queries.spends(population)).map(spendIn),
     page: (population, { most, ...from }) =>
       inOrder(
-        'after' in from ? asked.spendsAfter(population, from.after, most) : asked.spendsBefore(population, from.before, most),
+        'after' in from ? queries.spendsAfter(population, from.after, most) : queries.spendsBefore(population, from.before, most),
       ).map(spendIn),
-    keyed: (population, prefix) => inOrder(asked.spendsKeyed(population, prefix, `${prefix}\u{10ffff}`)).map(spendIn),
+    keyed: (population, prefix) => inOrder(queries.spendsKeyed(population, prefix, `${prefix}\u{10ffff}`)).map(spendIn),
   };
 }
 
-function spendIn([row, number, offset, answered]: Row): Spend {
-  const sequence = integer(number);
-  if (!(row instanceof Uint8Array)) throw new Broken(`entry ${sequence} cannot be read`);
-  const hash = text(row.subarray(0, 64));
+function spendIn([row, number, offset, answered]: IndexRow): IndexedSpend {
+  const sequence = decodeInteger(number);
+  if (!(row instanceof Uint8Array)) throw new BrokenChain(`entry ${sequence} cannot be read`);
+  const hash = decodeText(row.subarray(0, 64));
   // Previous hash, newline and body: the input of `linkHash`.
-  if (row[128] !== 0x0a || sha256(row.subarray(64)) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`);
-  const known = integer(answered);
+  if (row[128] !== 0x0a || sha256(row.subarray(64)) !== hash) throw new BrokenChain(`entry ${sequence} does not fit the chain`);
+  const known = decodeInteger(answered);
   return {
-    stored: { sequence, offset: integer(offset), hash, body: text(row.subarray(129)) },
+    stored: { sequence, offset: decodeInteger(offset), hash, body: decodeText(row.subarray(129)) },
     answered: known === 0 ? 'no' : known === 2 ? 'kept' : 'lost',
   };
 }
 
-const unpinned = (): Broken => new Broken('the accounts are not those that the last entry pins');
+const unpinned = (): BrokenChain => new BrokenChain('the accounts are not those that the last entry pins');
 
 /** By their second column. */
-const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => integer(a[1]) - integer(b[1]));
+const inOrder = (rows: readonly IndexRow[]): IndexRow[] => rows.toSorted((a, b) => decodeInteger(a[1]) - decodeInteger(b[1]));
 
 /** The recorded text, if it is the one that the answer link pins. */
 function bound(answer: string, of: number, entryHash: string, answerLink: string): string {
   const link = linkIn({ body: answerLink });
   if (link.kind !== 'answer' || link.of !== of || link.answer !== answerHash(entryHash, answer))
-    throw new Broken(`the answer recorded for entry ${of} was changed`, of);
+    throw new BrokenChain(`the answer recorded for entry ${of} was changed`, of);
   return answer;
 }

@@ -1,14 +1,14 @@
 import { ceiling, floor, multiply, type Rational, rational } from '../../../base/exact/rational.js';
 import {
-  addProfiles,
+  composeCosts,
   fromStored,
   nothingSpent,
-  type Profile,
-  type Spent,
-  type StoredProfile,
+  type PrivacyCost,
+  type SpentCosts,
+  type StoredCost,
   toStored,
 } from '../../../privacy/mechanism/profile.js';
-import { isTakenOff } from '../../../privacy/mechanism/record-class.js';
+import { isDeducted } from '../../../privacy/mechanism/record-class.js';
 
 /**
  * Beyond this denominator a running total is rounded up to a multiple of 2^-256: its text stays short,
@@ -16,69 +16,69 @@ import { isTakenOff } from '../../../privacy/mechanism/record-class.js';
  */
 const finest = 1n << 256n;
 
-const tidy = (x: Rational): Rational => (x.den <= finest ? x : rational(ceiling(multiply(x, rational(finest))), finest));
+const roundedUp = (x: Rational): Rational => (x.den <= finest ? x : rational(ceiling(multiply(x, rational(finest))), finest));
 /** Costs of slices and pairs are subtracted from everybody's cost, so they may only be rounded down. */
-const tidyDown = (x: Rational): Rational => (x.den <= finest ? x : rational(floor(multiply(x, rational(finest))), finest));
+const roundedDown = (x: Rational): Rational => (x.den <= finest ? x : rational(floor(multiply(x, rational(finest))), finest));
 
 /**
  * Cost decoded from its stored form; the same object for the same input,
  * so that a planned reservation is not computed again.
  */
-export function paidBy(stored: StoredProfile): Profile {
+export function costFromStored(stored: StoredCost): PrivacyCost {
   const known = paid.get(stored);
   if (known) return known;
-  const profile = fromStored(stored);
-  paid.set(stored, profile);
-  return profile;
+  const cost = fromStored(stored);
+  paid.set(stored, cost);
+  return cost;
 }
-const paid = new WeakMap<StoredProfile, Profile>();
-const foreseen = new WeakMap<Spent, { readonly profile: Profile; readonly after: Spent }>();
+const paid = new WeakMap<StoredCost, PrivacyCost>();
+const nextTotals = new WeakMap<SpentCosts, { readonly profile: PrivacyCost; readonly after: SpentCosts }>();
 
 /** The total after one more cost. Deterministic, so that walking the entries again gives the same text. */
-export function book(before: Spent, profile: Profile): Spent {
-  const known = foreseen.get(before);
-  if (known?.profile === profile) return known.after;
-  const after = bookAnew(before, profile);
-  foreseen.set(before, { profile, after });
+export function addToTotal(before: SpentCosts, cost: PrivacyCost): SpentCosts {
+  const known = nextTotals.get(before);
+  if (known?.profile === cost) return known.after;
+  const after = computeTotal(before, cost);
+  nextTotals.set(before, { profile: cost, after });
   return after;
 }
 
-function bookAnew(before: Spent, profile: Profile): Spent {
-  const kind = profile.noise;
-  return { ...before, [kind]: shortened(addProfiles<Profile>(before[kind], profile)) };
+function computeTotal(before: SpentCosts, cost: PrivacyCost): SpentCosts {
+  const kind = cost.noise;
+  return { ...before, [kind]: shortened(composeCosts<PrivacyCost>(before[kind], cost)) };
 }
 
-const shortened = (sum: Profile): Profile =>
+const shortened = (sum: PrivacyCost): PrivacyCost =>
   ({
     ...sum,
-    perRecord: new Map([...sum.perRecord].map(([name, cost]) => [name, isTakenOff(name) ? tidyDown(cost) : tidy(cost)])),
-    ...(sum.noise === 'pure' && sum.zcdp && { zcdp: shortened(sum.zcdp) as Spent['zcdp'] }),
-  }) as Profile;
+    perRecord: new Map([...sum.perRecord].map(([name, cost]) => [name, isDeducted(name) ? roundedDown(cost) : roundedUp(cost)])),
+    ...(sum.noise === 'pure' && sum.zcdp && { zcdp: shortened(sum.zcdp) as SpentCosts['zcdp'] }),
+  }) as PrivacyCost;
 
 /**
  * A reservation writes and reads the totals of a population and an analyst several times;
  * a walk of the chain alternates between some analysts.
  */
-const lately = new Map<string, Spent>();
-const remembered = 32;
+const recentTotals = new Map<string, SpentCosts>();
+const recentLimit = 32;
 
-function remember(text: string, spent: Spent): void {
-  lately.delete(text);
-  lately.set(text, spent);
-  if (lately.size > remembered) lately.delete(lately.keys().next().value!);
+function remember(text: string, spent: SpentCosts): void {
+  recentTotals.delete(text);
+  recentTotals.set(text, spent);
+  if (recentTotals.size > recentLimit) recentTotals.delete(recentTotals.keys().next().value!);
 }
 
-export function spentToText(spent: Spent): string {
+export function spentToText(spent: SpentCosts): string {
   const text = JSON.stringify([toStored(spent.pure), toStored(spent.zcdp)]);
   remember(text, spent);
   return text;
 }
 
-export function spentFromText(text: string): Spent {
-  const known = lately.get(text);
+export function spentFromText(text: string): SpentCosts {
+  const known = recentTotals.get(text);
   if (known) return known;
-  const [pure, zcdp] = JSON.parse(text) as [StoredProfile, StoredProfile];
-  const spent = { pure: fromStored(pure) as Spent['pure'], zcdp: fromStored(zcdp) as Spent['zcdp'] };
+  const [pure, zcdp] = JSON.parse(text) as [StoredCost, StoredCost];
+  const spent = { pure: fromStored(pure) as SpentCosts['pure'], zcdp: fromStored(zcdp) as SpentCosts['zcdp'] };
   remember(text, spent);
   return spent;
 }

@@ -1,62 +1,62 @@
 import { Fault } from '../../../base/errors.js';
-import { Broken } from '../chain/chain.js';
-import { busy, corrupt } from '../faults.js';
+import { BrokenChain } from '../chain/chain.js';
+import { busyFault, corrupt } from '../faults.js';
 
-type Telling = (place: string) => Fault;
+type FaultMaker = (place: string) => Fault;
 const at = (place: string) => ({ place: { file: place } });
 
-const unreached: Telling = (place) =>
+const unreached: FaultMaker = (place) =>
   new Fault(
     'LEDGER_BUSY',
     'The server of the ledger cannot be reached, or the connection to it was lost.',
     'Check the address after ledger:, and that the server is running; then try again.',
     at(place),
   );
-const notEntered: Telling = (place) =>
+const notEntered: FaultMaker = (place) =>
   new Fault(
     'ACCESS_DENIED',
     'The server of the ledger does not let this user in.',
     'Name the user after ledger: (postgres://keeper@host/budgets); the password comes from FUGU_LEDGER_PASSWORD, PGPASSWORD or ~/.pgpass. Check sslmode and sslrootcert, too.',
     at(place),
   );
-const notAllowed: Telling = (place) =>
+const notAllowed: FaultMaker = (place) =>
   new Fault(
     'ACCESS_DENIED',
     'The database does not let this user keep the ledger.',
     'It needs the rights that docs/guides/postgres.md lists, or, for the first time, the right to create a schema in the database.',
     at(place),
   );
-const noDatabase: Telling = (place) =>
+const noDatabase: FaultMaker = (place) =>
   new Fault(
     'DATA_NOT_FOUND',
     'There is no such database for the ledger.',
     'Create it, or check the name after ledger:.',
     at(place),
   );
-const full: Telling = (place) =>
+const full: FaultMaker = (place) =>
   new Fault('DISK_FULL', 'The server of the ledger has no room left.', 'Give it some and try again.', at(place));
-const exchanged: Telling = (place) =>
+const exchanged: FaultMaker = (place) =>
   new Fault(
     'DISK_FAILED',
     'Something between here and the server of the ledger has exchanged the session: its commits may not wait for the disk.',
     'Let the pooler pool by session, not by transaction, or name the server itself after ledger:.',
     at(place),
   );
-const readOnly: Telling = (place) =>
+const readOnly: FaultMaker = (place) =>
   new Fault(
     'READ_ONLY',
     'The database of the ledger cannot be written.',
     'Name the server that takes writes, not a copy of it.',
     at(place),
   );
-const unfit: Telling = (place) =>
+const unfit: FaultMaker = (place) =>
   new Fault(
     'POLICY_INVALID',
     'A name is too long for this ledger, or holds the letter 0.',
     'Shorten population or analyst.',
     at(place),
   );
-const failed: Telling = (place) =>
+const failed: FaultMaker = (place) =>
   new Fault(
     'DISK_FAILED',
     'The server of the ledger could not answer.',
@@ -65,11 +65,11 @@ const failed: Telling = (place) =>
   );
 
 /** By SQLSTATE or the system's error code; the server's own message is not repeated. */
-const known: readonly [RegExp, Telling][] = [
+const faultsByCode: readonly [RegExp, FaultMaker][] = [
   // The driver has no code for a connection that ended.
   [/^(|08...|57P0.|53300|ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/, unreached],
   // A lock that was held for too long, a deadlock, or a link of this number written without the lock.
-  [/^(55P03|40P01|40001|57014|25P03|23505)$/, busy],
+  [/^(55P03|40P01|40001|57014|25P03|23505)$/, busyFault],
   [/^(28...|DEPTH_ZERO.*|SELF_SIGNED.*|UNABLE_TO.*|CERT_.*|ERR_TLS.*|ERR_SSL.*|EPROTO|HOSTNAME_MISMATCH)$/, notEntered],
   [/^42501$/, notAllowed],
   [/^3D000$/, noDatabase],
@@ -83,11 +83,11 @@ const known: readonly [RegExp, Telling][] = [
 
 export function serverFault(error: unknown, place: string, entering = false): Fault {
   if (error instanceof Fault) return error;
-  if (error instanceof Broken) return corrupt(place, error.message);
+  if (error instanceof BrokenChain) return corrupt(place, error.message);
   const code = codeOf(error);
   // Errors of the driver: no password, or encryption on one side only; unless the server has gone meanwhile.
   if (entering && code === '' && !/^Connection terminated/.test(String((error as Error)?.message))) return notEntered(place);
-  return (known.find(([sign]) => sign.test(code))?.[1] ?? (entering ? notEntered : failed))(place);
+  return (faultsByCode.find(([sign]) => sign.test(code))?.[1] ?? (entering ? notEntered : failed))(place);
 }
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');

@@ -1,13 +1,13 @@
 import { Fault } from '../../../base/errors.js';
-import type { Connection } from '../../../data/engine/postgres/connection.js';
-import { Broken, type Link, type Stored, sha256 } from '../chain/chain.js';
+import type { PostgresConnection } from '../../../data/engine/postgres/connection.js';
+import { BrokenChain, type Link, type StoredLink, sha256 } from '../chain/chain.js';
 import type { Witness } from '../chain/witness.js';
 import { linkFrom, stateHash } from '../index/accounts.js';
 import { type Backup, knowsMore, noReason, otherLedger, type Restored, readBackup, writeBackup } from '../rescue/backup.js';
 import { boundAnswers, type Copy, writeCopy } from '../rescue/copy.js';
 import { noLedger, type Recovery } from '../rescue/recover.js';
 import { begins } from '../rescue/upgrade.js';
-import { filedUnder, Walk } from '../rescue/walk.js';
+import { ChainWalk, filedUnder } from '../rescue/walk.js';
 import { serverFault } from './fault.js';
 import { prepareTables } from './schema.js';
 import { memoryOf } from './seen.js';
@@ -16,7 +16,7 @@ import { openServerLedger } from './server-ledger.js';
 import { walkLinks } from './verify.js';
 
 /** One file with the chain and the recorded answers at this moment: the same as of a ledger in files. */
-export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
+export async function backupStorage(place: string, named: string, witness?: Witness): Promise<Backup> {
   // Opening finds whatever is wrong with the ledger.
   await (await openServerLedger(place, witness)).close();
   return onServer(place, 'REPEATABLE READ READ ONLY', async (connection) => {
@@ -33,8 +33,8 @@ export async function backupLedger(place: string, named: string, witness?: Witne
  * Computes the rows of accounts and analysts again from the chain, which must be sound; takes over links that only the backup
  * has. Unless a witness confirms the end, entries may be missing: every account is then closed until its terms are amended.
  */
-export async function recoverLedger(place: string, reason: string, witness?: Witness, backup?: Copy): Promise<Recovery> {
-  const told = witness?.head();
+export async function recoverStorage(place: string, reason: string, witness?: Witness, backup?: Copy): Promise<Recovery> {
+  const witnessed = witness?.head();
   return onServer(place, `READ COMMITTED; ${lock}`, async (connection, server) => {
     const { walk, links } = await soundChain(connection, place);
     const missing = backup?.links.slice(links.length) ?? [];
@@ -42,7 +42,7 @@ export async function recoverLedger(place: string, reason: string, witness?: Wit
     if (backup && !begins(links, backup.links) && !begins(backup.links, links)) throw otherLedger(place);
     for (const stored of missing) walk.take({ link: JSON.parse(stored.body) as Link, stored });
     const all = [...links, ...missing];
-    const complete = told !== undefined && told.sequence === all.length && told.hash === walk.end.hash;
+    const complete = witnessed !== undefined && witnessed.sequence === all.length && witnessed.hash === walk.end.hash;
     const populations = [...walk.books.accounts.keys()].sort();
     const closes = complete ? [] : populations.filter((population) => !walk.books.account(population)?.closed);
     const { link, stored: head } = linkFrom(walk.books, walk.end, {
@@ -61,7 +61,7 @@ export async function recoverLedger(place: string, reason: string, witness?: Wit
     if (state !== 'committed') throw serverFault(error, place);
     const recovered = all.filter(({ body }) => (JSON.parse(body) as Link).kind === 'recover').map(({ hash }) => hash);
     memoryOf(place).see({ sequence: link.sequence, hash: head.hash, recovered });
-    witness?.tell(head.sequence, head.hash);
+    witness?.put(head.sequence, head.hash);
     return {
       links: all.length,
       entries: walk.entries,
@@ -79,7 +79,7 @@ export async function recoverLedger(place: string, reason: string, witness?: Wit
  * The same rules as for a ledger in files: recorded texts into one with at least as many links,
  * everything into one that is empty or behind.
  */
-export async function restoreLedger(
+export async function restoreStorage(
   place: string,
   file: string,
   reason: string | undefined,
@@ -105,13 +105,13 @@ export async function restoreLedger(
   });
   if (texts !== undefined) return { kind: 'texts', texts };
   if (!reason) throw noReason();
-  return { kind: 'ledger', recovery: await recoverLedger(place, reason, witness, backup) };
+  return { kind: 'ledger', recovery: await recoverStorage(place, reason, witness, backup) };
 }
 
 async function onServer<T>(
   place: string,
   begin: string,
-  work: (connection: Connection, server: LedgerServer) => Promise<T>,
+  work: (connection: PostgresConnection, server: LedgerServer) => Promise<T>,
 ): Promise<T> {
   const server = new LedgerServer(place);
   const connection = await server.connect();
@@ -126,17 +126,19 @@ async function onServer<T>(
   }
 }
 
-async function chainOf(connection: Connection): Promise<{ readonly walk: Walk; readonly links: readonly Stored[] }> {
-  const links: Stored[] = [];
-  const walk = new Walk();
+async function chainOf(
+  connection: PostgresConnection,
+): Promise<{ readonly walk: ChainWalk; readonly links: readonly StoredLink[] }> {
+  const links: StoredLink[] = [];
+  const walk = new ChainWalk();
   await walkLinks(connection, walk, (stored) => void links.push(stored));
   return { walk, links };
 }
 
 /** Links that do not fit are not cut off here: their costs would be forgotten. */
-const soundChain = (connection: Connection, place: string) =>
+const soundChain = (connection: PostgresConnection, place: string) =>
   chainOf(connection).catch((error: unknown) => {
-    if (!(error instanceof Broken)) throw error;
+    if (!(error instanceof BrokenChain)) throw error;
     throw new Fault(
       'LEDGER_CORRUPT',
       `The ledger is damaged: ${error.message}.`,
@@ -145,7 +147,7 @@ const soundChain = (connection: Connection, place: string) =>
     );
   });
 
-async function textsOf(connection: Connection): Promise<Map<number, string>> {
+async function textsOf(connection: PostgresConnection): Promise<Map<number, string>> {
   const texts = new Map<number, string>();
   const sql = 'SELECT of, body FROM fugu_ledger.answer WHERE body IS NOT NULL';
   for await (const { rows } of connection.blocks({ sql, values: [] }, () => 1000))
@@ -160,7 +162,7 @@ const columns = (rows: readonly (readonly Value[])[], width: number): never[] =>
   Array.from({ length: width }, (_, c) => rows.map((row) => row[c]!)) as never[];
 
 async function put(
-  connection: Connection,
+  connection: PostgresConnection,
   table: string,
   rows: readonly (readonly Value[])[],
   ...names: [string, string][]
@@ -173,7 +175,7 @@ async function put(
     });
 }
 
-const putLinks = (connection: Connection, links: readonly Stored[]): Promise<void> =>
+const putLinks = (connection: PostgresConnection, links: readonly StoredLink[]): Promise<void> =>
   put(
     connection,
     'link',
@@ -188,7 +190,7 @@ const putLinks = (connection: Connection, links: readonly Stored[]): Promise<voi
     ['body', 'text'],
   );
 
-async function putBooks(connection: Connection, { books }: Walk): Promise<void> {
+async function putBooks(connection: PostgresConnection, { books }: ChainWalk): Promise<void> {
   await connection.run('DELETE FROM fugu_ledger.account; DELETE FROM fugu_ledger.analyst');
   await put(
     connection,
@@ -222,7 +224,11 @@ async function putBooks(connection: Connection, { books }: Walk): Promise<void> 
 }
 
 /** Returns the number of entries that were answered. */
-async function putTexts(connection: Connection, links: readonly Stored[], texts: ReadonlyMap<number, string>): Promise<number> {
+async function putTexts(
+  connection: PostgresConnection,
+  links: readonly StoredLink[],
+  texts: ReadonlyMap<number, string>,
+): Promise<number> {
   const rows = links.flatMap(({ sequence, body }) => {
     const link = JSON.parse(body) as Link;
     return link.kind === 'answer' ? [[link.of, sequence, texts.get(link.of) ?? null] as const] : [];

@@ -1,13 +1,13 @@
-import type { Connection, Written } from '../../../data/engine/postgres/connection.js';
-import { Broken } from '../chain/chain.js';
-import type { Row } from '../index/row.js';
-import type { Rows } from '../index/rows.js';
+import type { PostgresConnection, RawRows } from '../../../data/engine/postgres/connection.js';
+import { BrokenChain } from '../chain/chain.js';
+import type { IndexRow } from '../index/row.js';
+import type { IndexQueries } from '../index/rows.js';
 
 type Value = string | number | null;
 type Named = keyof typeof questions;
 
 /** Thrown for a query that was not fetched yet: the caller fetches it and runs the work again. */
-export class Wanted extends Error {
+export class NotFetched extends Error {
   readonly question: Named;
   readonly values: readonly Value[];
   constructor(question: Named, values: readonly Value[]) {
@@ -61,7 +61,7 @@ const commands = {
 
 /** Integers and texts, as in every index. */
 const oids = { integer: new Set([20, 21, 23]) };
-const rowsOf = ({ fields, rows }: Written): readonly Row[] =>
+const rowsOf = ({ fields, rows }: RawRows): readonly IndexRow[] =>
   rows.map((row) =>
     row.map((cell, i) =>
       cell === null ? null : oids.integer.has(fields[i]!.dataTypeID) ? Number(cell) : Buffer.from(cell, 'utf8'),
@@ -73,11 +73,11 @@ const rowsOf = ({ fields, rows }: Written): readonly Row[] =>
  * Writes wait until the work is done, and go in one statement.
  */
 export class FetchedRows {
-  readonly #fetched = new Map<string, readonly Row[]>();
+  readonly #fetched = new Map<string, readonly IndexRow[]>();
   readonly #written: { readonly sql: string; readonly values: readonly Value[] }[] = [];
 
   /** Begins another transaction with the results of the first queries. */
-  begin(answers: readonly Written[]): void {
+  begin(answers: readonly RawRows[]): void {
     this.#fetched.clear();
     this.#written.length = 0;
     for (const [i, name] of first.entries()) this.#fetched.set(JSON.stringify([name]), rowsOf(answers[i]!));
@@ -87,7 +87,7 @@ export class FetchedRows {
     this.#written.length = 0;
   }
 
-  async fetch(connection: Connection, { question, values }: Wanted): Promise<void> {
+  async fetch(connection: PostgresConnection, { question, values }: NotFetched): Promise<void> {
     const found = await connection.query({ sql: questions[question], values });
     this.#fetched.set(JSON.stringify([question, ...values]), rowsOf(found));
   }
@@ -96,7 +96,7 @@ export class FetchedRows {
    * No two statements write one row. A trigger or rule that was added to a table since its check is noticed if it changes
    * what is stored.
    */
-  async write(connection: Connection): Promise<void> {
+  async write(connection: PostgresConnection): Promise<void> {
     const values: Value[] = [];
     const parts = this.#written.map(({ sql, values: own }, i) => {
       const before = values.length;
@@ -107,15 +107,15 @@ export class FetchedRows {
     if (parts.length === 0) return;
     const kept = parts.map((_, i) => `(SELECT count(*) FROM w${i})`).join(' + ');
     const { rows } = await connection.query({ sql: `WITH ${parts.join(', ')} SELECT ${kept}`, values });
-    if (Number(rows[0]?.[0]) !== parts.length) throw new Broken('one of its tables does not keep what is written');
+    if (Number(rows[0]?.[0]) !== parts.length) throw new BrokenChain('one of its tables does not keep what is written');
   }
 
-  #all(question: Named, ...values: Value[]): readonly Row[] {
+  #all(question: Named, ...values: Value[]): readonly IndexRow[] {
     const found = this.#fetched.get(JSON.stringify([question, ...values]));
-    if (!found) throw new Wanted(question, values);
+    if (!found) throw new NotFetched(question, values);
     return found;
   }
-  #one(question: Named, ...values: Value[]): Row | undefined {
+  #one(question: Named, ...values: Value[]): IndexRow | undefined {
     return this.#all(question, ...values)[0];
   }
   #write(command: keyof typeof commands, ...values: Value[]): void {
@@ -123,13 +123,13 @@ export class FetchedRows {
   }
 
   /** The hash of the link before this one. */
-  readonly before = (sequence: number): Row | undefined => this.#one('before', sequence - 1);
+  readonly before = (sequence: number): IndexRow | undefined => this.#one('before', sequence - 1);
   /** The hash of the link before the last. */
-  readonly lastBefore = (): Row | undefined => this.#one('lastBefore');
+  readonly lastBefore = (): IndexRow | undefined => this.#one('lastBefore');
   /** The hashes of links that belong to no account: the recoveries. */
-  readonly recovered = (): readonly Row[] => this.#all('recovered');
+  readonly recovered = (): readonly IndexRow[] => this.#all('recovered');
 
-  readonly rows: Rows = {
+  readonly rows: IndexQueries = {
     last: () => this.#one('last'),
     link: (sequence) => this.#one('link', sequence),
     accounts: () => this.#all('accounts'),
@@ -140,9 +140,9 @@ export class FetchedRows {
     answer: (of) => this.#one('answer', of),
     replay: (key, population) => this.#one('replay', key, population),
     spends: (population) => this.#all('spends', population),
-    spendsAfter: (...asked) => this.#all('spendsAfter', ...asked),
-    spendsBefore: (...asked) => this.#all('spendsBefore', ...asked),
-    spendsKeyed: (...asked) => this.#all('spendsKeyed', ...asked),
+    spendsAfter: (...values) => this.#all('spendsAfter', ...values),
+    spendsBefore: (...values) => this.#all('spendsBefore', ...values),
+    spendsKeyed: (...values) => this.#all('spendsKeyed', ...values),
     // Account rows are written with every link, so they never lag.
     linksAfter: () => [],
     bodiesAfter: () => [],

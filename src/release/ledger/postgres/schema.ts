@@ -1,5 +1,5 @@
 import { Fault } from '../../../base/errors.js';
-import type { Connection } from '../../../data/engine/postgres/connection.js';
+import type { PostgresConnection } from '../../../data/engine/postgres/connection.js';
 import { corrupt } from '../faults.js';
 
 /** Tables and roles of a ledger: `link` is the chain; the others are computed from it or bound to it by hashes. */
@@ -26,7 +26,7 @@ const creation = [
 const making = 'SELECT pg_advisory_xact_lock(5061437209)';
 
 /** Creates the tables if there are none; refuses tables that are not exactly these. */
-export async function prepareTables(connection: Connection, place: string): Promise<void> {
+export async function prepareTables(connection: PostgresConnection, place: string): Promise<void> {
   await refuseForgetful(connection, place);
   if (!(await isThere(connection))) {
     await connection.begin(`BEGIN; ${making}`);
@@ -36,7 +36,7 @@ export async function prepareTables(connection: Connection, place: string): Prom
   await checkTables(connection, place);
 }
 
-const isThere = async (connection: Connection): Promise<boolean> =>
+const isThere = async (connection: PostgresConnection): Promise<boolean> =>
   (
     await connection.run(
       "SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'fugu_ledger' AND c.relkind <> 'i' LIMIT 1",
@@ -44,7 +44,7 @@ const isThere = async (connection: Connection): Promise<boolean> =>
   ).rows.length > 0;
 
 /** A server that does not wait for its disk loses acknowledged writes in a crash. */
-async function refuseForgetful(connection: Connection, place: string): Promise<void> {
+async function refuseForgetful(connection: PostgresConnection, place: string): Promise<void> {
   const { rows } = await connection.run(
     "SELECT current_setting('fsync'), pg_is_in_recovery(), current_setting('synchronous_commit')",
   );
@@ -103,7 +103,7 @@ const expected = Object.entries(tables)
   })
   .sort(([a], [b]) => (a! < b! ? -1 : 1));
 
-async function checkTables(connection: Connection, place: string): Promise<void> {
+async function checkTables(connection: PostgresConnection, place: string): Promise<void> {
   const { rows } = await connection.run(shape);
   if (JSON.stringify(rows) !== JSON.stringify(expected))
     throw corrupt(place, 'its tables are not those of a ledger, or have triggers, rules or row security');

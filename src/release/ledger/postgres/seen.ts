@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { canonicalAddress } from '../../../policy/address.js';
 
 /** Furthest state of a chain that this machine has seen, and the recoveries before it. */
-export interface Seen {
+export interface SeenChain {
   readonly sequence: number;
   readonly hash: string;
   /** Hashes of the recovery links, by which a steward accepted that entries may be lost. */
@@ -15,20 +15,20 @@ export interface Seen {
 }
 
 /** Memory of a machine about a ledger that is stored elsewhere. */
-export interface Memory {
-  readonly seen: () => Seen | undefined;
-  readonly see: (now: Seen) => void;
+export interface SeenMemory {
+  readonly seen: () => SeenChain | undefined;
+  readonly see: (now: SeenChain) => void;
 }
 
 /**
  * True if there is a recovery that is not remembered: the remembered state need not be there then.
  * A chain that was only rolled back has none.
  */
-export const isRecovered = ({ recovered, former = [] }: Seen, now: Seen): boolean =>
+export const isRecovered = ({ recovered, former = [] }: SeenChain, now: SeenChain): boolean =>
   now.recovered.some((hash) => !recovered.includes(hash) && !former.includes(hash));
 
 /** The later of two states, with every recovery that was ever seen. */
-function further(before: Seen | undefined, now: Seen | undefined): Seen | undefined {
+function further(before: SeenChain | undefined, now: SeenChain | undefined): SeenChain | undefined {
   if (!before || !now) return before ?? now;
   const goesOn = now.sequence > before.sequence && before.recovered.every((hash) => now.recovered.includes(hash));
   const last = isRecovered(before, now) || goesOn ? now : before;
@@ -41,12 +41,12 @@ function further(before: Seen | undefined, now: Seen | undefined): Seen | undefi
  * Memory in this process, and in a file for later ones: every machine that saw a later state notices a database that was
  * rolled back. If the file cannot be written only this process remembers; nothing else depends on it.
  */
-export function memoryOf(place: string): Memory {
+export function memoryOf(place: string): SeenMemory {
   const name = `${createHash('sha256').update(canonicalAddress(place)).digest('hex').slice(0, 32)}.json`;
   const folder = stateFolder();
   const file = folder === undefined ? undefined : join(folder, 'fugu', 'ledgers', name);
-  let own: Seen | undefined;
-  const kept = (): Seen | undefined => {
+  let own: SeenChain | undefined;
+  const kept = (): SeenChain | undefined => {
     if (file === undefined) return undefined;
     try {
       const { sequence, hash, recovered, former } = JSON.parse(readFileSync(file, 'utf8')) as Noted;
@@ -56,7 +56,7 @@ export function memoryOf(place: string): Memory {
       return undefined;
     }
   };
-  const keep = (now: Seen): void => {
+  const keep = (now: SeenChain): void => {
     if (file === undefined) return;
     const draft = `${file}.${process.pid}.tmp`;
     try {
@@ -88,4 +88,4 @@ function stateFolder(): string | undefined {
 }
 
 /** Files of earlier versions hold the last recovery alone, or null. */
-type Noted = Omit<Seen, 'recovered'> & { readonly recovered?: string | readonly string[] | null };
+type Noted = Omit<SeenChain, 'recovered'> & { readonly recovered?: string | readonly string[] | null };

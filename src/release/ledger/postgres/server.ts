@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../../base/errors.js';
-import { type Connection, enter } from '../../../data/engine/postgres/connection.js';
+import { connectClient, type PostgresConnection } from '../../../data/engine/postgres/connection.js';
 import { refuseServer } from '../../../data/engine/postgres/server.js';
 import { readAddress } from '../../../policy/address.js';
-import type { Stored } from '../chain/chain.js';
-import { busy } from '../faults.js';
+import type { StoredLink } from '../chain/chain.js';
+import { busyFault } from '../faults.js';
 import { isLost, isUndone, serverFault } from './fault.js';
 
 /** Time to wait for the lock, and for a server that is starting again. */
-const patience = 30_000;
+const lockTimeout = 30_000;
 /** Longer than any of our statements should take once it has the lock. */
-const deadline = 2 * patience;
+const deadline = 2 * lockTimeout;
 
 /**
  * Commits wait for the disk, whatever the defaults of server, database or user. No statement timeout: one that ends a commit
@@ -19,7 +19,7 @@ const deadline = 2 * patience;
 const settings = [
   'SET default_transaction_read_only = off',
   'SET statement_timeout = 0',
-  `SET lock_timeout = ${patience}`,
+  `SET lock_timeout = ${lockTimeout}`,
   `SET idle_in_transaction_session_timeout = ${deadline}`,
   "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)",
 ].join('; ');
@@ -32,7 +32,7 @@ const instead = 'Use one who may write the tables of the ledger and nothing else
 /** One pooled connection, opened again when it was lost. */
 export class LedgerServer {
   readonly place: string;
-  #idle: Connection | undefined;
+  #idle: PostgresConnection | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -41,11 +41,11 @@ export class LedgerServer {
   }
 
   /** A separate connection. */
-  async connect(): Promise<Connection> {
-    const told = (error: unknown): Fault => serverFault(error, this.place, true);
+  async connect(): Promise<PostgresConnection> {
+    const toFault = (error: unknown): Fault => serverFault(error, this.place, true);
     const password = process.env.FUGU_LEDGER_PASSWORD;
-    const entering = { also: settings, told, ...(password !== undefined && { password }) };
-    const connection = await enter(readAddress(this.place), deadline, entering);
+    const entering = { also: settings, told: toFault, ...(password !== undefined && { password }) };
+    const connection = await connectClient(readAddress(this.place), deadline, entering);
     try {
       await this.#within(connection, (c) => refuseServer(c, instead));
       return connection;
@@ -61,7 +61,7 @@ export class LedgerServer {
    */
   transaction<T>(
     begin: string,
-    work: (connection: Connection, begun: Awaited<ReturnType<Connection['runAll']>>) => Promise<T>,
+    work: (connection: PostgresConnection, begun: Awaited<ReturnType<PostgresConnection['runAll']>>) => Promise<T>,
   ): Promise<T> {
     const done = this.#turn.then(() => this.#run(begin, work));
     this.#turn = done.catch(() => undefined);
@@ -70,9 +70,9 @@ export class LedgerServer {
 
   async #run<T>(
     begin: string,
-    work: (connection: Connection, begun: Awaited<ReturnType<Connection['runAll']>>) => Promise<T>,
+    work: (connection: PostgresConnection, begun: Awaited<ReturnType<PostgresConnection['runAll']>>) => Promise<T>,
   ): Promise<T> {
-    if (this.#closed) throw busy(this.place);
+    if (this.#closed) throw busyFault(this.place);
     let connection = this.#idle?.usable ? this.#idle : undefined;
     const kept = connection !== undefined;
     this.#idle = undefined;
@@ -97,7 +97,7 @@ export class LedgerServer {
   }
 
   /** A timeout ends like a lost connection, so that the result of a commit is always looked up. */
-  async #within<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
+  async #within<T>(connection: PostgresConnection, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const timer = setTimeout(() => connection.destroy(), deadline);
     try {
       return await work(connection);
@@ -108,8 +108,8 @@ export class LedgerServer {
 
   /** Commits and returns the state of the added links: `unknown` where the server could not be reached in time. */
   async commit(
-    connection: Connection,
-    last: Stored | undefined,
+    connection: PostgresConnection,
+    last: StoredLink | undefined,
   ): Promise<{ readonly state: 'committed' | 'undone' | 'unknown'; readonly error?: unknown }> {
     try {
       const { command } = await connection.run('COMMIT');
@@ -121,10 +121,10 @@ export class LedgerServer {
   }
 
   /** Holding the lock proves that the lost transaction has ended, one way or the other. */
-  async #lookFor({ sequence, hash }: Stored): Promise<'committed' | 'undone' | 'unknown'> {
-    const until = performance.now() + patience;
+  async #lookFor({ sequence, hash }: StoredLink): Promise<'committed' | 'undone' | 'unknown'> {
+    const until = performance.now() + lockTimeout;
     do {
-      let connection: Connection | undefined;
+      let connection: PostgresConnection | undefined;
       try {
         connection = await this.connect();
         await connection.begin(`BEGIN ISOLATION LEVEL READ COMMITTED; ${lock}`);

@@ -1,16 +1,16 @@
 import { Fault } from '../../../base/errors.js';
-import type { Connection } from '../../../data/engine/postgres/connection.js';
-import { Broken, linkAfter, type Stored } from '../chain/chain.js';
+import type { PostgresConnection } from '../../../data/engine/postgres/connection.js';
+import { BrokenChain, linkAfter, type StoredLink } from '../chain/chain.js';
 import { indexOf, linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
-import { filedUnder, Walk } from '../rescue/walk.js';
+import { ChainWalk, filedUnder } from '../rescue/walk.js';
 import { serverFault } from './fault.js';
-import { FetchedRows, firstQuestions, Wanted } from './rows.js';
+import { FetchedRows, firstQuestions, NotFetched } from './rows.js';
 import type { LedgerServer } from './server.js';
 
 /** Walks the chain in one snapshot and rebuilds every total. A broken chain is a result, not an error; a server that fails is one. */
 export async function verifyServer(server: LedgerServer): Promise<Verification> {
-  const walk = new Walk();
+  const walk = new ChainWalk();
   const connection = await server.connect();
   try {
     const [, ...answers] = await connection.begin(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${firstQuestions}`);
@@ -21,9 +21,9 @@ export async function verifyServer(server: LedgerServer): Promise<Verification> 
     await walkTexts(connection, walk);
     return { ok: true, entries: walk.entries, head: walk.end.hash };
   } catch (error) {
-    const broken = error instanceof Broken ? error : (serverFault(error, server.place) as Fault);
+    const broken = error instanceof BrokenChain ? error : (serverFault(error, server.place) as Fault);
     if (broken instanceof Fault && broken.code !== 'LEDGER_CORRUPT') throw broken;
-    const at = broken instanceof Broken && broken.at !== undefined ? { brokenAt: broken.at } : {};
+    const at = broken instanceof BrokenChain && broken.at !== undefined ? { brokenAt: broken.at } : {};
     return { ok: false, entries: walk.entries, reason: broken.message, ...at };
   } finally {
     connection.destroy();
@@ -33,16 +33,20 @@ export async function verifyServer(server: LedgerServer): Promise<Verification> 
 const atOnce = () => 1000;
 
 /** Walks from the first link on; throws `BrokenChain` at the first mismatch. */
-export async function walkLinks(connection: Connection, walk: Walk, each?: (stored: Stored) => void): Promise<void> {
+export async function walkLinks(
+  connection: PostgresConnection,
+  walk: ChainWalk,
+  each?: (stored: StoredLink) => void,
+): Promise<void> {
   const sql = 'SELECT sequence, population, key, hash, body FROM fugu_ledger.link ORDER BY sequence';
   for await (const { rows } of connection.blocks({ sql, values: [] }, atOnce))
     for (const [sequence, population, key, hash, body] of rows) {
       const expected = walk.end.sequence + 1;
-      if (Number(sequence) !== expected) throw new Broken(`entry ${expected} is missing`, expected);
+      if (Number(sequence) !== expected) throw new BrokenChain(`entry ${expected} is missing`, expected);
       const { link, stored } = parsed(() => linkAfter(walk.end, { hash: hash!, body: body! }), expected);
       const filed = filedUnder(link);
       if (filed.population !== population || filed.key !== key)
-        throw new Broken(`entry ${expected} is filed under a wrong name`, expected);
+        throw new BrokenChain(`entry ${expected} is filed under a wrong name`, expected);
       walk.take({ link, stored });
       each?.(stored);
     }
@@ -53,11 +57,11 @@ function parsed<T>(work: () => T, sequence: number): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof Broken ? error : new Broken(`entry ${sequence} is no link`, sequence);
+    throw error instanceof BrokenChain ? error : new BrokenChain(`entry ${sequence} is no link`, sequence);
   }
 }
 
-async function compareAccounts(connection: Connection, fetched: FetchedRows, walk: Walk): Promise<void> {
+async function compareAccounts(connection: PostgresConnection, fetched: FetchedRows, walk: ChainWalk): Promise<void> {
   const { rows } = await connection.run(
     'SELECT count(*) FROM fugu_ledger.analyst AS a WHERE NOT EXISTS (SELECT 1 FROM fugu_ledger.account AS c WHERE c.population = a.population)',
   );
@@ -67,12 +71,12 @@ async function compareAccounts(connection: Connection, fetched: FetchedRows, wal
       const last = index.last();
       return walk.accounts(index.books(last && linkIn(last)), Number(rows[0]![0]));
     } catch (error) {
-      if (!(error instanceof Wanted)) throw error;
+      if (!(error instanceof NotFetched)) throw error;
       await fetched.fetch(connection, error);
     }
 }
 
-async function walkTexts(connection: Connection, walk: Walk): Promise<void> {
+async function walkTexts(connection: PostgresConnection, walk: ChainWalk): Promise<void> {
   const sql = 'SELECT of, sequence, body FROM fugu_ledger.answer ORDER BY of';
   for await (const { rows } of connection.blocks({ sql, values: [] }, atOnce))
     for (const [of, sequence, body] of rows) walk.text(Number(of), Number(sequence), body!);

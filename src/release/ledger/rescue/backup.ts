@@ -5,11 +5,11 @@ import { remove } from '../../../base/files/draft.js';
 import { syncFolder } from '../../../base/files/folder.js';
 import { chainPath, readChain } from '../chain/file.js';
 import type { Witness } from '../chain/witness.js';
-import { asFault, corrupt } from '../faults.js';
+import { corrupt, ledgerFault } from '../faults.js';
 import { inTurn, transaction } from '../index/sqlite.js';
 import { openStore, realPlace } from '../store.js';
 import { boundAnswers, type Copy, readCopy } from './copy.js';
-import { type Recovery, recoverLedger } from './recover.js';
+import { type Recovery, recoverStorage } from './recover.js';
 import { salvaged } from './salvaged.js';
 import { begins } from './upgrade.js';
 
@@ -21,12 +21,12 @@ export interface Backup {
 }
 
 /** One file with the chain and the recorded answers at this moment. */
-export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
+export async function backupStorage(place: string, named: string, witness?: Witness): Promise<Backup> {
   // Opening finds whatever is wrong with the ledger and brings the index up to the chain file.
   (await openStore(place, witness)).close();
   return writeBackup(named, (temporary) => {
-    const { sound, why, strayAnswers, copy } = salvaged(realPlace(place), temporary);
-    if (!sound || !copy.whole || strayAnswers > 0) throw corrupt(place, why ?? 'recorded answers were changed');
+    const { sound, why, unmatchedAnswers, copy } = salvaged(realPlace(place), temporary);
+    if (!sound || !copy.whole || unmatchedAnswers > 0) throw corrupt(place, why ?? 'recorded answers were changed');
     return copy;
   });
 }
@@ -42,7 +42,7 @@ export function writeBackup(named: string, write: (temporary: string) => Pick<Co
     syncFolder(dirname(file));
     return { file, links: links.length, answers: answers.size, head: links.at(-1)?.hash ?? null };
   } catch (error) {
-    throw asFault(error, file);
+    throw ledgerFault(error, file);
   } finally {
     remove(temporary);
   }
@@ -56,7 +56,7 @@ export type Restored =
  * A backup restores what it holds and never takes back a cost. A sound ledger that has at least its links takes only lost answer
  * texts from it; a ledger that is gone, damaged or behind uses it as one more copy to recover from.
  */
-export async function restoreLedger(
+export async function restoreStorage(
   named: string,
   file: string,
   reason: string | undefined,
@@ -67,7 +67,7 @@ export async function restoreLedger(
   const texts = await presentKnowsMore(place, backup, witness);
   if (texts !== undefined) return { kind: 'texts', texts };
   if (!reason) throw noReason();
-  return { kind: 'ledger', recovery: recoverLedger(place, reason, witness, backup) };
+  return { kind: 'ledger', recovery: recoverStorage(place, reason, witness, backup) };
 }
 
 /** Number of texts restored; undefined where the ledger is not sound or has fewer links. */

@@ -7,8 +7,8 @@ import { verifyPlace } from './verify.js';
 /** Run by child.ts. */
 const [task, place, out] = process.argv.slice(2);
 try {
-  const said = task === 'verify' ? await verifyPlace(place!) : salvage(place!, out!);
-  process.stdout.write(JSON.stringify(said));
+  const result = task === 'verify' ? await verifyPlace(place!) : salvage(place!, out!);
+  process.stdout.write(JSON.stringify(result));
 } catch (error) {
   const fault = error instanceof Fault ? error : faultOfDisk(error, out ?? place!);
   if (!fault) throw error;

@@ -9,19 +9,19 @@ export const exitFault = 3;
 /** Longer than walking a million entries takes. */
 const deadline = 600_000;
 
-export interface Told {
+export interface ChildResult {
   /** Output of the child; undefined when it died or took too long. */
-  readonly said: string | undefined;
+  readonly output: string | undefined;
 }
 
 /**
  * Walks over a whole file run in a child process: on some damage the driver aborts the process, which must not end ours.
  * Tests run the sources; a child runs the build.
  */
-export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
-  const beside = fileURLToPath(new URL('./child-main.js', import.meta.url));
-  const built = beside.replace(/src(?=.release.ledger.rescue.child-main\.js$)/, 'dist');
-  const program = [beside, built].find((file) => existsSync(file));
+export function inChild(task: 'verify' | 'salvage', ...words: string[]): ChildResult {
+  const source = fileURLToPath(new URL('./child-main.js', import.meta.url));
+  const built = source.replace(/src(?=.release.ledger.rescue.child-main\.js$)/, 'dist');
+  const program = [source, built].find((file) => existsSync(file));
   if (program === undefined) throw new Error('the program that walks over a ledger is not built: npm run build');
   const { status, signal, error, stdout } = spawnSync(process.execPath, [program, task, ...words], {
     encoding: 'utf8',
@@ -30,10 +30,10 @@ export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
     maxBuffer: 1 << 26,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  if (status === exitFault) throw told(stdout);
+  if (status === exitFault) throw faultFrom(stdout);
   if (signal && stoppers.includes(signal) && (error as NodeJS.ErrnoException | undefined)?.code !== 'ETIMEDOUT')
     throw stopped(words[0]!);
-  return { said: status === 0 ? stdout : undefined };
+  return { output: status === 0 ? stdout : undefined };
 }
 
 /** Signals of a user, or of a system short of memory; damage never causes them. */
@@ -46,7 +46,7 @@ const stopped = (place: string): Fault =>
     { place: { file: place } },
   );
 
-function told(text: string): Fault {
+function faultFrom(text: string): Fault {
   const { code, message, hint, file } = JSON.parse(text) as { code: FaultCode; message: string; hint: string; file: string };
   return new Fault(code, message, hint, { place: { file } });
 }

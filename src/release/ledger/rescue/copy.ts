@@ -1,12 +1,12 @@
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { answerHash, beginning, endOf, type Link, linkAfter, type Stored } from '../chain/chain.js';
+import { answerHash, beginning, endOf, type Link, linkAfter, type StoredLink } from '../chain/chain.js';
 
 /**
  * A ledger as one text file: every link as in the chain file, then the recorded answers, then an end mark.
  * Used for backups and for the content of a damaged index, so that only text has to be trusted.
  */
 export interface Copy {
-  readonly links: readonly Stored[];
+  readonly links: readonly StoredLink[];
   /** Recorded text by entry. */
   readonly answers: ReadonlyMap<number, string>;
   /** True if the end was reached: nothing is missing from the file. */
@@ -15,7 +15,7 @@ export interface Copy {
 
 const title = 'fugu-ledger-copy 1';
 
-export function writeCopy(path: string, links: Iterable<Stored>, answers: Iterable<readonly [number, string]>): void {
+export function writeCopy(path: string, links: Iterable<StoredLink>, answers: Iterable<readonly [number, string]>): void {
   const fd = openSync(path, 'wx', 0o600);
   let held = `${title}\n`;
   const put = (line: string, least = 1 << 16) => {
@@ -45,13 +45,13 @@ export function readCopy(path: string): Copy {
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) return { links: [], answers: new Map(), whole: false };
   const [first, ...lines] = readFileSync(path, 'utf8').split('\n');
-  const links: Stored[] = [];
+  const links: StoredLink[] = [];
   const answers = new Map<number, string>();
   let end = beginning;
   if (first !== title) return { links, answers, whole: false };
   for (const line of lines) {
-    const said = /^end (\d+)$/.exec(line);
-    if (said) return { links, answers, whole: Number(said[1]) === links.length };
+    const ending = /^end (\d+)$/.exec(line);
+    if (ending) return { links, answers, whole: Number(ending[1]) === links.length };
     const answer = /^answer (\d+) (".*")$/.exec(line);
     try {
       if (answer) answers.set(Number(answer[1]), JSON.parse(answer[2]!) as string);
@@ -68,7 +68,7 @@ export function readCopy(path: string): Copy {
 }
 
 /** Texts that answer links pin: all others are dropped. */
-export function boundAnswers(links: readonly Stored[], answers: ReadonlyMap<number, string>): Map<number, string> {
+export function boundAnswers(links: readonly StoredLink[], answers: ReadonlyMap<number, string>): Map<number, string> {
   const bound = new Map<number, string>();
   for (const { body } of links) {
     const link = JSON.parse(body) as Link;

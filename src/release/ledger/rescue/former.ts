@@ -1,10 +1,10 @@
-import { answerHash, Broken, beginning, endOf, linkAfter, type Stored } from '../chain/chain.js';
+import { answerHash, BrokenChain, beginning, endOf, linkAfter, type StoredLink } from '../chain/chain.js';
 import { emptyBooks, follow } from '../index/accounts.js';
-import { integer, text } from '../index/row.js';
-import type { Connection } from '../index/sqlite.js';
+import { decodeInteger, decodeText } from '../index/row.js';
+import type { SqliteConnection } from '../index/sqlite.js';
 
 /** A ledger from before the chain file (user_version 1), read in full; throws `BrokenChain` where it is inconsistent. */
-export function* formerLinks(db: Connection): Generator<Stored, ReadonlyMap<number, string>> {
+export function* formerLinks(db: SqliteConnection): Generator<StoredLink, ReadonlyMap<number, string>> {
   const books = emptyBooks();
   const spends = new Map<number, string>();
   const heads = new Map<string, number>();
@@ -15,11 +15,16 @@ export function* formerLinks(db: Connection): Generator<Stored, ReadonlyMap<numb
     )
     .iterate();
   for (const [sequence, population, key, body, hash] of rows) {
-    if (integer(sequence) !== end.sequence + 1) throw new Broken(`entry ${end.sequence + 1} is missing`, end.sequence + 1);
-    const { link, stored } = linkAfter(end, { hash: text(hash), body: text(body) });
+    if (decodeInteger(sequence) !== end.sequence + 1)
+      throw new BrokenChain(`entry ${end.sequence + 1} is missing`, end.sequence + 1);
+    const { link, stored } = linkAfter(end, { hash: decodeText(hash), body: decodeText(body) });
     const filed = link.kind === 'spend' ? link.key : null;
-    if (!('population' in link) || link.population !== text(population) || filed !== (key === null ? null : text(key)))
-      throw new Broken(`entry ${stored.sequence} is filed under a wrong name`, stored.sequence);
+    if (
+      !('population' in link) ||
+      link.population !== decodeText(population) ||
+      filed !== (key === null ? null : decodeText(key))
+    )
+      throw new BrokenChain(`entry ${stored.sequence} is filed under a wrong name`, stored.sequence);
     follow(books, link);
     heads.set(link.population, stored.sequence);
     if (link.kind === 'spend') spends.set(stored.sequence, stored.hash);
@@ -32,32 +37,33 @@ export function* formerLinks(db: Connection): Generator<Stored, ReadonlyMap<numb
     )
     .all();
   for (const [population, digest, summary, totals, head] of accounts) {
-    const walked = books.accounts.get(text(population));
+    const walked = books.accounts.get(decodeText(population));
     if (
-      walked?.digest !== text(digest) ||
-      walked.summary !== text(summary) ||
-      walked.totals !== text(totals) ||
-      heads.get(text(population)) !== integer(head)
+      walked?.digest !== decodeText(digest) ||
+      walked.summary !== decodeText(summary) ||
+      walked.totals !== decodeText(totals) ||
+      heads.get(decodeText(population)) !== decodeInteger(head)
     )
-      throw new Broken(`the account "${text(population)}" does not agree with its entries`);
+      throw new BrokenChain(`the account "${decodeText(population)}" does not agree with its entries`);
   }
-  if (accounts.length !== books.accounts.size) throw new Broken('an account was added or removed behind the chain');
+  if (accounts.length !== books.accounts.size) throw new BrokenChain('an account was added or removed behind the chain');
   const shares = db.query('SELECT CAST(population AS BLOB), CAST(analyst AS BLOB), CAST(totals AS BLOB) FROM book.analyst').all();
   const agree = shares.every(
-    ([population, analyst, totals]) => books.totals.get(JSON.stringify([text(population), text(analyst)])) === text(totals),
+    ([population, analyst, totals]) =>
+      books.totals.get(JSON.stringify([decodeText(population), decodeText(analyst)])) === decodeText(totals),
   );
-  if (!agree || shares.length !== books.totals.size) throw new Broken("an analyst's total does not agree with the entries");
+  if (!agree || shares.length !== books.totals.size) throw new BrokenChain("an analyst's total does not agree with the entries");
   return formerAnswers(db, spends);
 }
 
-function formerAnswers(db: Connection, spends: ReadonlyMap<number, string>): ReadonlyMap<number, string> {
+function formerAnswers(db: SqliteConnection, spends: ReadonlyMap<number, string>): ReadonlyMap<number, string> {
   const answers = new Map<number, string>();
   const rows = db.query('SELECT CAST(sequence AS INTEGER), CAST(body AS BLOB), CAST(hash AS BLOB) FROM book.answer').iterate();
   for (const [sequence, body, hash] of rows) {
-    const paid = spends.get(integer(sequence));
-    if (paid === undefined || answerHash(paid, text(body)) !== text(hash))
-      throw new Broken(`the answer recorded for entry ${integer(sequence)} was changed`, integer(sequence));
-    answers.set(integer(sequence), text(body));
+    const paid = spends.get(decodeInteger(sequence));
+    if (paid === undefined || answerHash(paid, decodeText(body)) !== decodeText(hash))
+      throw new BrokenChain(`the answer recorded for entry ${decodeInteger(sequence)} was changed`, decodeInteger(sequence));
+    answers.set(decodeInteger(sequence), decodeText(body));
   }
   return answers;
 }

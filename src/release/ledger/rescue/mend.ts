@@ -1,14 +1,14 @@
-import { Broken, beginning, type End, endOf, type Link, lineOf, linkAfter, type Stored } from '../chain/chain.js';
-import type { ChainFile } from '../chain/file.js';
+import { BrokenChain, beginning, type ChainEnd, endOf, type Link, lineOf, linkAfter, type StoredLink } from '../chain/chain.js';
+import type { LedgerChainFile } from '../chain/file.js';
 import { sectorsOf } from '../chain/lines.js';
 import { emptyBooks, follow } from '../index/accounts.js';
-import { type Index, linkIn } from '../index/tables.js';
+import { type LedgerIndex, linkIn } from '../index/tables.js';
 
 /**
  * Answer lines are not synced on their own: after a crash the index may have some that the chain file lost. Writing them again
  * gives nothing back, as an answer only closes its entry. Any other link must be in the chain file.
  */
-export function mend(index: Index, chain: ChainFile): void {
+export function mend(index: LedgerIndex, chain: LedgerChainFile): void {
   const last = index.last();
   const link = last && linkIn(last);
   if (link?.kind !== 'answer' || link.since === undefined) return;
@@ -17,7 +17,7 @@ export function mend(index: Index, chain: ChainFile): void {
   const lines = Buffer.concat(answers.map(lineOf));
   const found = chain.read(from, lines.length);
   if (found.equals(lines)) return;
-  if (!lostOnly(found, lines, from)) throw new Broken(`its two files differ at entry ${link.since + 1} or later`);
+  if (!lostOnly(found, lines, from)) throw new BrokenChain(`its two files differ at entry ${link.since + 1} or later`);
   checkAnswers(chain, answers, link.since);
   chain.write(from, lines);
   chain.sync();
@@ -39,19 +39,19 @@ function lostOnly(found: Buffer, lines: Buffer, from: number): boolean {
  * Only answers may follow the chain file; the accounts they pin are computed from its beginning,
  * so the index alone proves nothing.
  */
-function checkAnswers(chain: ChainFile, answers: readonly Stored[], since: number): void {
+function checkAnswers(chain: LedgerChainFile, answers: readonly StoredLink[], since: number): void {
   const books = emptyBooks();
-  let end: End = beginning;
+  let end: ChainEnd = beginning;
   for (const { link, stored } of chain.linksFrom(beginning)) {
     if (link.sequence > since) break;
     follow(books, link);
     end = endOf(stored, link);
   }
-  if (end.sequence !== since) throw new Broken(`its two files differ at entry ${end.sequence + 1}`);
+  if (end.sequence !== since) throw new BrokenChain(`its two files differ at entry ${end.sequence + 1}`);
   for (const answer of answers) {
-    const { link, stored } = linkAfter(end, answer) as { link: Link; stored: Stored };
+    const { link, stored } = linkAfter(end, answer) as { link: Link; stored: StoredLink };
     if (link.kind !== 'answer' || stored.offset !== answer.offset)
-      throw new Broken(`its two files differ at entry ${link.sequence}`);
+      throw new BrokenChain(`its two files differ at entry ${link.sequence}`);
     follow(books, link);
     end = endOf(stored, link);
   }

@@ -2,10 +2,17 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, truncat
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asking, faultOf, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../../../test/ledger-folder.js';
+import {
+  askingOfAnn,
+  failureOf,
+  folderTerms,
+  type LedgerFolder,
+  ledgerFolder,
+  spentByAnalyst as spent,
+} from '../../../../test/ledger-folder.js';
 import { commandWitness } from '../chain/witness.js';
-import { backupLedger, restoreLedger } from './backup.js';
-import { recoverLedger } from './recover.js';
+import { backupStorage, restoreStorage } from './backup.js';
+import { recoverStorage } from './recover.js';
 
 let room: LedgerFolder;
 let folder: string;
@@ -19,7 +26,7 @@ const ledgerAt = (witness?: string) => room.ledgerAt(place, witness);
 /** A ledger of three answered entries, closed. */
 const filled = async (count = 3): Promise<void> => {
   const ledger = await ledgerAt();
-  for (let i = 0; i < count; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
+  for (let i = 0; i < count; i++) await ledger.commit(await ledger.reserve(askingOfAnn({ key: `k${i}` })), `answer ${i}`);
   await ledger.close();
 };
 const remove = (...ends: string[]) => room.without(...ends);
@@ -33,12 +40,12 @@ describe('recovering a ledger', () => {
   it('recovery rebuilds a damaged index from the chain file, exactly, and keeps the old files', async () => {
     await filled();
     writeFileSync(place, 'not a database '.repeat(1000));
-    expect(await faultOf(ledgerAt())).toMatchObject({ code: 'LEDGER_CORRUPT' });
-    const done = recoverLedger(place, 'bad sector');
+    expect(await failureOf(ledgerAt())).toMatchObject({ code: 'LEDGER_CORRUPT' });
+    const done = recoverStorage(place, 'bad sector');
     expect(done).toMatchObject({ from: 'chain file', entries: 3, incomplete: false, closed: [], textsLost: 3 });
     const ledger = await ledgerAt();
     expect(await spent(ledger)).toBe('3/10');
-    await ledger.reserve(asking({ key: 'next' }));
+    await ledger.reserve(askingOfAnn({ key: 'next' }));
     expect(await ledger.verify()).toMatchObject({ ok: true, entries: 4 });
     expect(done.kept.every((path) => existsSync(path))).toBe(true);
     expect(readdirSync(folder).filter((name) => name.includes('.new') || name.includes('.tmp'))).toEqual([]);
@@ -50,7 +57,7 @@ describe('recovering a ledger', () => {
     const ledger = await ledgerAt();
     expect(await ledger.verify()).toMatchObject({ ok: false, brokenAt: 1 });
     await ledger.close();
-    expect(recoverLedger(place, 'bad sector')).toMatchObject({ from: 'index', incomplete: false, closed: [], textsLost: 0 });
+    expect(recoverStorage(place, 'bad sector')).toMatchObject({ from: 'index', incomplete: false, closed: [], textsLost: 0 });
     const again = await ledgerAt();
     expect(await again.verify()).toMatchObject({ ok: true, entries: 3 });
     expect((await again.replay('town', 'k2'))?.answer).toBe('answer 2');
@@ -63,15 +70,18 @@ describe('recovering a ledger', () => {
   ])('recovery closes the accounts when the end of the chain is lost: chain file %s', async (_what, damage) => {
     await filled();
     damage();
-    expect(recoverLedger(place, 'restored disk')).toMatchObject({ entries: 3, incomplete: true, closed: ['town'] });
+    expect(recoverStorage(place, 'restored disk')).toMatchObject({ entries: 3, incomplete: true, closed: ['town'] });
     const ledger = await ledgerAt();
     expect(await spent(ledger)).toBe('3/10');
-    expect(await faultOf(ledger.reserve(asking()))).toMatchObject({ code: 'LEDGER_CORRUPT', outcome: { state: 'not spent' } });
-    expect(await faultOf(ledger.reserve(asking({ population: 'never seen' })))).toMatchObject({ code: 'LEDGER_CORRUPT' });
-    await ledger.amend('town', terms, 'nothing was released since');
-    await ledger.reserve(asking({ key: 'next' }));
-    await ledger.amend('never seen', terms, 'there was none');
-    await ledger.reserve(asking({ population: 'never seen' }));
+    expect(await failureOf(ledger.reserve(askingOfAnn()))).toMatchObject({
+      code: 'LEDGER_CORRUPT',
+      outcome: { state: 'not spent' },
+    });
+    expect(await failureOf(ledger.reserve(askingOfAnn({ population: 'never seen' })))).toMatchObject({ code: 'LEDGER_CORRUPT' });
+    await ledger.amend('town', folderTerms, 'nothing was released since');
+    await ledger.reserve(askingOfAnn({ key: 'next' }));
+    await ledger.amend('never seen', folderTerms, 'there was none');
+    await ledger.reserve(askingOfAnn({ population: 'never seen' }));
     expect(await spent(ledger)).toBe('2/5');
     expect(await ledger.verify()).toMatchObject({ ok: true });
   });
@@ -84,15 +94,15 @@ describe('recovering a ledger', () => {
     const db = new Database(place);
     db.exec(`UPDATE link SET body = replace(body, '1/10', '1/99') WHERE sequence = 10`);
     db.close();
-    expect(recoverLedger(place, 'both')).toMatchObject({ from: 'index', incomplete: true, closed: ['town'] });
+    expect(recoverStorage(place, 'both')).toMatchObject({ from: 'index', incomplete: true, closed: ['town'] });
     expect(await spent(await ledgerAt())).toBe('2/5');
   });
 
   it('a process with the old files open is refused after recovery', async () => {
     const ledger = await ledgerAt();
-    await ledger.reserve(asking());
-    recoverLedger(place, 'while open');
-    expect(await faultOf(ledger.reserve(asking({ key: 'k2' })))).toMatchObject({
+    await ledger.reserve(askingOfAnn());
+    recoverStorage(place, 'while open');
+    expect(await failureOf(ledger.reserve(askingOfAnn({ key: 'k2' })))).toMatchObject({
       code: 'LEDGER_CORRUPT',
       outcome: { state: 'not spent' },
     });
@@ -105,18 +115,18 @@ describe('a backup', () => {
 
   it('a backup never takes back costs: a sound ledger with more entries is left as it is', async () => {
     await filled();
-    await backupLedger(place, file());
-    await (await ledgerAt()).reserve(asking({ key: 'later' }));
-    expect(await faultOf(restoreLedger(place, file(), 'why'))).toMatchObject({ code: 'LEDGER_MISMATCH' });
+    await backupStorage(place, file());
+    await (await ledgerAt()).reserve(askingOfAnn({ key: 'later' }));
+    expect(await failureOf(restoreStorage(place, file(), 'why'))).toMatchObject({ code: 'LEDGER_MISMATCH' });
     expect(await spent(await ledgerAt())).toBe('2/5');
   });
 
   it('a backup restores a deleted ledger with its answers, closed until the terms are amended', async () => {
     await filled();
-    await backupLedger(place, file());
+    await backupStorage(place, file());
     remove('', '-wal', '-shm', '.chain');
-    expect(await faultOf(restoreLedger(place, file(), undefined))).toMatchObject({ code: 'USAGE' });
-    const done = await restoreLedger(place, file(), 'stolen machine');
+    expect(await failureOf(restoreStorage(place, file(), undefined))).toMatchObject({ code: 'USAGE' });
+    const done = await restoreStorage(place, file(), 'stolen machine');
     expect(done).toMatchObject({
       kind: 'ledger',
       recovery: { from: 'backup', incomplete: true, closed: ['town'], textsLost: 0 },
@@ -124,12 +134,12 @@ describe('a backup', () => {
     const ledger = await ledgerAt();
     expect(await spent(ledger)).toBe('3/10');
     expect((await ledger.replay('town', 'k1'))?.answer).toBe('answer 1');
-    expect(await faultOf(ledger.reserve(asking()))).toMatchObject({ code: 'LEDGER_CORRUPT' });
+    expect(await failureOf(ledger.reserve(askingOfAnn()))).toMatchObject({ code: 'LEDGER_CORRUPT' });
   });
 
   it('a backup that is cut, changed or of another ledger is refused', async () => {
     await filled();
-    await backupLedger(place, file());
+    await backupStorage(place, file());
     const text = readFileSync(file(), 'utf8');
     for (const [name, bad] of [
       ['cut', text.slice(0, -20)],
@@ -137,13 +147,13 @@ describe('a backup', () => {
       ['empty', ''],
     ] as const) {
       writeFileSync(join(folder, name), bad);
-      expect(await faultOf(restoreLedger(place, join(folder, name), 'why')), name).toMatchObject({ code: 'DATA_MALFORMED' });
+      expect(await failureOf(restoreStorage(place, join(folder, name), 'why')), name).toMatchObject({ code: 'DATA_MALFORMED' });
     }
     for (const nothing of ['/dev/zero', '/proc/self/mem', folder])
-      expect((await faultOf(restoreLedger(place, nothing, 'why'))).code, nothing).toMatch(/DATA_MALFORMED|DATA_NOT_FOUND/);
+      expect((await failureOf(restoreStorage(place, nothing, 'why'))).code, nothing).toMatch(/DATA_MALFORMED|DATA_NOT_FOUND/);
     remove('', '-wal', '-shm', '.chain');
-    await (await ledgerAt()).reserve(asking({ key: 'another life' }));
-    expect(await faultOf(restoreLedger(place, file(), 'why'))).toMatchObject({ code: 'LEDGER_MISMATCH' });
+    await (await ledgerAt()).reserve(askingOfAnn({ key: 'another life' }));
+    expect(await failureOf(restoreStorage(place, file(), 'why'))).toMatchObject({ code: 'LEDGER_MISMATCH' });
   });
 });
 
@@ -161,39 +171,44 @@ describe('a witness', () => {
   it('a witness notices entries that both files have lost', async () => {
     const command = witness();
     const ledger = await ledgerAt(command);
-    await ledger.reserve(asking());
+    await ledger.reserve(askingOfAnn());
     await ledger.close();
     for (const end of ['', '.chain']) copyFileSync(`${place}${end}`, join(folder, `older${end}`));
     const later = await ledgerAt(command);
-    await later.reserve(asking({ key: 'k2' }));
+    await later.reserve(askingOfAnn({ key: 'k2' }));
     await later.close();
     for (const end of ['', '.chain']) copyFileSync(join(folder, `older${end}`), `${place}${end}`);
-    expect(await faultOf(ledgerAt(command))).toMatchObject({ code: 'LEDGER_CORRUPT', message: expect.stringMatching(/witness/) });
-    expect(recoverLedger(place, 'old disk', commandWitness(command))).toMatchObject({ incomplete: true, closed: ['town'] });
+    expect(await failureOf(ledgerAt(command))).toMatchObject({
+      code: 'LEDGER_CORRUPT',
+      message: expect.stringMatching(/witness/),
+    });
+    expect(recoverStorage(place, 'old disk', commandWitness(command))).toMatchObject({ incomplete: true, closed: ['town'] });
     await ledgerAt(command);
   });
 
   it('a witness stops an open ledger at the next reservation, and is notified before it returns', async () => {
     const command = witness();
     const ledger = await ledgerAt(command);
-    const { sequence, hash } = await ledger.reserve(asking());
+    const { sequence, hash } = await ledger.reserve(askingOfAnn());
     expect(readFileSync(join(folder, 'head'), 'utf8')).toBe(`${sequence} ${hash}\n`);
     writeFileSync(join(folder, 'head'), `${sequence} ${'0'.repeat(64)}`);
-    expect(await faultOf(ledger.reserve(asking({ key: 'k2' })))).toMatchObject({ outcome: { state: 'not spent' } });
+    expect(await failureOf(ledger.reserve(askingOfAnn({ key: 'k2' })))).toMatchObject({ outcome: { state: 'not spent' } });
   });
 
   it('a reservation is refused when the witness cannot be read, and spent when it cannot be notified', async () => {
     const command = witness();
     const ledger = await ledgerAt(command);
-    const entry = await ledger.reserve(asking());
+    const entry = await ledger.reserve(askingOfAnn());
     writeFileSync(join(folder, 'full'), '');
     const outcome = { state: 'spent', entry: 3, resumable: false };
-    expect(await faultOf(ledger.reserve(asking({ key: 'k2' })))).toMatchObject({ code: 'DISK_FAILED', outcome });
-    expect(await faultOf(ledger.settle(entry, 'text'))).toMatchObject({ outcome: { state: 'recorded', entry: entry.sequence } });
+    expect(await failureOf(ledger.reserve(askingOfAnn({ key: 'k2' })))).toMatchObject({ code: 'DISK_FAILED', outcome });
+    expect(await failureOf(ledger.commit(entry, 'text'))).toMatchObject({
+      outcome: { state: 'recorded', entry: entry.sequence },
+    });
     expect((await ledger.replay('town', 'k1'))?.answer).toBe('text');
     writeFileSync(join(folder, 'deaf'), '');
-    expect(await faultOf(ledger.reserve(asking({ key: 'k3' })))).toMatchObject({ outcome: { state: 'not spent' } });
-    expect(await faultOf(ledgerAt(command))).toMatchObject({ code: 'DISK_FAILED' });
+    expect(await failureOf(ledger.reserve(askingOfAnn({ key: 'k3' })))).toMatchObject({ outcome: { state: 'not spent' } });
+    expect(await failureOf(ledgerAt(command))).toMatchObject({ code: 'DISK_FAILED' });
     expect(await spent(ledger)).toBe('1/5');
   });
 });
@@ -214,7 +229,7 @@ describe('a ledger from before the chain file', () => {
       ['unanswered', false],
       ['after', false],
     ]);
-    await ledger.reserve(asking({ terms: { digest: 'd2', summary: 'epsilon 2, secret row' }, key: 'new' }));
+    await ledger.reserve(askingOfAnn({ terms: { digest: 'd2', summary: 'epsilon 2, secret row' }, key: 'new' }));
     expect(await ledger.verify()).toMatchObject({ ok: true, entries: 7 });
     expect(existsSync(`${place}.chain`)).toBe(true);
     await ledger.close();
@@ -227,7 +242,7 @@ describe('a ledger from before the chain file', () => {
     const db = new Database(place);
     db.exec('DELETE FROM account');
     db.close();
-    expect(await faultOf(ledgerAt())).toMatchObject({ code: 'LEDGER_CORRUPT' });
+    expect(await failureOf(ledgerAt())).toMatchObject({ code: 'LEDGER_CORRUPT' });
     expect(existsSync(`${place}.chain`)).toBe(false);
   });
 });

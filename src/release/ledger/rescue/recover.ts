@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { Fault } from '../../../base/errors.js';
 import { remove } from '../../../base/files/draft.js';
 import { makeFolder, syncFolder } from '../../../base/files/folder.js';
-import { type Link, lineOf, type Stored } from '../chain/chain.js';
-import { chainPath, claimsOf, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
+import { type Link, lineOf, type StoredLink } from '../chain/chain.js';
+import { chainPath, claimedLength, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
 import type { Witness } from '../chain/witness.js';
-import { asFault, busy } from '../faults.js';
+import { busyFault, ledgerFault } from '../faults.js';
 import { emptyBooks, follow } from '../index/accounts.js';
 import { createSchema } from '../index/schema.js';
 import { connect, transaction } from '../index/sqlite.js';
@@ -31,16 +31,16 @@ export interface Recovery {
   readonly head: string;
 }
 
-interface Found {
+interface FoundCopy {
   readonly from: Recovery['from'];
-  readonly links: readonly Stored[];
+  readonly links: readonly StoredLink[];
 }
 
 /**
  * Rebuilds both files from the longest sound beginning in one of them or a backup. Unless the end of the chain was seen, entries
  * may be missing: all accounts are then closed until their terms are amended, and none is opened without a reason.
  */
-export function recoverLedger(named: string, reason: string, witness?: Witness, backup?: Copy): Recovery {
+export function recoverStorage(named: string, reason: string, witness?: Witness, backup?: Copy): Recovery {
   const place = realPlace(named);
   try {
     checkKinds(place);
@@ -49,9 +49,9 @@ export function recoverLedger(named: string, reason: string, witness?: Witness, 
       if (done) return done;
     }
   } catch (error) {
-    throw asFault(error, place);
+    throw ledgerFault(error, place);
   }
-  throw busy(place);
+  throw busyFault(place);
 }
 
 function attemptRecovery(
@@ -61,24 +61,24 @@ function attemptRecovery(
   backup: Copy | undefined,
 ): Recovery | undefined {
   const path = chainPath(place);
-  const file = hasChainFile(path) ? { ...readChain(path), ...claimsOf(path) } : undefined;
+  const file = hasChainFile(path) ? { ...readChain(path), ...claimedLength(path) } : undefined;
   const index = existsSync(place) ? salvaged(place) : undefined;
-  const found: Found[] = [
+  const found: FoundCopy[] = [
     ...(file ? [{ from: 'chain file' as const, links: file.links }] : []),
     ...(index ? [{ from: 'index' as const, links: index.copy.links }] : []),
     ...(backup ? [{ from: 'backup' as const, links: backup.links }] : []),
-  ].map(({ from, links }) => ({ from, links: meant(links) }));
+  ].map(({ from, links }) => ({ from, links: meaningfulLinks(links) }));
   if (found.length === 0) throw noLedger(place);
   const chosen = found.reduce((best, next) => (next.links.length > best.links.length ? next : best));
   // The longer one would forget costs that only the other records.
   if (!found.every(({ links }) => begins(chosen.links, links))) throw forked(place, found);
-  const told = witness?.head();
+  const witnessed = witness?.head();
   const length = chosen.links.length;
   const contradicted =
-    (index?.highest ?? 0) > length || (told !== undefined && chosen.links[told.sequence - 1]?.hash !== told.hash);
+    (index?.highest ?? 0) > length || (witnessed !== undefined && chosen.links[witnessed.sequence - 1]?.hash !== witnessed.hash);
   const endSeen =
     file?.endSeen === true && length >= file.highest && lastButAnswers(chosen.links) <= file.highest + (file.unfinished ? 1 : 0);
-  const complete = !contradicted && (endSeen || told?.sequence === length);
+  const complete = !contradicted && (endSeen || witnessed?.sequence === length);
   const answers = new Map([...(backup?.answers ?? []), ...(index?.copy.answers ?? [])]);
   const rootless = chosen.links.length > 0 && (JSON.parse(chosen.links.at(-1)!.body) as Link).root === undefined;
   const chain = continueChain(rootless ? upgraded({ links: chosen.links, answers }) : chosen.links);
@@ -88,7 +88,7 @@ function attemptRecovery(
   const kept = replaceFiles(place, chain.links, texts, file?.links.at(-1)?.hash);
   if (!kept) return undefined;
   const head = chain.links.at(-1)!;
-  witness?.tell(head.sequence, head.hash);
+  witness?.put(head.sequence, head.hash);
   const kinds = chain.links.map(({ body }) => (JSON.parse(body) as Link).kind);
   return {
     links: chain.links.length,
@@ -106,11 +106,11 @@ function attemptRecovery(
  * Sequence of the last link that is no answer. Answers at the end may be lost from the chain file in a crash,
  * as no other link follows them.
  */
-const lastButAnswers = (links: readonly Stored[]): number =>
+const lastButAnswers = (links: readonly StoredLink[]): number =>
   links.findLast(({ body }) => (JSON.parse(body) as Link).kind !== 'answer')?.sequence ?? 0;
 
 /** Links with correct hashes may still be meaningless: the meaningful ones up to the first that is not. */
-function meant(links: readonly Stored[]): readonly Stored[] {
+function meaningfulLinks(links: readonly StoredLink[]): readonly StoredLink[] {
   const books = emptyBooks();
   for (const [i, { body }] of links.entries())
     try {
@@ -127,7 +127,7 @@ function meant(links: readonly Stored[]): readonly Stored[] {
  */
 function replaceFiles(
   place: string,
-  links: readonly Stored[],
+  links: readonly StoredLink[],
   texts: ReadonlyMap<number, string>,
   lastSeen: string | undefined,
 ): readonly string[] | undefined {
@@ -145,7 +145,7 @@ function replaceFiles(
     const kept: string[] = [];
     if (existsSync(path)) {
       const old = `${path}.${aside}`;
-      keepBeside(path, old);
+      keepAside(path, old);
       try {
         renameSync(chainPath(fresh), path);
       } catch (error) {
@@ -180,7 +180,7 @@ function replaceIndex(place: string, fresh: string, aside: string): readonly str
     }
     if (isThere('')) {
       const [from, to] = names('');
-      keepBeside(from, to);
+      keepAside(from, to);
       moved.push([from, to]);
     }
     renameSync(fresh, place);
@@ -200,7 +200,7 @@ function putBack(aside: string, path: string): void {
 }
 
 /** Keeps the file under a second name as well; on file systems without links, under that name only. */
-function keepBeside(path: string, aside: string): void {
+function keepAside(path: string, aside: string): void {
   try {
     linkSync(path, aside);
   } catch {
@@ -208,7 +208,7 @@ function keepBeside(path: string, aside: string): void {
   }
 }
 
-function makeIndex(path: string, links: readonly Stored[], texts: ReadonlyMap<number, string>): void {
+function makeIndex(path: string, links: readonly StoredLink[], texts: ReadonlyMap<number, string>): void {
   closeSync(makeLedgerFile(path, 'wx'));
   const db = connect(path);
   try {
@@ -223,7 +223,7 @@ function makeIndex(path: string, links: readonly Stored[], texts: ReadonlyMap<nu
   }
 }
 
-const forked = (place: string, found: readonly Found[]): Fault =>
+const forked = (place: string, found: readonly FoundCopy[]): Fault =>
   new Fault(
     'LEDGER_CORRUPT',
     `The ${found.map(({ from }) => from).join(' and the ')} tell different histories: each knows of spending that the other does not.`,

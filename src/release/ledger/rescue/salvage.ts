@@ -1,8 +1,8 @@
-import { Broken, beginning, endOf, linkAfter, type Stored } from '../chain/chain.js';
+import { BrokenChain, beginning, endOf, linkAfter, type StoredLink } from '../chain/chain.js';
 import { faultOfDisk } from '../faults.js';
-import { integer, text } from '../index/row.js';
+import { decodeInteger, decodeText } from '../index/row.js';
 import { formatOf } from '../index/schema.js';
-import { type Connection, connect } from '../index/sqlite.js';
+import { connect, type SqliteConnection } from '../index/sqlite.js';
 import { boundAnswers, writeCopy } from './copy.js';
 import { formerLinks } from './former.js';
 
@@ -13,19 +13,19 @@ export interface Salvaged {
   /** Highest link number found. */
   readonly highest: number;
   /** Number of recorded texts that the chain does not pin, and that were left out. */
-  readonly strayAnswers: number;
+  readonly unmatchedAnswers: number;
   readonly why?: string;
 }
 
 /** Copies the sound part of a ledger's index; runs in a child process. */
 export function salvage(place: string, out: string): Salvaged {
-  let db: Connection;
+  let db: SqliteConnection;
   try {
     db = connect(place);
   } catch (error) {
     unlessDisk(error, place);
     writeCopy(out, [], []);
-    return { format: 'unknown', sound: false, highest: 0, strayAnswers: 0, why: reason(error) };
+    return { format: 'unknown', sound: false, highest: 0, unmatchedAnswers: 0, why: reason(error) };
   }
   let format: Salvaged['format'] = 'unknown';
   const found: { answers: ReadonlyMap<number, string>; why?: string } = { answers: new Map() };
@@ -36,7 +36,7 @@ export function salvage(place: string, out: string): Salvaged {
     unlessDisk(error, place);
     found.why = reason(error);
   }
-  const links: Stored[] = [];
+  const links: StoredLink[] = [];
   try {
     if (format === 'former') {
       const walk = formerLinks(db);
@@ -52,8 +52,8 @@ export function salvage(place: string, out: string): Salvaged {
   const answers = format === 'former' ? read : boundAnswers(links, read);
   writeCopy(out, links, answers);
   const sound = format !== 'unknown' && found.why === undefined;
-  const strayAnswers = read.size - answers.size;
-  return { format, sound, highest: highest(db, format), strayAnswers, ...(found.why !== undefined && { why: found.why }) };
+  const unmatchedAnswers = read.size - answers.size;
+  return { format, sound, highest: highest(db, format), unmatchedAnswers, ...(found.why !== undefined && { why: found.why }) };
 }
 
 /** Data that the disk failed to return may still be there: nothing is rebuilt without it. */
@@ -64,26 +64,26 @@ function unlessDisk(error: unknown, place: string): void {
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function* presentLinks(db: Connection): Generator<Stored> {
+function* presentLinks(db: SqliteConnection): Generator<StoredLink> {
   let end = beginning;
   const rows = db
     .query('SELECT CAST(sequence AS INTEGER), CAST(hash AS BLOB), CAST(body AS BLOB) FROM book.link ORDER BY sequence')
     .iterate();
   for (const [sequence, hash, body] of rows) {
-    if (integer(sequence) !== end.sequence + 1) throw new Broken(`entry ${end.sequence + 1} is missing`);
-    const { link, stored } = linkAfter(end, { hash: text(hash), body: text(body) });
+    if (decodeInteger(sequence) !== end.sequence + 1) throw new BrokenChain(`entry ${end.sequence + 1} is missing`);
+    const { link, stored } = linkAfter(end, { hash: decodeText(hash), body: decodeText(body) });
     end = endOf(stored, link);
     yield stored;
   }
 }
 
-function presentAnswers(db: Connection, place: string): ReadonlyMap<number, string> {
+function presentAnswers(db: SqliteConnection, place: string): ReadonlyMap<number, string> {
   const answers = new Map<number, string>();
   try {
     for (const [of, body] of db
       .query('SELECT CAST(of AS INTEGER), CAST(body AS BLOB) FROM book.answer WHERE body IS NOT NULL')
       .iterate())
-      answers.set(integer(of), text(body));
+      answers.set(decodeInteger(of), decodeText(body));
   } catch (error) {
     // Texts read so far still count, if the chain refers to them.
     unlessDisk(error, place);
@@ -91,10 +91,10 @@ function presentAnswers(db: Connection, place: string): ReadonlyMap<number, stri
   return answers;
 }
 
-function highest(db: Connection, format: Salvaged['format']): number {
+function highest(db: SqliteConnection, format: Salvaged['format']): number {
   try {
     const table = format === 'former' ? 'entry' : 'link';
-    return integer(db.query(`SELECT coalesce(max(CAST(sequence AS INTEGER)), 0) FROM book.${table}`).get()?.[0]);
+    return decodeInteger(db.query(`SELECT coalesce(max(CAST(sequence AS INTEGER)), 0) FROM book.${table}`).get()?.[0]);
   } catch {
     return 0;
   }

@@ -9,11 +9,11 @@ export function salvaged(place: string, keep?: string): Salvaged & { readonly co
   const out = keep ?? `${place}.${process.pid}.salvage.tmp`;
   rmSync(out, { force: true });
   try {
-    const { said } = inChild('salvage', place, out);
+    const { output } = inChild('salvage', place, out);
     const copy = existsSync(out) ? readCopy(out) : { links: [], answers: new Map<number, string>(), whole: false };
-    if (said === undefined)
-      return { format: 'unknown', sound: false, highest: 0, strayAnswers: 0, why: 'reading it ends the process', copy };
-    return { ...(JSON.parse(said) as Salvaged), copy };
+    if (output === undefined)
+      return { format: 'unknown', sound: false, highest: 0, unmatchedAnswers: 0, why: 'reading it ends the process', copy };
+    return { ...(JSON.parse(output) as Salvaged), copy };
   } finally {
     if (!keep) remove(out);
   }

@@ -1,17 +1,26 @@
-import { answerHash, beginning, type End, endOf, type Link, lineOf, type SpendLink, type Stored } from '../chain/chain.js';
+import {
+  answerHash,
+  beginning,
+  type ChainEnd,
+  endOf,
+  type Link,
+  lineOf,
+  type SpendLink,
+  type StoredLink,
+} from '../chain/chain.js';
 import { chainPath, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
 import { corrupt } from '../faults.js';
-import { type Draft, emptyBooks, follow, linkFrom } from '../index/accounts.js';
+import { emptyBooks, follow, type LinkDraft, linkFrom } from '../index/accounts.js';
 import { createSchema } from '../index/schema.js';
-import type { Connection } from '../index/sqlite.js';
+import type { SqliteConnection } from '../index/sqlite.js';
 import { indexOn } from '../index/sqlite-rows.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { salvaged } from './salvaged.js';
 
 /** The accounts after these links, and a way to add more. */
-export function continueChain(links: readonly Stored[]): {
-  readonly links: Stored[];
-  readonly add: (draft: Draft) => Stored;
+export function continueChain(links: readonly StoredLink[]): {
+  readonly links: StoredLink[];
+  readonly add: (draft: LinkDraft) => StoredLink;
   readonly populations: () => readonly string[];
   readonly closed: (population: string) => boolean;
 } {
@@ -19,8 +28,8 @@ export function continueChain(links: readonly Stored[]): {
   const all = [...links];
   for (const { body } of links) follow(books, JSON.parse(body) as Link);
   const last = all.at(-1);
-  let end: End = last ? endOf(last, JSON.parse(last.body) as Link) : beginning;
-  const add = (draft: Draft): Stored => {
+  let end: ChainEnd = last ? endOf(last, JSON.parse(last.body) as Link) : beginning;
+  const add = (draft: LinkDraft): StoredLink => {
     const { link, stored } = linkFrom(books, end, draft);
     all.push(stored);
     end = endOf(stored, link);
@@ -34,11 +43,11 @@ export function continueChain(links: readonly Stored[]): {
   };
 }
 
-export const begins = (whole: readonly Stored[], part: readonly Stored[]): boolean =>
+export const begins = (whole: readonly StoredLink[], part: readonly StoredLink[]): boolean =>
   part.length === 0 || whole[part.length - 1]?.hash === part.at(-1)!.hash;
 
 /** Writes links and answers into an empty index. */
-export function fillIndex(db: Connection, links: readonly Stored[], answers: ReadonlyMap<number, string>): void {
+export function fillIndex(db: SqliteConnection, links: readonly StoredLink[], answers: ReadonlyMap<number, string>): void {
   const index = indexOn(db);
   const books = index.books(undefined);
   for (const stored of links) {
@@ -50,7 +59,7 @@ export function fillIndex(db: Connection, links: readonly Stored[], answers: Rea
 }
 
 /** Upgrades a ledger from before the chain file: reads it in full once, then creates the file. Inside the write lock. */
-export function upgrade(db: Connection, place: string): void {
+export function upgrade(db: SqliteConnection, place: string): void {
   const { sound, why, copy } = salvaged(place);
   if (!sound || !copy.whole) throw corrupt(place, why ?? 'it cannot be read to its end');
   const path = chainPath(place);
@@ -62,7 +71,7 @@ export function upgrade(db: Connection, place: string): void {
 }
 
 /** The same chain with the link that pins all accounts, and the answers. */
-export function upgraded({ links, answers }: Pick<Copy, 'links' | 'answers'>): readonly Stored[] {
+export function upgraded({ links, answers }: Pick<Copy, 'links' | 'answers'>): readonly StoredLink[] {
   const chain = continueChain(links);
   const at = Date.now();
   chain.add({ kind: 'upgrade', at });
@@ -75,7 +84,7 @@ export function upgraded({ links, answers }: Pick<Copy, 'links' | 'answers'>): r
 }
 
 /** An older copy of the index next to a chain file that continued after the copy was made. */
-function alreadyContinued(path: string, former: readonly Stored[], place: string): readonly Stored[] {
+function alreadyContinued(path: string, former: readonly StoredLink[], place: string): readonly StoredLink[] {
   const { links, ending } = readChain(path);
   if (!begins(links, former) || links.length <= former.length || ending.kind === 'damaged' || ending.kind === 'cut')
     throw corrupt(place, 'it does not agree with the chain file beside it');

@@ -1,20 +1,20 @@
-import { Broken, beginning, type Link, type Stored } from '../chain/chain.js';
-import { type ChainFile, chainPath, openChainFile } from '../chain/file.js';
+import { BrokenChain, beginning, type Link, type StoredLink } from '../chain/chain.js';
+import { chainPath, type LedgerChainFile, openChainFile } from '../chain/file.js';
 import { faultOfDisk } from '../faults.js';
-import { integer, text } from '../index/row.js';
+import { decodeInteger, decodeText } from '../index/row.js';
 import { checkSchema } from '../index/schema.js';
-import { type Connection, connect, inTurn } from '../index/sqlite.js';
+import { connect, inTurn, type SqliteConnection } from '../index/sqlite.js';
 import { indexOn } from '../index/sqlite-rows.js';
 import { linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
 import { inChild } from './child.js';
-import { filedUnder, Walk } from './walk.js';
+import { ChainWalk, filedUnder } from './walk.js';
 
 export async function verifyInChild(place: string): Promise<Verification> {
-  const { said } = inChild('verify', place);
-  return said === undefined
+  const { output } = inChild('verify', place);
+  return output === undefined
     ? { ok: false, entries: 0, reason: 'reading it ends the process, or takes too long' }
-    : (JSON.parse(said) as Verification);
+    : (JSON.parse(output) as Verification);
 }
 
 /**
@@ -23,24 +23,24 @@ export async function verifyInChild(place: string): Promise<Verification> {
  */
 export const verifyPlace = (place: string): Promise<Verification> =>
   inTurn(place, () => {
-    const walk = new Walk();
-    let db: Connection | undefined;
-    let chain: ChainFile | undefined;
+    const walk = new ChainWalk();
+    let db: SqliteConnection | undefined;
+    let chain: LedgerChainFile | undefined;
     try {
       db = connect(place);
       chain = openChainFile(chainPath(place));
       checkSchema(db, place);
       db.exec('BEGIN');
       const sound = db.query("SELECT CAST(integrity_check AS BLOB) FROM pragma_integrity_check(1, 'book')").get();
-      if (text(sound?.[0]) !== 'ok') throw new Broken('SQLite finds the file malformed');
+      if (decodeText(sound?.[0]) !== 'ok') throw new BrokenChain('SQLite finds the file malformed');
       walkBoth(db, chain, walk);
       return { ok: true, entries: walk.entries, head: walk.end.hash };
     } catch (error) {
       if ((error as { rawCode?: number }).rawCode === 5) throw error;
       const disk = faultOfDisk(error, place);
       if (disk) throw disk;
-      const reason = error instanceof Broken ? error.message : 'one of its files cannot be read to its end';
-      const at = error instanceof Broken ? error.at : undefined;
+      const reason = error instanceof BrokenChain ? error.message : 'one of its files cannot be read to its end';
+      const at = error instanceof BrokenChain ? error.at : undefined;
       return { ok: false, entries: walk.entries, reason, ...(at !== undefined && { brokenAt: at }) };
     } finally {
       chain?.close();
@@ -48,33 +48,33 @@ export const verifyPlace = (place: string): Promise<Verification> =>
     }
   });
 
-function walkBoth(db: Connection, chain: ChainFile, walk: Walk): void {
+function walkBoth(db: SqliteConnection, chain: LedgerChainFile, walk: ChainWalk): void {
   const lines = chain.linksFrom(beginning);
   const rows = db.query(`SELECT CAST(${oneText} AS BLOB) FROM book.link ORDER BY sequence`).iterate();
   for (const [row] of rows) {
     const step = lines.next();
     const expected = walk.end.sequence + 1;
-    if (step.done) throw new Broken(step.value.why ?? `the chain file ends before entry ${expected}`, expected);
+    if (step.done) throw new BrokenChain(step.value.why ?? `the chain file ends before entry ${expected}`, expected);
     const { link, stored } = step.value;
     if (!(row instanceof Uint8Array) || !Buffer.from(textOf(link, stored), 'utf8').equals(row)) throw differing(db, step.value);
     walk.take(step.value);
   }
   const index = indexOn(db);
   const last = index.last();
-  const strays = db
+  const orphans = db
     .query('SELECT count(*) FROM book.analyst WHERE population NOT IN (SELECT population FROM book.account)')
     .get();
-  walk.accounts(index.books(last && linkIn(last)), integer(strays?.[0]));
+  walk.accounts(index.books(last && linkIn(last)), decodeInteger(orphans?.[0]));
   for (const [of, sequence, body] of db
     .query('SELECT CAST(of AS INTEGER), CAST(sequence AS INTEGER), CAST(body AS BLOB) FROM book.answer ORDER BY of')
     .iterate())
-    walk.text(integer(of), integer(sequence), body === null ? null : text(body));
+    walk.text(decodeInteger(of), decodeInteger(sequence), body === null ? null : decodeText(body));
   walk.textsEnd();
   // Lines that another process is adding now.
   let step = lines.next();
   while (!step.done) step = lines.next();
   if (step.value.kind === 'damaged' || step.value.kind === 'cut')
-    throw new Broken(step.value.why ?? 'the chain file was cut', walk.end.sequence + 1);
+    throw new BrokenChain(step.value.why ?? 'the chain file was cut', walk.end.sequence + 1);
 }
 
 /**
@@ -84,20 +84,20 @@ function walkBoth(db: Connection, chain: ChainFile, walk: Walk): void {
 const filed = (column: string): string => `coalesce(length(CAST(${column} AS BLOB)) || ' ' || ${column}, '-')`;
 const oneText = `sequence || ' ' || "offset" || ' ' || ${filed('population')} || ' ' || ${filed('key')} || ' ' || hash || ' ' || body`;
 const filedAs = (name: string | null): string => (name === null ? '-' : `${Buffer.byteLength(name)} ${name}`);
-function textOf(link: Link, { sequence, offset, hash, body }: Stored): string {
+function textOf(link: Link, { sequence, offset, hash, body }: StoredLink): string {
   const { population, key } = filedUnder(link);
   return `${sequence} ${offset} ${filedAs(population)} ${filedAs(key)} ${hash} ${body}`;
 }
 
 /** Difference between this link and the row that should hold it. */
-function differing(db: Connection, { link, stored }: { readonly link: Link; readonly stored: Stored }): Broken {
+function differing(db: SqliteConnection, { link, stored }: { readonly link: Link; readonly stored: StoredLink }): BrokenChain {
   const { sequence } = stored;
   const row = db
     .query('SELECT CAST("offset" AS INTEGER), CAST(hash AS BLOB), CAST(body AS BLOB) FROM book.link WHERE sequence = ?')
     .get(sequence);
-  if (!row) return new Broken(`entry ${sequence} is missing`, sequence);
+  if (!row) return new BrokenChain(`entry ${sequence} is missing`, sequence);
   const [offset, hash, body] = row;
-  if (text(hash) !== stored.hash || text(body) !== stored.body || integer(offset) !== stored.offset)
-    return new Broken(`the two copies of entry ${sequence} differ`, sequence);
-  return new Broken(`entry ${link.sequence} is filed under a wrong name`, sequence);
+  if (decodeText(hash) !== stored.hash || decodeText(body) !== stored.body || decodeInteger(offset) !== stored.offset)
+    return new BrokenChain(`the two copies of entry ${sequence} differ`, sequence);
+  return new BrokenChain(`entry ${link.sequence} is filed under a wrong name`, sequence);
 }

@@ -1,7 +1,7 @@
-import { answerHash, Broken, beginning, type End, endOf, type Link, type Stored } from '../chain/chain.js';
+import { answerHash, BrokenChain, beginning, type ChainEnd, endOf, type Link, type StoredLink } from '../chain/chain.js';
 import { type Books, emptyBooks, follow, stateHash } from '../index/accounts.js';
 
-interface Spent {
+interface WalkedSpend {
   readonly population: string;
   readonly hash: string;
   answered?: { readonly by: number; readonly answer: string };
@@ -11,14 +11,14 @@ interface Spent {
  * Follows a chain from its beginning and rebuilds every total, then compares the stored copies.
  * Throws `BrokenChain` at the first mismatch.
  */
-export class Walk {
+export class ChainWalk {
   readonly books = emptyBooks();
-  readonly #spends = new Map<number, Spent>();
+  readonly #spends = new Map<number, WalkedSpend>();
   #texts = 0;
   entries = 0;
-  end: End = beginning;
+  end: ChainEnd = beginning;
 
-  take({ link, stored }: { readonly link: Link; readonly stored: Stored }): void {
+  take({ link, stored }: { readonly link: Link; readonly stored: StoredLink }): void {
     follow(this.books, link);
     if (link.kind === 'spend') {
       this.#spends.set(link.sequence, { population: link.population, hash: stored.hash });
@@ -31,7 +31,7 @@ export class Walk {
   #answer(link: Link & { readonly kind: 'answer' }): void {
     const spent = this.#spends.get(link.of);
     if (!spent || spent.population !== link.population || spent.answered)
-      throw new Broken(`entry ${link.sequence} answers what was not asked, or was answered`, link.sequence);
+      throw new BrokenChain(`entry ${link.sequence} answers what was not asked, or was answered`, link.sequence);
     spent.answered = { by: link.sequence, answer: link.answer };
   }
 
@@ -40,30 +40,30 @@ export class Walk {
     const spent = this.#spends.get(of);
     const fits = spent?.answered?.by === sequence;
     if (!fits || (body !== null && answerHash(spent.hash, body) !== spent.answered?.answer))
-      throw new Broken(`the answer recorded for entry ${of} was changed`, of);
+      throw new BrokenChain(`the answer recorded for entry ${of} was changed`, of);
     this.#texts++;
   }
   /** After the last text. */
   textsEnd(): void {
     if (this.#texts !== [...this.#spends.values()].filter((spent) => spent.answered).length)
-      throw new Broken('an answer was removed behind the chain');
+      throw new BrokenChain('an answer was removed behind the chain');
   }
 
   /** Compares the stored accounts. `orphans`: number of analysts without an account. */
-  accounts(kept: Books, strays: number): void {
+  accounts(kept: Books, orphans: number): void {
     const { books: walked } = this;
     if (kept.incomplete() !== walked.incomplete() || kept.states().size !== walked.accounts.size)
-      throw new Broken('an account was added or removed behind the chain');
+      throw new BrokenChain('an account was added or removed behind the chain');
     for (const [population, state] of walked.accounts) {
       if (kept.states().get(population) !== stateHash(state) || !kept.account(population))
-        throw new Broken(`the account "${population}" does not agree with its entries`);
+        throw new BrokenChain(`the account "${population}" does not agree with its entries`);
       for (const analyst of state.shares.keys())
         if (kept.share(population, analyst) !== walked.share(population, analyst)) throw unshared();
     }
-    if (strays !== 0) throw unshared();
+    if (orphans !== 0) throw unshared();
   }
 }
-const unshared = (): Broken => new Broken("an analyst's total does not agree with the entries");
+const unshared = (): BrokenChain => new BrokenChain("an analyst's total does not agree with the entries");
 
 /** The population and the key that a link is filed under. */
 export const filedUnder = (link: Link): { readonly population: string | null; readonly key: string | null } => ({
