@@ -162,7 +162,7 @@ const readEngine: Fence = (source) => {
     const { callee } = node;
     if (callee.type !== 'MemberExpression' || !reads.has(nameOf(callee.property) ?? '')) return [];
     const of = isNode(callee.object) && callee.object.type === 'MemberExpression' ? callee.object.property : callee.object;
-    return /engine|whole|^(data|pinned)$/i.test(nameOf(of) ?? '')
+    return /engine|whole|^(data|snapshot)$/i.test(nameOf(of) ?? '')
       ? [`${source.file}: ${nameOf(of)}.${nameOf(callee.property)}()`]
       : [];
   });
@@ -174,12 +174,12 @@ const readEngine: Fence = (source) => {
   return [...calls, ...taken];
 };
 
-const makesPaid: Fence = (source) =>
+const makesPayment: Fence = (source) =>
   source.file === 'release/session/charge.ts'
     ? []
     : nodes(source)
-        .filter((node) => node.type === 'NewExpression' && nameOf(node.callee) === 'Paid')
-        .map(() => `${source.file}: new Paid`);
+        .filter((node) => node.type === 'NewExpression' && nameOf(node.callee) === 'Payment')
+        .map(() => `${source.file}: new Payment`);
 
 /** A profile is made where a law is priced and where totals are added up; once more for a method that is only ever compared with. */
 const pricing = /^(privacy\/mechanism\/|release\/accountant\/account\.ts$|analysis\/learn\/classify\/objective\.ts$)/;
@@ -188,7 +188,7 @@ const makesProfile: Fence = (source) =>
     ? []
     : imports(source).flatMap(({ target, names }) =>
         names
-          .filter((name) => name === 'pureProfile' || name === 'zcdpProfile')
+          .filter((name) => name === 'pureCost' || name === 'zcdpCost')
           .map((name) => `${source.file}: ${name} from ${target}`),
       );
 
@@ -221,8 +221,8 @@ const takesContext: Fence = (source) =>
   /^release\/session\//.test(source.file)
     ? []
     : imports(source)
-        .filter(({ names }) => names.includes('deskOf'))
-        .map(({ target }) => `${source.file}: deskOf from ${target}`);
+        .filter(({ names }) => names.includes('releaseContextOf'))
+        .map(({ target }) => `${source.file}: releaseContextOf from ${target}`);
 
 /** The doors to the data, each with what it lets through. Whoever pins an engine can read all of it. */
 const doors: Readonly<Record<string, string>> = {
@@ -233,17 +233,17 @@ const doors: Readonly<Record<string, string>> = {
 };
 /** Adapters pin what they wrap, and look at names of columns only. */
 const adapters = /^data\/engine\/((engine|without)\.ts$|(duckdb|postgres|trino)\/)/;
-/** Pinning in any spelling: a call or a mention of `.pin`, `['pin']`, `{ pin }`, the helper of engine/engine.ts, or what charge has pinned. */
+/** Pinning in any spelling: a call or a mention of `.snapshot`, `['snapshot']`, `{ snapshot }`, the helper of engine/engine.ts, or what charge has pinned. */
 const pinsData: Fence = (source) => {
   if (adapters.test(source.file) || source.file in doors) return [];
   const mentions = nodes(source).flatMap((node) => {
-    if (node.type === 'MemberExpression' && nameOf(node.property) === 'pin') return [`${source.file}: .pin`];
+    if (node.type === 'MemberExpression' && nameOf(node.property) === 'snapshot') return [`${source.file}: .snapshot`];
     if (node.type !== 'ObjectPattern') return [];
-    return (node.properties as Node[]).filter((p) => nameOf(p.key) === 'pin').map(() => `${source.file}: { pin }`);
+    return (node.properties as Node[]).filter((p) => nameOf(p.key) === 'snapshot').map(() => `${source.file}: { snapshot }`);
   });
   const taken = imports(source)
-    .filter(({ target, names }) => target === 'data/engine/engine.js' && names.some((name) => name === 'pinned' || name === '*'))
-    .map(({ target }) => `${source.file}: pinned from ${target}`);
+    .filter(({ target, names }) => target === 'data/engine/engine.js' && names.some((name) => name === 'withSnapshot' || name === '*'))
+    .map(({ target }) => `${source.file}: withSnapshot from ${target}`);
   const held = imports(source)
     .filter(({ target, names }) => target === 'release/session/present-account.js' && names.length > 0)
     .map(({ target }) => `${source.file}: data from ${target}`);
@@ -318,13 +318,13 @@ const readsNamed: Fence = (source) =>
   namesFiles.test(source.file)
     ? []
     : imports(source)
-        .filter(({ target, names }) => target === 'base/input/named-file.js' && names.some((name) => name !== 'whyNot'))
+        .filter(({ target, names }) => target === 'base/input/named-file.js' && names.some((name) => name !== 'unreadableText'))
         .map(({ target }) => `${source.file} -> ${target}`);
 
 /** Files of data by other ways than an engine: dictionaries of survey files, drafts, synthetic rows that are written, digests of what has a budget. */
 const readsSources =
   /^data\/(engine|statfile)\/|^(data\/codebook\/(codebook|statfile)|app\/api\/(draft|synth-file)|release\/session\/data-claims)\.ts$/;
-const readsForm = new Set(['isCsv', 'lookAt', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile']);
+const readsForm = new Set(['isCsv', 'fileState', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile']);
 const readsSource: Fence = (source) =>
   readsSources.test(source.file)
     ? []
@@ -416,7 +416,7 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
     'read what the engine holds only there, and ties for their structure',
     readEngine,
     ['app/api/planted.ts', "export const x = (engine: any) => engine.rows({ sql: 'SELECT 1', values: [] });"],
-    ['release/session/planted.ts', 'export const x = (desk: any) => desk.engine.stream({});'],
+    ['release/session/planted.ts', 'export const x = (context: any) => context.engine.stream({});'],
     [
       'evaluate/attack/planted.ts',
       "import { readStructure } from '../../data/engine/structure.js';\nexport const x = readStructure;",
@@ -438,19 +438,19 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
   ],
   [
     'hand out the right to draw only where it was paid for',
-    makesPaid,
-    ['analysis/learn/planted.ts', 'export const x = new Paid([]);'],
+    makesPayment,
+    ['analysis/learn/planted.ts', 'export const x = new Payment([]);'],
   ],
   [
     'price noise only in the mechanisms',
     makesProfile,
     [
       'analysis/learn/planted.ts',
-      "import { pureProfile } from '../../privacy/mechanism/profile.js';\nexport const x = pureProfile([]);",
+      "import { pureCost } from '../../privacy/mechanism/profile.js';\nexport const x = pureCost([]);",
     ],
     [
       'release/session/planted.ts',
-      "import { type Profile, zcdpProfile as cheap } from '../../privacy/mechanism/profile.js';\nexport const x = cheap([]);",
+      "import { type PrivacyCost, zcdpCost as cheap } from '../../privacy/mechanism/profile.js';\nexport const x = cheap([]);",
     ],
   ],
   [
@@ -471,18 +471,18 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
   [
     'take hold of data and ledger of a session only where releases are paid for',
     takesContext,
-    ['app/api/planted.ts', "import { deskOf } from '../../release/session/session.js';\nexport const x = deskOf;"],
-    ['analysis/learn/planted.ts', "import { deskOf } from '../../release/session/session.js';\nexport const x = deskOf;"],
+    ['app/api/planted.ts', "import { releaseContextOf } from '../../release/session/session.js';\nexport const x = releaseContextOf;"],
+    ['analysis/learn/planted.ts', "import { releaseContextOf } from '../../release/session/session.js';\nexport const x = releaseContextOf;"],
   ],
   [
     'read data only through charge, the registry of public reads, and the reads of the steward',
     pinsData,
-    ['release/session/planted.ts', "import { pinned } from '../../data/engine/engine.js';\nexport const x = pinned;"],
+    ['release/session/planted.ts', "import { withSnapshot } from '../../data/engine/engine.js';\nexport const x = withSnapshot;"],
     ['analysis/learn/planted.ts', "import * as all from '../../data/engine/engine.js';\nexport const x = all;"],
-    ['app/api/planted.ts', 'export const x = (session: any) => session.engine.pin();'],
-    ['release/session/planted.ts', "export const x = (engine: any) => engine['pin']();"],
-    ['app/service/planted.ts', 'export const x = ({ pin }: any) => pin();'],
-    ['data/engine/planted.ts', "import { pinned } from './engine.js';\nexport const x = pinned;"],
+    ['app/api/planted.ts', 'export const x = (session: any) => session.engine.snapshot();'],
+    ['release/session/planted.ts', "export const x = (engine: any) => engine['snapshot']();"],
+    ['app/service/planted.ts', 'export const x = ({ snapshot }: any) => snapshot();'],
+    ['data/engine/planted.ts', "import { withSnapshot } from './engine.js';\nexport const x = withSnapshot;"],
     ['release/session/planted.ts', "import { presentAccount } from './present-account.js';\nexport const x = presentAccount;"],
   ],
   [
@@ -495,7 +495,7 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
     'read the rows as a steward only in commands that say so',
     readsAsSteward,
     ['app/api/planted.ts', "import { readAsSteward } from './steward-read.js';\nexport const x = readAsSteward;"],
-    ['app/service/planted.ts', "import { withData } from '../api/steward-read.js';\nexport const x = withData;"],
+    ['app/service/planted.ts', "import { withStewardData } from '../api/steward-read.js';\nexport const x = withStewardData;"],
   ],
   [
     'name every public read where it is made',
@@ -542,11 +542,21 @@ describe('the doors to the data', () => {
       const source = sources.find(({ file }) => file === door);
       expect(source && pinsData({ ...source, file: door.replace(/[\w-]+\.ts$/, 'elsewhere.ts') }), door).not.toEqual([]);
     }
-    expect([...stewards].filter((file) => !sources.some((source) => source.file === file && /readAsSteward|withData/.test(source.text)))).toEqual([]); // biome-ignore format: one line
+    expect([...stewards].filter((file) => !sources.some((source) => source.file === file && /readAsSteward|withStewardData/.test(source.text)))).toEqual([]); // biome-ignore format: one line
   });
 });
 
 describe('the fences', () => {
+  it('speak of names and files that exist, so that a rename cannot switch one off', () => {
+    const declared = sources.map(({ text }) => text).join('\n');
+    const names = ['Payment', 'pureCost', 'zcdpCost', 'releaseContextOf', 'withSnapshot', 'readStructure', 'readBlocks', 'countStructure', 'readAsSteward', 'withStewardData', 'presentAccount', 'publicReads', 'readNamedText', 'contentDigest', 'openStatFile', 'fileState', 'isCsv', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile', 'integerRoot', 'unreadableText']; // biome-ignore format: one line
+    expect(names.filter((name) => !new RegExp(`(function\\*?|const|let|class) ${name}\\b`).test(declared))).toEqual([]);
+    expect(/readonly look: PublicReader|\(look: PublicReader\)/.test(declared) && /\bsnapshot\(\): Promise/.test(declared)).toBe(true);
+    const fence = readFileSync(import.meta.filename, 'utf8').split("\ndescribe('the rooms'")[0]!;
+    const places = [...fence.matchAll(/'((?:[a-z-]+\/)+[a-z-]+)\.[tj]s'/g)].map(([, file]) => `${file}.ts`);
+    expect(places.filter((place) => !files.includes(place))).toEqual([]);
+  });
+
   it.each(fences)('%s', (_, fence) => expect(all(fence)).toEqual([]));
 
   it.each(fences.flatMap(([name, fence, ...planted]) => planted.map(([file, text]) => [name, file, fence, text] as const)))(
