@@ -3,7 +3,7 @@ import { infer } from '../src/evaluate/attack/inference/infer.js';
 import { locationPatterns } from '../src/evaluate/attack/inference/patterns.js';
 import { buildSpace } from '../src/evaluate/attack/inference/space.js';
 import type { TotalsTarget } from '../src/evaluate/attack/inference/target.js';
-import { declaredTie } from '../src/evaluate/attack/inference/tie-law.js';
+import { declaredTie } from '../src/evaluate/attack/inference/tie-model.js';
 import { type Bench, secondsPer } from './bench.js';
 
 /** Synthetic people, friendships and places in the size of the New York set, so that it runs anywhere. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { countCliques, countTriangles } from '../src/analysis/pattern/graph/counts.js';
+import { countCliques, countTriangles } from '../src/analysis/pattern/graph/subgraph-counts.js';
 import { buildGraph } from '../src/analysis/pattern/graph/csr.js';
 import { analysePatternText, schemaFromText } from '../src/analysis/pattern/query/analyse.js';
 import { releasePattern } from '../src/analysis/pattern/release.js';

@@ -1,6 +1,6 @@
 import Database from 'libsql';
 import { rational } from '../src/base/exact/rational.js';
-import { pureCost } from '../src/privacy/mechanism/profile.js';
+import { pureCost } from '../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import type { Reservation } from '../src/release/ledger/ledger.js';
 

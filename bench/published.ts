@@ -1,4 +1,4 @@
-import type { FriendshipModel } from '../src/analysis/learn/odds/friend-law.js';
+import type { FriendshipModel } from '../src/analysis/learn/odds/friendship-model.js';
 import { FriendCoefficients } from '../src/evaluate/papers/dependent-tuples/friend-model.js';
 import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { type Bench, secondsPer } from './bench.js';

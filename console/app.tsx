@@ -4,7 +4,7 @@ import { currentSession } from './api/session.ts';
 import type { Problem, Session } from './api/shapes.ts';
 import { Console } from './console.tsx';
 import { SignIn } from './pages/sign-in.tsx';
-import { FaultNotice, Placeholder } from './parts/told.tsx';
+import { FaultNotice, Placeholder } from './parts/notices.tsx';
 
 type Door =
   | { readonly state: 'looking' }

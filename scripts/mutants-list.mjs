@@ -5,7 +5,7 @@
 const mechanism = 'src/privacy/mechanism/mechanism.test.ts';
 const drawn = 'src/privacy/mechanism/drawn.test.ts';
 const every = 'test/every-mechanism.test.ts';
-const effects = 'src/query/count/effects.test.ts';
+const effects = 'src/query/count/sensitivity.test.ts';
 const account = 'src/release/accountant/account.test.ts';
 const kmeans = 'src/analysis/learn/kmeans/audit.test.ts';
 const degrees = 'src/analysis/pattern/degrees/degrees.test.ts';
@@ -15,7 +15,7 @@ const quota = 'src/release/session/quota.test.ts';
 const used = 'src/data/ties/used-records.test.ts';
 const kinds = 'test/ties-kinds.test.ts';
 const tilt = 'src/analysis/learn/classify/tilt.test.ts';
-const line = 'src/privacy/dependence/informed/line.test.ts';
+const line = 'src/privacy/dependence/informed/linear-bound.test.ts';
 
 const same = 'src/query/same/same.test.ts';
 
@@ -34,8 +34,8 @@ const answers = [
   mutant('histogram-loss-of-one-count', 'src/evaluate/papers/compare/histograms.ts', 'return (scale) => loss.atTwice(scale);', 'return (scale) => loss.at(scale);', 'src/evaluate/papers/compare/histograms.test.ts'),
   mutant('ladder-digits-of-a-huge-decay', 'src/privacy/noise/decay.ts', 'if (x.num >= BigInt(bits) * x.den) return { low: 0n, high: 1n };', '', 'src/privacy/noise/ladder.test.ts'),
   mutant('absence-power', 'src/analysis/pattern/query/analyse.ts', 'options.absence ? { exponent: pattern.goals.length } : {}', '{}', 'src/app/cli/pattern.test.ts'),
-  mutant('endless-pattern-paid', 'src/analysis/pattern/release.ts', 'still: async () => refuseTooLong(prepared.work.expected, defaultLimits()),', '', 'src/analysis/pattern/work.test.ts'),
-  mutant('join-without-cross-products', 'src/analysis/pattern/query/compile.ts', 'free === new Set(goal.symbols).size ? domain : 1;', '1;', 'src/analysis/pattern/work.test.ts'),
+  mutant('endless-pattern-paid', 'src/analysis/pattern/release.ts', 'still: async () => refuseTooLong(prepared.work.expected, defaultLimits()),', '', 'src/analysis/pattern/counting-time.test.ts'),
+  mutant('join-without-cross-products', 'src/analysis/pattern/query/compile.ts', 'free === new Set(goal.symbols).size ? domain : 1;', '1;', 'src/analysis/pattern/counting-time.test.ts'),
   mutant('published-few-columns', 'src/evaluate/attack/survey/audit.ts', 'if (usable.length < 5) return fewColumns(table);', 'if (usable.length < 5) return [];', 'src/evaluate/attack/survey/published.test.ts'),
 ];
 
@@ -47,17 +47,17 @@ const shares = [
   mutant('zcdp-price-halved', 'src/privacy/mechanism/zcdp-of-pure.ts', 'mulUp(epsilon, tanhUp(epsilon / 2))', 'mulUp(epsilon / 2, tanhUp(epsilon / 2))', priced),
   mutant('zcdp-price-forgotten', 'src/release/accountant/account.ts', 'return withZcdpCost(reserved, composeCosts(cost, zcdpCost(ofAnswers)));', 'return withZcdpCost(reserved, zcdpCost(ofAnswers));', remaining),
   mutant('zcdp-price-per-draw-dropped', 'src/release/accountant/account.ts', 'if (!priced || privacyCost.perRecord.size === 0) return reserved;', 'return reserved;', remaining),
-  mutant('zcdp-price-of-totals', 'src/privacy/mechanism/profile.ts', 'a.zcdp || b.zcdp ? { zcdp: addProfiles(inZcdp(a), inZcdp(b)) } : {};', '{};', priced, remaining),
-  mutant('earlier-releases-repriced', 'src/release/accountant/room.ts', "offered('zcdp', rho, whole.rho!) : zero", "offered('zcdp', multiply(whole.rho!, share), whole.rho!) : zero", remaining),
+  mutant('zcdp-price-of-totals', 'src/privacy/mechanism/privacy-cost.ts', 'a.zcdp || b.zcdp ? { zcdp: addProfiles(inZcdp(a), inZcdp(b)) } : {};', '{};', priced, remaining),
+  mutant('earlier-releases-repriced', 'src/release/accountant/remaining-budget.ts', "offered('zcdp', rho, whole.rho!) : zero", "offered('zcdp', multiply(whole.rho!, share), whole.rho!) : zero", remaining),
   mutant('laplace-closes-for-nothing', 'src/release/accountant/choose.ts', 'export const closingPenalty = 2;', 'export const closingPenalty = 1;', remaining),
   mutant('zcdp-of-a-spent-value', 'src/release/accountant/by-slice.ts', 'const gaussian = isKeptInZcdp(route, spent, slicing) ? route.gaussian : undefined;', 'const gaussian = route.gaussian;', remaining),
-  mutant('only-the-part-is-judged', 'src/release/accountant/moved.ts', '[selection, everySlice, ...single, ...reserved]', '[selection]', remaining),
-  mutant('other-values-not-judged', 'src/release/accountant/moved.ts', '[selection, everySlice, ...single, ...reserved]', '[selection, everySlice]', remaining),
+  mutant('only-the-part-is-judged', 'src/release/accountant/affected-accounts.ts', '[selection, everySlice, ...single, ...reserved]', '[selection]', remaining),
+  mutant('other-values-not-judged', 'src/release/accountant/affected-accounts.ts', '[selection, everySlice, ...single, ...reserved]', '[selection, everySlice]', remaining),
   mutant('noise-of-less-for-too-much', 'src/release/accountant/choose.ts', '!exceedsRemaining(account, share, spent, requestedSlices) || !isSmallerThanSliced(plan, plans)', 'true || !isSmallerThanSliced(plan, plans)', remaining),
-  mutant('totals-judged-for-less', 'src/release/accountant/room-to-spend.ts', 'part?.cost(budgetShare) ?? costOfShare(budgetShare, [record])', 'costOfShare(budgetShare, [record])', remaining),
-  mutant('amount-not-cut', 'src/release/accountant/moved.ts', 'if (high.excess <= 0) return amount;', 'return amount;', 'src/release/accountant/moved.test.ts'),
-  mutant('less-than-was-asked-for', 'src/release/accountant/room.ts', 'if (compare(target, one) > 0) return maximum(amount, full);', '', remaining),
-  mutant('exchange-of-larger-draws', 'src/privacy/mechanism/paid.ts', 'costsNoMore(inZcdp(a), inZcdp(b))', 'true', mechanism),
+  mutant('totals-judged-for-less', 'src/release/accountant/route-allowance.ts', 'part?.cost(budgetShare) ?? costOfShare(budgetShare, [record])', 'costOfShare(budgetShare, [record])', remaining),
+  mutant('amount-not-cut', 'src/release/accountant/affected-accounts.ts', 'if (high.excess <= 0) return amount;', 'return amount;', 'src/release/accountant/affected-accounts.test.ts'),
+  mutant('less-than-was-asked-for', 'src/release/accountant/remaining-budget.ts', 'if (compare(target, one) > 0) return maximum(amount, full);', '', remaining),
+  mutant('exchange-of-larger-draws', 'src/privacy/mechanism/payment.ts', 'costsNoMore(inZcdp(a), inZcdp(b))', 'true', mechanism),
 ];
 
 /** Problems are found before anything is spent, and no given input is dropped. */
@@ -78,7 +78,7 @@ const beforehand = [
 
 /** Mutants that survived in version 0.1, in today's code. */
 const found = [
-  mutant('presence-half', 'src/query/count/effects.ts', 'l1: touched * most.l1,', 'l1: (touched * most.l1) / 2n,', effects, every),
+  mutant('presence-half', 'src/query/count/sensitivity.ts', 'l1: touched * most.l1,', 'l1: (touched * most.l1) / 2n,', effects, every),
   mutant(
     'presence-carries-over',
     'src/release/accountant/open-account.ts',
@@ -86,8 +86,8 @@ const found = [
     'given',
     'test/add-remove.test.ts',
   ),
-  mutant('kmeans-counts-each', 'src/analysis/learn/effects.ts', 'l2squared: 2n * m * m', 'l2squared: 2n * m', kmeans),
-  mutant('kmeans-counts-two', 'src/analysis/learn/effects.ts', 'l1: 2n * m,', 'l1: 2n,', kmeans),
+  mutant('kmeans-counts-each', 'src/analysis/learn/record-sensitivity.ts', 'l2squared: 2n * m * m', 'l2squared: 2n * m', kmeans),
+  mutant('kmeans-counts-two', 'src/analysis/learn/record-sensitivity.ts', 'l1: 2n * m,', 'l1: 2n,', kmeans),
   mutant(
     'kmeans-grid-one-row',
     'src/analysis/learn/kmeans/tree-variant.ts',
@@ -118,7 +118,7 @@ const found = [
     'src/analysis/learn/network/private-spread.test.ts',
   ),
   mutant('selection-reach', 'src/analysis/learn/classify/select.ts', '2n * reach + 1n', 'reach', 'src/analysis/learn/classify/select.test.ts'),
-  mutant('smooth-beta', 'src/privacy/mechanism/smooth.ts', 'divide(epsilon, rational(6))', 'divide(epsilon, rational(3))', mechanism),
+  mutant('smooth-beta', 'src/privacy/mechanism/smooth-sensitivity.ts', 'divide(epsilon, rational(6))', 'divide(epsilon, rational(3))', mechanism),
   mutant(
     'tied-people-by-columns',
     'src/data/ties/declared.ts',
@@ -210,7 +210,7 @@ const synthetic = [
   ),
   mutant(
     'synth-model-too-large',
-    'src/analysis/synth/small-enough.ts',
+    'src/analysis/synth/model-size.ts',
     'impossible) <= mostCells) return measured;',
     'impossible) < Number.POSITIVE_INFINITY) return measured;',
     'src/analysis/synth/after-paying.test.ts',
@@ -252,21 +252,21 @@ const synthetic = [
   ),
   mutant(
     'synth-impossible-nothing',
-    'src/analysis/synth/impossible.ts',
+    'src/analysis/synth/structural-zeros.ts',
     'if (within.length === 0)',
     'if (within.length < 0)',
     'src/analysis/synth/synth.test.ts',
   ),
   mutant(
     'synth-impossible-inside-a-bin',
-    'src/analysis/synth/impossible.ts',
+    'src/analysis/synth/structural-zeros.ts',
     'low < from || high > to)',
     'low < from && high > to)',
     'src/analysis/synth/synth.test.ts',
   ),
   mutant(
     'exchange-first-alone',
-    'src/privacy/mechanism/paid.ts',
+    'src/privacy/mechanism/payment.ts',
     'costsNoMore(totalCostOf(instead), reserved.cost)',
     'costsNoMore(instead[0]!.cost, reserved.cost)',
     mechanism,
@@ -276,36 +276,36 @@ const synthetic = [
 const cost = [
   mutant(
     'cost-laplace-half',
-    'src/privacy/mechanism/cost.ts',
+    'src/privacy/mechanism/mechanism-cost.ts',
     "if (distribution.kind === 'laplace') return divide(rational(l1), distribution.scale)",
     "if (distribution.kind === 'laplace') return divide(rational(l1), multiply(two, distribution.scale))",
     mechanism,
   ),
   mutant(
     'cost-gaussian-half',
-    'src/privacy/mechanism/cost.ts',
+    'src/privacy/mechanism/mechanism-cost.ts',
     'multiply(two, distribution.variance)',
     'multiply(rational(4), distribution.variance)',
     mechanism,
   ),
   mutant(
     'cost-selection-zcdp',
-    'src/privacy/mechanism/cost.ts',
+    'src/privacy/mechanism/mechanism-cost.ts',
     'rational(l2squared)), two)',
     'rational(l2squared)), rational(8))',
     mechanism,
   ),
   mutant(
     'cost-ladder-half',
-    'src/privacy/mechanism/cost.ts',
+    'src/privacy/mechanism/mechanism-cost.ts',
     'multiply(multiply(two, distribution.decay), rational(l1))',
     'multiply(distribution.decay, rational(l1))',
     mechanism,
   ),
-  mutant('cost-smooth-stretch', 'src/privacy/mechanism/cost.ts', '3n * beta.num', 'beta.num', mechanism),
+  mutant('cost-smooth-stretch', 'src/privacy/mechanism/mechanism-cost.ts', '3n * beta.num', 'beta.num', mechanism),
   mutant(
     'cost-by-l1-in-zcdp',
-    'src/privacy/mechanism/cost.ts',
+    'src/privacy/mechanism/mechanism-cost.ts',
     "zcdp: 'l2squared' }",
     "zcdp: 'l1' }",
     mechanism,
@@ -313,35 +313,35 @@ const cost = [
   ),
   mutant(
     'booked-times-ignored',
-    'src/privacy/mechanism/cost.ts',
+    'src/privacy/mechanism/mechanism-cost.ts',
     'compare(multiply(real, rational(times)), cost)',
     'compare(real, cost)',
     mechanism,
   ),
   mutant(
     'booked-silent-law-free',
-    'src/privacy/mechanism/cost.ts',
+    'src/privacy/mechanism/mechanism-cost.ts',
     'real === undefined || compare(',
     'real !== undefined && compare(',
     mechanism,
   ),
   mutant(
     'largest-first-class',
-    'src/privacy/mechanism/effect.ts',
+    'src/privacy/mechanism/sensitivity.ts',
     'if (scope(name) && sensitivity[size] > most)',
     'if (scope(name) && most === 0n)',
     mechanism,
     'test/booked-cost.test.ts',
   ),
-  mutant('paid-not-counted', 'src/privacy/mechanism/paid.ts', 'this.#left.set(mechanism, left - draws);', '', mechanism),
+  mutant('paid-not-counted', 'src/privacy/mechanism/payment.ts', 'this.#left.set(mechanism, left - draws);', '', mechanism),
   mutant(
     'exchange-not-compared',
-    'src/privacy/mechanism/paid.ts',
+    'src/privacy/mechanism/payment.ts',
     'if (!costsNoMore(totalCostOf(instead), reserved.cost))',
     'if (instead.includes(reserved))',
     mechanism,
   ),
-  mutant('exchange-keeps-both', 'src/privacy/mechanism/paid.ts', 'this.take(reserved, reserved.draws);', '', mechanism),
+  mutant('exchange-keeps-both', 'src/privacy/mechanism/payment.ts', 'this.take(reserved, reserved.draws);', '', mechanism),
   mutant(
     'cost-of-several-forgotten',
     'src/privacy/mechanism/mechanism.ts',
@@ -349,7 +349,7 @@ const cost = [
     'return total.perRecord.size > 0 ? total : cost;',
     mechanism,
   ),
-  mutant('factored-if-one-is', 'src/privacy/mechanism/profile.ts', 'a.factored && b.factored', '(a.factored || b.factored)', account),
+  mutant('factored-if-one-is', 'src/privacy/mechanism/privacy-cost.ts', 'a.factored && b.factored', '(a.factored || b.factored)', account),
 ];
 
 const scale = [
@@ -369,22 +369,22 @@ const scale = [
   ),
   mutant(
     'selection-drawn-sharper',
-    'src/privacy/mechanism/select.ts',
+    'src/privacy/mechanism/exponential-mechanism.ts',
     'scores: penalties.map((p) => -p) }',
     'scores: penalties.map((p) => -2n * p) }',
     drawn,
   ),
   mutant(
     'ladder-drawn-sharper',
-    'src/privacy/mechanism/ladder.ts',
+    'src/privacy/mechanism/ladder-mechanism.ts',
     'ladderSampler(rungs, decay)',
     'ladderSampler(rungs, { num: 2n * decay.num, den: decay.den })',
     drawn,
   ),
-  mutant('smooth-drawn-steeper', 'src/privacy/mechanism/smooth.ts', 'scaledExponential(beta, digits + 64)', 'scaledExponential(multiply(rational(2), beta), digits + 64)', drawn),
+  mutant('smooth-drawn-steeper', 'src/privacy/mechanism/smooth-sensitivity.ts', 'scaledExponential(beta, digits + 64)', 'scaledExponential(multiply(rational(2), beta), digits + 64)', drawn),
   mutant(
     'smooth-drawn-narrower',
-    'src/privacy/mechanism/smooth.ts',
+    'src/privacy/mechanism/smooth-sensitivity.ts',
     'return { low: { num: low * scale.num, den: unit * scale.den }, high: { num: high * scale.num, den: unit * scale.den } };',
     'return { low: { num: low * scale.num, den: 2n * unit * scale.den }, high: { num: high * scale.num, den: 2n * unit * scale.den } };',
     drawn,
@@ -392,33 +392,33 @@ const scale = [
 ];
 
 const sensitivity = [
-  mutant('options-as-one-cell', 'src/query/count/effects.ts', '? k * BigInt(Math.max(1, key.codes.length)) : k)', '? k : k)', effects),
+  mutant('options-as-one-cell', 'src/query/count/sensitivity.ts', '? k * BigInt(Math.max(1, key.codes.length)) : k)', '? k : k)', effects),
   mutant(
     'secret-keys-stay',
-    'src/query/count/effects.ts',
+    'src/query/count/sensitivity.ts',
     'every((name) => slicings.some(({ column }) => column.name === name))',
     'every(() => slicings.length > 0)',
     effects,
   ),
   mutant('totals-a-step-short', 'src/query/count/running-count.ts', 'to: horizon * width - 1,', 'to: horizon * width - 2,', effects),
-  mutant('max-rows-not-squared', 'src/query/count/effects.ts', 'm * m * row.l2squared', 'm * row.l2squared', effects),
+  mutant('max-rows-not-squared', 'src/query/count/sensitivity.ts', 'm * m * row.l2squared', 'm * row.l2squared', effects),
   mutant(
     'rows-leave-only',
-    'src/query/count/effects.ts',
+    'src/query/count/sensitivity.ts',
     'const unshared = 2n * (touched - shared);',
     'const unshared = touched - shared;',
     effects,
   ),
-  mutant('rank-one-side', 'src/query/count/effects.ts', 'most: scalarSensitivity(larger(num, den - num))', 'most: scalarSensitivity(num)', effects),
+  mutant('rank-one-side', 'src/query/count/sensitivity.ts', 'most: scalarSensitivity(larger(num, den - num))', 'most: scalarSensitivity(num)', effects),
   mutant(
     'weight-forgotten',
-    'src/query/count/effects.ts',
+    'src/query/count/sensitivity.ts',
     'sizeOf(number).range * sizeOf(weight).most',
     'sizeOf(number).range',
     effects,
   ),
-  mutant('offsets-one-way', 'src/analysis/learn/effects.ts', 'l1: 2n * m * l1', 'l1: m * l1', kmeans),
-  mutant('offsets-each', 'src/analysis/learn/effects.ts', '4n * m * m * l2 * l2', '4n * m * l2 * l2', kmeans),
+  mutant('offsets-one-way', 'src/analysis/learn/record-sensitivity.ts', 'l1: 2n * m * l1', 'l1: m * l1', kmeans),
+  mutant('offsets-each', 'src/analysis/learn/record-sensitivity.ts', '4n * m * m * l2 * l2', '4n * m * l2 * l2', kmeans),
   mutant(
     'offsets-not-drawn-back',
     'src/analysis/learn/kmeans/offsets.ts',
@@ -436,8 +436,8 @@ const sensitivity = [
   mutant('tilt-effect', 'src/analysis/learn/classify/tilt.ts', 'Math.ceil(loss.steepest * fineness * unit) + 1', 'unit', tilt),
   mutant('tilt-bend', 'src/analysis/learn/classify/tilt.ts', 'multiply(rational(each), fastest)', 'multiply(rational(1, 9), fastest)', tilt),
   mutant('tilt-rounding', 'src/analysis/learn/classify/tilt.ts', 'add(fromNumber(tolerance), rounding)', 'fromNumber(tolerance / 1e6)', tilt),
-  mutant('tilt-cost', 'src/privacy/mechanism/cost.ts', 'divide(rational(l1), distribution.scale), distribution.bend)', 'divide(rational(l1), distribution.scale), rational(0))', tilt),
-  mutant('sums-each', 'src/analysis/learn/effects.ts', '4n * m * m * k', '4n * m * k', kmeans),
+  mutant('tilt-cost', 'src/privacy/mechanism/mechanism-cost.ts', 'divide(rational(l1), distribution.scale), distribution.bend)', 'divide(rational(l1), distribution.scale), rational(0))', tilt),
+  mutant('sums-each', 'src/analysis/learn/record-sensitivity.ts', '4n * m * m * k', '4n * m * k', kmeans),
   mutant(
     'output-reach-half',
     'src/analysis/learn/classify/output.ts',
@@ -462,14 +462,14 @@ const sensitivity = [
   ),
   mutant(
     'person-as-tuple',
-    'src/analysis/pattern/hidden.ts',
+    'src/analysis/pattern/secret.ts',
     'moves: maxPerPerson(a, domainSize(a.pattern) - 1)',
     'moves: a.bounds.globalSensitivity',
     'src/analysis/pattern/per-person.test.ts',
-    'src/analysis/pattern/ways/ways.test.ts',
+    'src/analysis/pattern/strategies/strategies.test.ts',
     every,
   ),
-  mutant('race-cut-later', 'src/analysis/pattern/ways/race.ts', 'smaller(c, tau)', 'smaller(c, 2n * tau)', every),
+  mutant('race-cut-later', 'src/analysis/pattern/strategies/race-to-the-top.ts', 'smaller(c, tau)', 'smaller(c, 2n * tau)', every),
   mutant(
     'symmetric-one-way',
     'src/analysis/pattern/query/sensitivity.ts',
@@ -522,10 +522,10 @@ const admission = [
   ),
   mutant(
     'pairs-passed-over',
-    'src/analysis/pattern/graph/common-pairs.ts',
+    'src/analysis/pattern/graph/common-neighbours.ts',
     'search.known(d - k) - d',
     'search.known(1) - d',
-    'src/analysis/pattern/graph/common-pairs.test.ts',
+    'src/analysis/pattern/graph/common-neighbours.test.ts',
   ),
   mutant(
     'places-of-another-grid',
@@ -617,7 +617,7 @@ const admission = [
   ),
   mutant(
     'enter-columns-forgotten',
-    'src/release/session/enter.ts',
+    'src/release/session/foreign-spending.ts',
     '...reliedByOthers(policy), ',
     '',
     'test/publishers.test.ts',
@@ -627,7 +627,7 @@ const admission = [
     'src/query/count/margin-cells.ts',
     "if (value.kind === 'one') return rows;",
     'if (cuts.length > 0) return rows;',
-    'src/query/count/known-effects.test.ts',
+    'src/query/count/known-sensitivity.test.ts',
   ),
   mutant(
     'survey-tables-once',
@@ -638,10 +638,10 @@ const admission = [
   ),
   mutant(
     'options-twice',
-    'src/query/count/effects.ts',
+    'src/query/count/sensitivity.ts',
     'keys.length === 1 ? keys.find',
     'keys.length > 0 ? keys.find',
-    'src/query/count/effects.test.ts',
+    'src/query/count/sensitivity.test.ts',
   ),
   mutant('view-letters', 'src/query/view/declared.ts', 'name.toLowerCase()', 'name', 'src/query/view/declared.test.ts'),
 ];
@@ -650,26 +650,26 @@ const routing = [
   mutant('factored-by-two', 'src/release/accountant/choose.ts', 'filter(isDataPart).length <= 1', 'filter(isDataPart).length <= 2', account),
   mutant(
     'relations-as-rows',
-    'src/release/accountant/reading.ts',
+    'src/release/accountant/request-reading.ts',
     'allRows !== true',
     'true',
-    'src/release/accountant/reading.test.ts',
+    'src/release/accountant/request-reading.test.ts',
     'test/max-ties.test.ts',
   ),
   mutant(
     'levels-unless-told',
-    'src/release/accountant/reading.ts',
+    'src/release/accountant/request-reading.ts',
     'dependsOnLevels(counting, resolution)) === true',
     'dependsOnLevels(counting, resolution)) !== false',
-    'src/release/accountant/reading.test.ts',
+    'src/release/accountant/request-reading.test.ts',
   ),
-  mutant('sums-of-two-answers', 'src/release/accountant/reading.ts', 'answersMoving(m) <= 1', 'answersMoving(m) <= 2', account),
+  mutant('sums-of-two-answers', 'src/release/accountant/request-reading.ts', 'answersMoving(m) <= 1', 'answersMoving(m) <= 2', account),
   mutant(
     'base-of-last-class',
-    'src/privacy/dependence/base.ts',
+    'src/privacy/dependence/base-cost.ts',
     'most = maximum(most, cost)',
     'most = cost',
-    'src/privacy/dependence/base.test.ts',
+    'src/privacy/dependence/base-cost.test.ts',
   ),
   mutant('push-less', 'src/privacy/dependence/graph/push.ts', '2 * log1pUp(', '1.99 * log1pUp(', 'src/privacy/dependence/graph/push.test.ts'),
   mutant('used-spend-half', 'src/privacy/dependence/leakage.ts', '.fill(profile)', '.fill(used ? profile / 2 : profile)', used),
@@ -682,17 +682,17 @@ const routing = [
   ),
   mutant(
     'raise-not-tried',
-    'src/privacy/dependence/informed/messages.ts',
+    'src/privacy/dependence/informed/belief-propagation.ts',
     'raised(by).every((x, p) => x <= certain[p]!)',
     'raised(by).length > 0',
     'src/privacy/dependence/informed/large.test.ts',
   ),
   mutant(
     'kept-without-strengths',
-    'src/privacy/dependence/kept-bounds.ts',
+    'src/privacy/dependence/bounds-cache.ts',
     'take(hash, alike ? Float64Array.of(commonOdds) : graph.logOdds);',
     '',
-    'src/privacy/dependence/kept-bounds.test.ts',
+    'src/privacy/dependence/bounds-cache.test.ts',
   ),
   mutant(
     'shapes-without-used',
@@ -758,7 +758,7 @@ const decided = [
   ),
   mutant(
     'room-not-admitted',
-    'src/release/accountant/room-to-spend.ts',
+    'src/release/accountant/route-allowance.ts',
     'const given = fitting.length > 0 ? fitting : possible;',
     'const given = possible;',
     spending,
@@ -792,7 +792,7 @@ const rowsOfFound = [
   mutant('found-few-pairs', 'src/analysis/learn/odds/odds-evidence.ts', 'if (!shared || high <= worthwhile * shared.high)', 'if (!shared || high > 0)', firstMile),
   mutant('found-members-stay', 'src/release/session/session.ts', 'engine: unused ? await whole.without(unused.column, unused.names) : whole,', 'engine: whole,', firstMile),
   mutant('found-one-member-more', 'src/data/ties/used-records.ts', '(members.get(group[record]!) ?? 0) < most', '(members.get(group[record]!) ?? 0) <= most', firstMile),
-  mutant('found-plan-says-yes', 'src/release/accountant/room-to-spend.ts', 'const given = fitting.length > 0 ? fitting : possible;', 'const given = possible;', firstMile),
+  mutant('found-plan-says-yes', 'src/release/accountant/route-allowance.ts', 'const given = fitting.length > 0 ? fitting : possible;', 'const given = possible;', firstMile),
   mutant('found-same-terms', 'src/release/ledger/chained-ledger.ts', 'const changed = changedTerms(known, asked);', 'const changed = known === asked ? changedTerms(known, asked) : undefined;', firstMile),
   mutant('found-protects-nothing', 'src/app/api/fugu.ts', 'if (why === undefined) return;', 'return;', firstMile),
   mutant('found-saw-tooth', 'src/policy/bins.ts', "return type === 'integer' ? add(steps, rational(1)) : steps;", 'return steps;', 'src/policy/bins.test.ts', firstMile),
@@ -804,7 +804,7 @@ const rowsOfFound = [
 const personal = 'src/data/draft/personal.test.ts';
 const panels = 'src/data/draft/panel.test.ts';
 const content = 'src/data/draft/content.test.ts';
-const unequal = 'src/query/statistics/unequal.test.ts';
+const unequal = 'src/query/statistics/unequal-variance.test.ts';
 const skew = 'src/query/statistics/skew.test.ts';
 const silent = [
   mutant('few-rows-listed', 'src/data/draft/free-text.ts', 'times < fewRows(all) && !isShortNumber(text) && !isStockAnswer(text)', 'false', personal, 'src/data/draft/own-words.test.ts'),
@@ -816,23 +816,23 @@ const silent = [
   mutant('shares-cut-one-by-one', 'src/query/shares.ts', 'nearestCounts(counts, total, numbers)', 'counts.map((x) => Math.max(0, x))', 'src/query/shares.test.ts'),
   mutant('share-outside-its-interval', 'src/query/shares.ts', 'low: Math.min(low, value)', 'low', 'src/query/shares.test.ts'),
   mutant('noise-unsaid', 'src/app/report/published-table.ts', 'warning: [table.mostlyNoise, table.arranged, table.note]', 'warning: [table.arranged, table.note]', 'test/publish.test.ts'),
-  mutant('weight-and-number', 'src/query/count/effects.ts', "value.kind === 'number' && declaredBases(counting, value.column).includes(column)", 'false', effects),
+  mutant('weight-and-number', 'src/query/count/sensitivity.ts', "value.kind === 'number' && declaredBases(counting, value.column).includes(column)", 'false', effects),
   mutant('weight-below-nought', 'src/query/derived.ts', 'if (bounds[0].num < 0n)', 'if (bounds[1].num < 0n)', 'src/query/statistics/statistics.test.ts'),
-  mutant('ends-always', 'src/privacy/mechanism/ratio.ts', 'return further(alone, near) === alone ? near : alone;', 'return alone;', 'src/privacy/mechanism/ratio-ends.test.ts'),
-  mutant('ends-everywhere', 'src/privacy/mechanism/ratio.ts', 'if (further(reached, near) === reached) return reached;', '', 'src/privacy/mechanism/ratio-ends.test.ts'),
+  mutant('ends-always', 'src/privacy/mechanism/quotient.ts', 'return further(alone, near) === alone ? near : alone;', 'return alone;', 'src/privacy/mechanism/quotient-ends.test.ts'),
+  mutant('ends-everywhere', 'src/privacy/mechanism/quotient.ts', 'if (further(reached, near) === reached) return reached;', '', 'src/privacy/mechanism/quotient-ends.test.ts'),
   mutant('all-are-mixed', 'src/query/sampling.ts', 'mixed ? part : 1', 'part', 'src/query/sampling.test.ts'),
-  mutant('reach-halved', 'src/query/statistics/reach.ts', 'const radius = criticalValue(', 'const radius = 0.5 * criticalValue(', 'src/query/statistics/reach.test.ts'),
-  mutant('noise-for-dependence', 'src/query/statistics/departures.ts', ' + variance * x.noised * y.noised;', ';', 'src/query/statistics/independent.test.ts'),
-  mutant('series-of-one-each', 'src/privacy/mechanism/law-series.ts', 'times === 1 ? one : one ** times', 'one', 'src/privacy/mechanism/law-sum.test.ts'),
-  mutant('sparse-by-the-plain-law', 'src/query/statistics/independent.ts', 'least < few * factor', 'least < 0', 'src/query/statistics/independent.test.ts'),
+  mutant('reach-halved', 'src/query/statistics/confidence-interval.ts', 'const radius = criticalValue(', 'const radius = 0.5 * criticalValue(', 'src/query/statistics/confidence-interval.test.ts'),
+  mutant('noise-for-dependence', 'src/query/statistics/departures.ts', ' + variance * x.noised * y.noised;', ';', 'src/query/statistics/independence-test.test.ts'),
+  mutant('series-of-one-each', 'src/privacy/mechanism/fourier-tail.ts', 'times === 1 ? one : one ** times', 'one', 'src/privacy/mechanism/noise-sum.test.ts'),
+  mutant('sparse-by-the-plain-law', 'src/query/statistics/independence-test.ts', 'least < few * factor', 'least < 0', 'src/query/statistics/independence-test.test.ts'),
   mutant('places-by-what-was-noised', 'src/query/kinds/cdf.ts', '-group.beyond(p + 1, part).half', '0', 'src/query/kinds/ordered.test.ts'),
   mutant('sampling-left-out', 'src/query/statistics/group-means.ts', 'slopes[errors.length] = sampled;', 'slopes[errors.length] = 0;', 'src/query/statistics/coverage.test.ts'),
   mutant('spread-taken-for-equal', 'src/query/kinds/regression.ts', 'factor * fit.residual * ratio', 'factor * fit.residual', unequal),
-  mutant('spread-by-the-noise-alone', 'src/query/statistics/unequal.ts', 'Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure))', 'robust', unequal),
-  mutant('spread-without-end', 'src/query/statistics/unequal.ts', 'Math.min(larger / plain, most)', 'larger / plain', unequal),
-  mutant('spread-hidden-in-silence', 'src/query/statistics/unequal.ts', 'hidden: unsure > plain', 'hidden: false', unequal),
-  mutant('spread-within-classes', 'src/query/statistics/unequal.ts', 'numbers.length > 0 ? 1 + 1 / classes : 1', '1', unequal),
-  mutant('spread-dear', 'src/query/statistics/unequal.ts', 'const worth = 1 / 8;', 'const worth = 1;', unequal),
+  mutant('spread-by-the-noise-alone', 'src/query/statistics/unequal-variance.ts', 'Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure))', 'robust', unequal),
+  mutant('spread-without-end', 'src/query/statistics/unequal-variance.ts', 'Math.min(larger / plain, most)', 'larger / plain', unequal),
+  mutant('spread-hidden-in-silence', 'src/query/statistics/unequal-variance.ts', 'hidden: unsure > plain', 'hidden: false', unequal),
+  mutant('spread-within-classes', 'src/query/statistics/unequal-variance.ts', 'numbers.length > 0 ? 1 + 1 / classes : 1', '1', unequal),
+  mutant('spread-dear', 'src/query/statistics/unequal-variance.ts', 'const worth = 1 / 8;', 'const worth = 1;', unequal),
   mutant('cubes-dear', 'src/query/statistics/cubes.ts', 'const worth = 1 / 64;', 'const worth = 1;', skew),
   mutant('cubes-undeclared', 'src/query/statistics/groups.ts', 'scope.policy.design && cubesOf(', 'cubesOf(', skew),
   mutant('cubes-off-the-middle', 'src/query/statistics/groups.ts', 'middle: cubes.middle - middle }', 'middle: cubes.middle }', skew),
@@ -859,15 +859,15 @@ const silent = [
 const large = [
   mutant(
     'line-forgets-a-neighbour',
-    'src/privacy/dependence/informed/line.ts',
+    'src/privacy/dependence/informed/linear-bound.ts',
     'brought += c * other;',
     'if (x + 1 < nodeStart[u + 1]!) brought += c * other;',
     line,
   ),
-  mutant('line-forgets-the-used', 'src/privacy/dependence/informed/line.ts', 'let brought = used && !used[u] ? 0 : 1;', 'let brought = 0;', line),
+  mutant('line-forgets-the-used', 'src/privacy/dependence/informed/linear-bound.ts', 'let brought = used && !used[u] ? 0 : 1;', 'let brought = 0;', line),
   mutant(
     'worst-forgets-the-others',
-    'src/privacy/dependence/informed/common-base.ts',
+    'src/privacy/dependence/informed/uniform-bound.ts',
     'Math.max(looped, others ? worstOf(others, used?.subarray(graph.nodes), base) : 0)',
     'looped',
     line,
@@ -895,9 +895,9 @@ const chains = 'src/privacy/dependence/chain/chain-leakage.test.ts';
 const pairs = 'src/privacy/dependence/chain/pair-leakage.test.ts';
 const followed = 'src/analysis/learn/transitions/transitions.test.ts';
 const parts = [
-  mutant('slice-open-end', 'src/query/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
-  mutant('slice-of-missing', 'src/query/count/effects.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
-  mutant('places-of-others-kept', 'src/query/count/effects.ts', 'isFixed(shape.counting, key, columns));', 'isFixed(shape.counting, key, slicingsOf(policy)));', effects, 'test/given-away.test.ts'),
+  mutant('slice-open-end', 'src/query/count/sensitivity.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
+  mutant('slice-of-missing', 'src/query/count/sensitivity.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
+  mutant('places-of-others-kept', 'src/query/count/sensitivity.ts', 'isFixed(shape.counting, key, columns));', 'isFixed(shape.counting, key, slicingsOf(policy)));', effects, 'test/given-away.test.ts'),
   mutant('step-kept-by-others', 'src/release/session/running-plan.ts', 'isSlice(record) && columnsIn(boxIn(record).of).includes(step);', 'isSlice(record);', 'test/stream.test.ts'),
   mutant('chain-along-alone', 'src/privacy/dependence/chain/chain-amplifier.ts', 'addUp(subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'toNumberUp(own),', 'src/privacy/dependence/chain/chain-amplifier.test.ts'),
   mutant('chain-along-windows', 'src/privacy/dependence/chain/chain-amplifier.ts', 'subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'subUp(leakage(full), mulUp(window, toNumberUp(full))), toNumberUp(own)),', 'src/privacy/dependence/chain/chain-amplifier.test.ts'),
@@ -909,7 +909,7 @@ const parts = [
   mutant('public-is-no-term', 'src/data/terms/digest.ts', "protect.secret === 'answer' || protect.secret === 'row' || protect.secret === 'step'", "protect.secret === 'answer'", weeks),
   mutant('places-for-values', 'src/policy/grid.ts', ' || compare(column.step, one) !== 0', '', weeks),
   mutant('slices-for-persons', 'src/data/ties/slicings.ts', "secret === 'row' || secret === 'step'", "secret !== 'edge'", effects, weeks),
-  mutant('everybody-for-nothing', 'src/privacy/mechanism/profile.ts', 'if (!isPositive(rest)) return own;', 'if (rest) return own;', slices, 'src/privacy/mechanism/together.test.ts', weeks),
+  mutant('everybody-for-nothing', 'src/privacy/mechanism/privacy-cost.ts', 'if (!isPositive(rest)) return own;', 'if (rest) return own;', slices, 'src/privacy/mechanism/joint-costs.test.ts', weeks),
   mutant('runs-joined-across', 'src/privacy/mechanism/slices.ts', 'run.from === last.to + 1 && equal(', 'run.from <= last.to + 2 && equal(', slices),
   mutant('neighbouring-weeks-for-nothing', 'src/release/accountant/by-slice.ts', 'hasTieBound(route, slicing) && leakageOf(route, slicing, costs) <=', 'toNumberDown(largestOf(costs, columnsIn(slicing).length)) <=', weeks),
   mutant('shape-without-values', 'src/privacy/dependence/graph/distinct.ts', 'shape[nodes.length + k + 1] = comparable(told.values[nodes[k]!])', 'shape[nodes.length + k + 1] = 0', 'src/privacy/dependence/graph/distinct.test.ts'),
@@ -922,10 +922,10 @@ const parts = [
   mutant('pair-leap-for-nothing', 'src/privacy/dependence/chain/pair-leakage.ts', 'spent = addUp(spent, before[k]!.cost);', 'spent = 0;', pairs),
   mutant('pair-future-for-nothing', 'src/privacy/dependence/chain/pair-leakage.ts', 'flowsAlong(spells.toReversed(), transitions.forward, transitions.pairs)', 'flowsAlong(spells.toReversed().map((s) => ({ ...s, cost: 0 })), transitions.forward, transitions.pairs)', pairs),
   mutant('pair-level-from-nothing', 'src/privacy/dependence/chain/pair-leakage.ts', 'if (holds(raised)) return raised;', 'return start;', pairs),
-  mutant('pair-one-way', 'src/privacy/dependence/chain/pair-law.ts', 'Math.max(cross(above, below, u, v, s, t), cross(above, below, u, v, t, s))', 'cross(above, below, u, v, s, t)', pairs),
+  mutant('pair-one-way', 'src/privacy/dependence/chain/pair-transitions.ts', 'Math.max(cross(above, below, u, v, s, t), cross(above, below, u, v, t, s))', 'cross(above, below, u, v, s, t)', pairs),
   mutant('steps-in-one-pair', 'src/analysis/learn/transitions/learn-transitions.ts', 'return rowsWithin(1, twoPairs);', 'return rowsMoved(2);', followed),
   mutant('steps-of-a-person', 'src/analysis/learn/transitions/learn-transitions.ts', 'return rowsMoved(protect.maxRows - 1);', 'return rowsMoved(protect.maxRows - 2);', followed),
-  mutant('steps-counted-again', 'src/analysis/learn/transitions/followed-by.ts', "'copies = 1 AND later_copies = 1'", "'copies > 0'", followed),
+  mutant('steps-counted-again', 'src/analysis/learn/transitions/transition-count-sql.ts', "'copies = 1 AND later_copies = 1'", "'copies > 0'", followed),
   mutant('pure-beside-sums', 'src/privacy/dependence/gaussian/sums.ts', 'divUp(1, (bestOrder(', 'divUp(0.5, (bestOrder(', 'src/privacy/dependence/gaussian/sums.test.ts'),
   mutant('failure-at-any-order', 'src/release/accountant/belief-delta.ts', 'bound.deltaBelow?.(spent, kept, less) ?? ', '', 'src/release/accountant/belief-delta.test.ts'),
   mutant('one-reading-in-all-encodings', 'src/data/ties/slicing-column.ts', 'encoding === undefined ? type', 'true ? type', 'test/given-away.test.ts'),
@@ -938,9 +938,9 @@ const parts = [
 const running = 'src/privacy/mechanism/running/running-totals.test.ts';
 const streamed = 'test/stream.test.ts';
 const overTime = [
-  mutant('totals-step-moves-once', 'src/privacy/mechanism/running/way.ts', "'within a step' ? 1n : 2n", "'within a step' ? 1n : 1n", running),
+  mutant('totals-step-moves-once', 'src/privacy/mechanism/running/continual-strategy.ts', "'within a step' ? 1n : 2n", "'within a step' ? 1n : 1n", running),
   mutant('totals-no-slack', 'src/privacy/mechanism/running/convolution.ts', 'return 2n;', 'return 0n;', running),
-  mutant('totals-column-short', 'src/privacy/mechanism/running/way.ts', 't <= strategy.horizon', 't < strategy.horizon', running),
+  mutant('totals-column-short', 'src/privacy/mechanism/running/continual-strategy.ts', 't <= strategy.horizon', 't < strategy.horizon', running),
   mutant('totals-person-stays', 'src/release/session/running-plan.ts', "if (policy.protect.secret === 'answer') return measure;", "if (policy.protect.secret !== 'row') return measure;", streamed),
   mutant('parts-unpaid', 'src/release/session/charge.ts', 'if (paid && [booked, before].some((profile) => sameProfile(paid.entry.profile, profile)))', 'if (paid)', streamed),
   mutant('parts-twice', 'src/release/session/charge.ts', 'onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)', 'costTogether([])', streamed),
@@ -948,11 +948,11 @@ const overTime = [
 ];
 
 /** Pairs of values: sensitivity along pairs, reserved costs along pairs, and answers without noise. */
-const pairEffects = 'src/query/count/pair-effects.test.ts';
+const pairEffects = 'src/query/count/pair-sensitivity.test.ts';
 const byPairs = 'src/release/accountant/by-pairs.test.ts';
 const pairTerms = 'test/pairs.test.ts';
 const ordered = 'src/privacy/mechanism/ordered/ordered.test.ts';
-const orderedEffects = 'src/query/count/ordered-effects.test.ts';
+const orderedEffects = 'src/query/count/ordered-sensitivity.test.ts';
 const asRead = 'test/as-read.test.ts';
 const alongPairs = [
   mutant('edge-cut-below', 'src/policy/grid.ts', 'from: ceiling(at), above', 'from: floor(at), above', asRead),
@@ -967,88 +967,88 @@ const alongPairs = [
   mutant('comma-in-a-streamed-name', 'src/query/count/stream.ts', 'numberExpression(dialect, column, declared.decimal)', 'numberExpression(dialect, column)', asRead),
   mutant('steps-clamped-unpaid', 'src/query/count/public-steps.ts', 'const grid = unboundedGrid(column);', 'const grid = gridOf(column);', asRead),
   mutant('comma-in-a-step', 'src/query/count/public-steps.ts', 'numberExpression(dialect, source, column.decimal)', 'numberExpression(dialect, source)', asRead),
-  mutant('public-promised-as-clamped', 'src/policy/as-read.ts', "unbounded.has(name) ? 'unbounded' : 'bounded'", "'bounded'", asRead),
+  mutant('public-promised-as-clamped', 'src/policy/number-reading.ts', "unbounded.has(name) ? 'unbounded' : 'bounded'", "'bounded'", asRead),
   mutant('unbounded-grid-ends', 'src/policy/grid.ts', 'const last = Number(mostPositions);', 'const last = grid.last + 1;', asRead),
-  mutant('conditions-end-at-the-bound', 'src/query/same/ends.ts', 'return { ...test, to: maxPositions };', 'return test;', same),
-  mutant('counted-numbers-without-bounds', 'src/query/same/ends.ts', 'const column = kept.has(name) ? undefined : policy.columns.get(name);', 'const column = policy.columns.get(name);', same),
+  mutant('conditions-end-at-the-bound', 'src/query/same/upper-bounds.ts', 'return { ...test, to: maxPositions };', 'return test;', same),
+  mutant('counted-numbers-without-bounds', 'src/query/same/upper-bounds.ts', 'const column = kept.has(name) ? undefined : policy.columns.get(name);', 'const column = policy.columns.get(name);', same),
   mutant('records-with-bounds-lost', 'src/release/session/batch.ts', '...(before.key === key ? [] : [before.key]), ', '', 'test/wider-bounds.test.ts'),
   mutant('reading-unsaid', 'src/release/accountant/guarantee.ts', 'asRead === undefined ? [] : [asRead]', 'asRead === undefined ? [] : []', asRead),
-  mutant('edge-cells-unsaid', 'src/policy/as-read.ts', 'const read = firstAt(grid, start);', 'const read = edge;', asRead),
+  mutant('edge-cells-unsaid', 'src/policy/number-reading.ts', 'const read = firstAt(grid, start);', 'const read = edge;', asRead),
   mutant('classifier-bins-of-cells', 'src/analysis/learn/classify/features.ts', 'isReadAsIs(declared) ? toNumber(edge) : firstAt(grid, starts[k]!)', 'toNumber(edge)', asRead),
-  mutant('soft-one-way', 'src/analysis/learn/kmeans/soft.ts', 'const moved = 2 * parts.reduce', 'const moved = parts.reduce', 'src/analysis/learn/kmeans/soft.test.ts'),
-  mutant('soft-inward', 'src/analysis/learn/kmeans/soft.ts', 'whole * last === product ? whole : whole + 1', 'whole', 'src/analysis/learn/kmeans/soft.test.ts'),
+  mutant('soft-one-way', 'src/analysis/learn/kmeans/lattice.ts', 'const moved = 2 * parts.reduce', 'const moved = parts.reduce', 'src/analysis/learn/kmeans/lattice.test.ts'),
+  mutant('soft-inward', 'src/analysis/learn/kmeans/lattice.ts', 'whole * last === product ? whole : whole + 1', 'whole', 'src/analysis/learn/kmeans/lattice.test.ts'),
   mutant('ordered-one-tree', 'src/privacy/mechanism/ordered/strategy.ts', 'sensitivityOver(strategy, crossed, 2n)', 'sensitivityOver(strategy, crossed, 1n)', ordered, orderedEffects),
   mutant('ordered-presence-in-one-block', 'src/privacy/mechanism/ordered/strategy.ts', 'sensitivityOver(strategy, strategy.ends.length, 1n)', 'sensitivityOver(strategy, 1, 1n)', ordered, orderedEffects),
   mutant('ordered-multiple-forgotten', 'src/privacy/mechanism/ordered/strategy.ts', 'l1: tree * most, l2squared: tree ** 2n * most', 'l1: most, l2squared: most', ordered),
   mutant('ordered-end-not-crossed', 'src/query/count/ordered-positions.ts', 'if (high - low > most) most = high - low;', 'if (high - low - 1 > most) most = high - low - 1;', orderedEffects),
-  mutant('person-one-row-moves', 'src/query/count/pair-effects.ts', "secret === 'person' ? BigInt(maxRows) : 1n", '1n', 'src/query/count/person-pairs.test.ts', 'test/policy-sceptic.test.ts'),
-  mutant('person-rows-by-content', 'src/query/count/kept-rows.ts', '  if (pairs) {\n', '  if (pairs && maxRows < 1) {\n', 'src/query/count/chosen-rows.test.ts'),
+  mutant('person-one-row-moves', 'src/query/count/pair-sensitivity.ts', "secret === 'person' ? BigInt(maxRows) : 1n", '1n', 'src/query/count/person-pairs.test.ts', 'test/policy-sceptic.test.ts'),
+  mutant('person-rows-by-content', 'src/query/count/contribution-bound.ts', '  if (pairs) {\n', '  if (pairs && maxRows < 1) {\n', 'src/query/count/chosen-rows.test.ts'),
   mutant('person-rows-chosen', 'src/query/count/chosen-rows.ts', 'if (pairs) return { beyond: beyond.table };', '', 'test/person-pairs.test.ts', 'src/query/count/chosen-rows.test.ts'),
   mutant('folded-apart', 'src/query/count/groups-to-cells.ts', 'WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell', 'WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell, placed.k0', 'src/query/count/chosen-rows.test.ts'),
-  mutant('chosen-twice', 'src/query/count/kept-rows.ts', ' AND ${person} NOT IN (SELECT ${personColumn} FROM ${chosen.beyond})', '', 'src/query/count/chosen-rows.test.ts'),
-  mutant('nobody-chosen', 'src/query/count/kept-rows.ts', ' WHERE ${person} IS NOT NULL${others}', ' WHERE true${others}', 'src/query/count/chosen-rows.test.ts'),
+  mutant('chosen-twice', 'src/query/count/contribution-bound.ts', ' AND ${person} NOT IN (SELECT ${personColumn} FROM ${chosen.beyond})', '', 'src/query/count/chosen-rows.test.ts'),
+  mutant('nobody-chosen', 'src/query/count/contribution-bound.ts', ' WHERE ${person} IS NOT NULL${others}', ' WHERE true${others}', 'src/query/count/chosen-rows.test.ts'),
   mutant('unit-paired', 'src/policy/pairs/declare.ts', "if (secret !== 'person' || unit === undefined || !named.includes(unit)) return;", 'return;', 'test/pairs.test.ts'),
-  mutant('held-twice', 'src/query/view/compile.ts', '${personIn(tables)} NOT IN (SELECT ${beyondName} FROM ${held.beyond})', 'true', 'src/query/view/held.test.ts'),
-  mutant('held-one-row-more', 'src/query/view/limits.ts', 'HAVING count(*) > ${most}', 'HAVING count(*) > ${most + 1}', 'src/query/view/held.test.ts', 'src/query/view/rows-per-person.test.ts'),
-  mutant('held-rows-that-are-left-out', 'src/query/view/held.ts', 'if (!table && data !== whole) continue;', '', 'src/query/view/held.test.ts'),
+  mutant('held-twice', 'src/query/view/compile.ts', '${personIn(tables)} NOT IN (SELECT ${beyondName} FROM ${held.beyond})', 'true', 'src/query/view/held-rows.test.ts'),
+  mutant('held-one-row-more', 'src/query/view/limits.ts', 'HAVING count(*) > ${most}', 'HAVING count(*) > ${most + 1}', 'src/query/view/held-rows.test.ts', 'src/query/view/rows-per-person.test.ts'),
+  mutant('held-rows-that-are-left-out', 'src/query/view/held-rows.ts', 'if (!table && data !== whole) continue;', '', 'src/query/view/held-rows.test.ts'),
   mutant('person-pairs-of-views', 'src/query/view/declared.ts', 'const { pairs: ___, ...protect } = policy.protect;', 'const { ...protect } = policy.protect;', 'test/person-pairs.test.ts'),
-  mutant('forest-of-rings', 'src/privacy/mechanism/ordered/forest.ts', 'if (parent[w] !== -2) return undefined;', 'if (parent[w] !== -2) continue;', 'src/query/count/forest-effects.test.ts'),
-  mutant('forest-totals-noised-or-not', 'src/query/kinds/forest.ts', 'if (totals.size > 0) return undefined;', '', 'src/query/count/forest-effects.test.ts'),
-  mutant('forest-depth-one', 'src/privacy/mechanism/ordered/forest.ts', 'Math.max(most, pathToRoot(forest, v).length)', 'Math.max(most, Math.min(1, pathToRoot(forest, v).length))', 'src/query/count/forest-effects.test.ts'),
-  mutant('pairs-no-answer-stays', 'src/query/count/pair-effects.ts', "lost: pairs === undefined || pairs.missing === 'any'", 'lost: false', pairEffects),
-  mutant('pairs-out-forgotten', 'src/query/count/pair-effects.ts', 'moves.out ? largerSensitivity(within, most) : within', 'within', pairEffects),
-  mutant('pairs-over-once', 'src/query/count/pair-effects.ts', 'touched === 1n ? scaledSensitivity(2n, most)', 'touched === 1n ? most', pairEffects),
-  mutant('pairs-one-factor-moves', 'src/query/count/pair-effects.ts', 'number.moves * weight.most + number.most * weight.moves', 'number.moves * weight.most', pairEffects),
-  mutant('pairs-exact-under-ties', 'src/query/count/pair-effects.ts', 'own.l1 === 0n && hasNoTies(policy)', 'own.l1 === 0n', pairEffects, pairTerms),
+  mutant('forest-of-rings', 'src/privacy/mechanism/ordered/forest.ts', 'if (parent[w] !== -2) return undefined;', 'if (parent[w] !== -2) continue;', 'src/query/count/forest-sensitivity.test.ts'),
+  mutant('forest-totals-noised-or-not', 'src/query/kinds/forest.ts', 'if (totals.size > 0) return undefined;', '', 'src/query/count/forest-sensitivity.test.ts'),
+  mutant('forest-depth-one', 'src/privacy/mechanism/ordered/forest.ts', 'Math.max(most, pathToRoot(forest, v).length)', 'Math.max(most, Math.min(1, pathToRoot(forest, v).length))', 'src/query/count/forest-sensitivity.test.ts'),
+  mutant('pairs-no-answer-stays', 'src/query/count/pair-sensitivity.ts', "lost: pairs === undefined || pairs.missing === 'any'", 'lost: false', pairEffects),
+  mutant('pairs-out-forgotten', 'src/query/count/pair-sensitivity.ts', 'moves.out ? largerSensitivity(within, most) : within', 'within', pairEffects),
+  mutant('pairs-over-once', 'src/query/count/pair-sensitivity.ts', 'touched === 1n ? scaledSensitivity(2n, most)', 'touched === 1n ? most', pairEffects),
+  mutant('pairs-one-factor-moves', 'src/query/count/pair-sensitivity.ts', 'number.moves * weight.most + number.most * weight.moves', 'number.moves * weight.most', pairEffects),
+  mutant('pairs-exact-under-ties', 'src/query/count/pair-sensitivity.ts', 'own.l1 === 0n && hasNoTies(policy)', 'own.l1 === 0n', pairEffects, pairTerms),
   mutant('pairs-window-short', 'src/policy/pairs/cliques.ts', '.from - to <= steps', '.from - to < steps', 'src/policy/pairs/pairs.test.ts'),
   mutant('pairs-inward', 'src/policy/pairs/steps.ts', 'rounding)) + 1n', 'rounding))', 'src/data/terms/pairs.test.ts'),
   mutant('pairs-others-along', 'src/privacy/dependence/graph-amplifier.ts', 'if (!used) return addUp(subUp(leakage(full), spent), less);', 'if (!used) return leakage(own);', 'src/privacy/dependence/pairs-with-ties.test.ts'),
   mutant('pairs-unused-forgotten', 'src/privacy/dependence/graph-amplifier.ts', 'used[u] ? addUp(subUp(leak, spent), less) : leak)', 'addUp(subUp(leak, spent), less))', 'src/privacy/dependence/pairs-with-ties.test.ts'),
-  mutant('pairs-rest-free', 'src/privacy/mechanism/profile.ts', 'isPositive(rest) ? add(own, rest) : own', 'own', byPairs),
+  mutant('pairs-rest-free', 'src/privacy/mechanism/privacy-cost.ts', 'isPositive(rest) ? add(own, rest) : own', 'own', byPairs),
   mutant('pairs-gaussian-under-ties', 'src/release/accountant/by-pairs.ts', 'if (!gaussian || !amplifier.strangers)', 'if (!gaussian)', byPairs),
-  mutant('pairs-other-digest', 'src/release/session/relied.ts', 'what !== pairsOf(pairs.digest) || dependence.length > 0', 'dependence.length > 0', pairTerms),
-  mutant('pairs-ties-later', 'src/release/session/relied.ts', ' || dependence.length > 0;', ';', pairTerms),
+  mutant('pairs-other-digest', 'src/release/session/public-facts.ts', 'what !== pairsOf(pairs.digest) || dependence.length > 0', 'dependence.length > 0', pairTerms),
+  mutant('pairs-ties-later', 'src/release/session/public-facts.ts', ' || dependence.length > 0;', ';', pairTerms),
   mutant('pairs-reading-out-of-terms', 'src/policy/pairs/declare.ts', 'readingOf(columns.get(name)!), ', '', 'src/data/terms/pairs.test.ts'),
   mutant('pairs-rounded-up', 'src/privacy/mechanism/record-class.ts', "isSliced(record) || kindOf(record) === 'paired'", 'isSliced(record)', 'src/release/ledger/index/total.test.ts'),
 ];
 
 /** Totals that everybody knows, and costs of other publishers. */
-const knownEffects = 'src/query/count/known-effects.test.ts';
-const together = 'src/policy/known/together.test.ts';
+const knownEffects = 'src/query/count/known-sensitivity.test.ts';
+const together = 'src/policy/known/joint-change.test.ts';
 const knownTotals = 'test/known-totals.test.ts';
 const publishers = 'test/publishers.test.ts';
 const beside = [
-  mutant('known-one-record', 'src/query/count/known-effects.ts', 'l1: records * l1,', 'l1,', knownEffects),
-  mutant('known-squares-apart', 'src/query/count/known-effects.ts', 'l2squared: records ** 2n * l2squared', 'l2squared: records * l2squared', knownEffects),
-  mutant('known-swap', 'src/policy/known/together.ts', 'return { most: kinds.length, singles: true };', 'return { most: 2, singles: true };', together),
-  mutant('known-missing-forgotten', 'src/query/count/known-effects.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
+  mutant('known-one-record', 'src/query/count/known-sensitivity.ts', 'l1: records * l1,', 'l1,', knownEffects),
+  mutant('known-squares-apart', 'src/query/count/known-sensitivity.ts', 'l2squared: records ** 2n * l2squared', 'l2squared: records * l2squared', knownEffects),
+  mutant('known-swap', 'src/policy/known/joint-change.ts', 'return { most: kinds.length, singles: true };', 'return { most: 2, singles: true };', together),
+  mutant('known-missing-forgotten', 'src/query/count/known-sensitivity.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
   mutant('known-carries-over', 'src/release/accountant/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
   mutant('known-told-from-data', 'src/query/count/noisy-cells.ts', 'add(m.published ?? exact)', 'add(exact)', knownTotals),
   mutant('known-for-analyses', 'src/release/session/allowance.ts', 'if (policy.known && !reading.knownTotals)', 'if (false)', knownTotals),
   mutant('others-forgotten', 'src/release/session/charge.ts', '(withOthers(account, after), withOthers(account, before), own)', '(after, before, own)', publishers),
   mutant('others-one-record', 'src/release/accountant/others.ts', 'BigInt(known?.together ?? 1)', '1n', publishers),
-  mutant('entered-any-secret', 'src/release/session/enter.ts', 'if (!rowsOrPersons.has(secret))', 'if (false)', publishers),
-  mutant('entered-unasked-over', 'src/release/session/enter.ts', 'entering.over || admit(', 'true || admit(', publishers),
+  mutant('entered-any-secret', 'src/release/session/foreign-spending.ts', 'if (!rowsOrPersons.has(secret))', 'if (false)', publishers),
+  mutant('entered-unasked-over', 'src/release/session/foreign-spending.ts', 'entering.over || admit(', 'true || admit(', publishers),
 ];
 
 /** Many tables at once. */
 const residual = 'src/privacy/mechanism/residual/residual.test.ts';
 const onRecord = 'test/estimate.test.ts';
 const tables = [
-  mutant('tables-known-alone', 'src/analysis/workload/choice.ts', '(policy.known?.together ?? 1)', '1', 'test/workload-known.test.ts'),
-  mutant('estimate-other-rows', 'src/analysis/workload/past.ts', 'const found = !isOn(on) ? []', 'const found = on === undefined ? []', onRecord),
-  mutant('estimate-other-cells', 'src/analysis/workload/past.ts', ').of !== table.of', ").of === ''", onRecord),
-  mutant('estimate-never-apart', 'src/analysis/workload/together.ts', '< maxDeviation) return', '< 1e9) return', onRecord),
-  mutant('tables-half-a-move', 'src/privacy/mechanism/residual/move.ts', '2n * (alone - product(differing))', 'alone - product(differing)', residual),
-  mutant('tables-nobody-leaves', 'src/privacy/mechanism/residual/move.ts', 'l2squared: larger(l2squared, removed.l2squared)', 'l2squared', residual),
-  mutant('tables-fractions', 'src/privacy/mechanism/residual/part.ts', '(2n * scale + cells) / (2n * cells)', 'scale / cells + 1n', residual),
+  mutant('tables-known-alone', 'src/analysis/workload/strategy-choice.ts', '(policy.known?.together ?? 1)', '1', 'test/workload-known.test.ts'),
+  mutant('estimate-other-rows', 'src/analysis/workload/recorded-parts.ts', 'const found = !isOn(on) ? []', 'const found = on === undefined ? []', onRecord),
+  mutant('estimate-other-cells', 'src/analysis/workload/recorded-parts.ts', ').of !== table.of', ").of === ''", onRecord),
+  mutant('estimate-never-apart', 'src/analysis/workload/estimate-tables.ts', '< maxDeviation) return', '< 1e9) return', onRecord),
+  mutant('tables-half-a-move', 'src/privacy/mechanism/residual/row-sensitivity.ts', '2n * (alone - product(differing))', 'alone - product(differing)', residual),
+  mutant('tables-nobody-leaves', 'src/privacy/mechanism/residual/row-sensitivity.ts', 'l2squared: larger(l2squared, removed.l2squared)', 'l2squared', residual),
+  mutant('tables-fractions', 'src/privacy/mechanism/residual/layout.ts', '(2n * scale + cells) / (2n * cells)', 'scale / cells + 1n', residual),
   mutant('tables-person-once', 'src/privacy/mechanism/residual/residual.ts', 'l2squared: m * m * l2squared', 'l2squared: m * l2squared', residual, every),
-  mutant('tables-no-squares', 'src/privacy/mechanism/residual/worst.ts', '2n * a + y[i]! * y[i]! + missing', '2n * a + missing', residual),
-  mutant('tables-none-missing', 'src/privacy/mechanism/residual/worst.ts', '+ y[i]! * y[i]! + missing;', '+ y[i]! * y[i]!;', residual),
-  mutant('tables-of-three-free', 'src/privacy/mechanism/residual/worst.ts', 'alone += list.reduce(larger)', 'alone += list[1]!', residual),
-  mutant('tables-tangent-halved', 'src/privacy/mechanism/residual/worst.ts', 'alone + (at(t) + 1n) / 2n', 'alone + at(t) / 4n', residual),
-  mutant('tables-one-row-a-person', 'src/analysis/workload/choice.ts', "protect.secret === 'person' ? protect.maxRows : (policy", '(policy', every),
-  mutant('tables-come-and-go', 'src/analysis/workload/choice.ts', "isAddRemove(policy) ? 'removed' : 'replaced';", "'removed';", every),
+  mutant('tables-no-squares', 'src/privacy/mechanism/residual/largest-change.ts', '2n * a + y[i]! * y[i]! + missing', '2n * a + missing', residual),
+  mutant('tables-none-missing', 'src/privacy/mechanism/residual/largest-change.ts', '+ y[i]! * y[i]! + missing;', '+ y[i]! * y[i]!;', residual),
+  mutant('tables-of-three-free', 'src/privacy/mechanism/residual/largest-change.ts', 'alone += list.reduce(larger)', 'alone += list[1]!', residual),
+  mutant('tables-tangent-halved', 'src/privacy/mechanism/residual/largest-change.ts', 'alone + (at(t) + 1n) / 2n', 'alone + at(t) / 4n', residual),
+  mutant('tables-one-row-a-person', 'src/analysis/workload/strategy-choice.ts', "protect.secret === 'person' ? protect.maxRows : (policy", '(policy', every),
+  mutant('tables-come-and-go', 'src/analysis/workload/strategy-choice.ts', "isAddRemove(policy) ? 'removed' : 'replaced';", "'removed';", every),
   mutant('tables-rely-on-nothing', 'src/analysis/workload/release.ts', "\n    relied: workloadFacts(session.policy, workload, mechanism),\n", '', 'test/workload.test.ts'),
 ];
 
@@ -1086,18 +1086,18 @@ const sql = [
   mutant('variance-of-a-difference-steady', 'src/query/statistics/group-means.ts', 'side.short), unseen(sampled));', 'side.short), 0 * unseen(sampled));', 'src/query/statistics/skew.test.ts'),
   mutant('keys-seen-in-noise', 'src/analysis/learn/keys/learn-keys.ts', 'const falseKeys = 0.01;', 'const falseKeys = 2;', 'test/statistical-keys.test.ts'),
   mutant('not-of-what-is-implied', 'src/query/filter.ts', 'return testOf(condition.not, policy, !denied);', 'return negated(testOf(condition.not, policy, denied), policy);', same),
-  mutant('same-cells-in-any-order', 'src/query/same/counted.ts', 'if (stableText(from) === stableText(to)) return cells;', 'if (from.length === to.length) return cells;', same),
-  mutant('same-for-any-quantile', 'src/query/same/counted.ts', "mechanism === 'exponential' ? measure.rule : null", 'null', same),
-  mutant('same-without-an-answer', 'src/query/same/row-tests.ts', 'const all = [none, ...whole];', 'const all = whole;', same),
+  mutant('same-cells-in-any-order', 'src/query/same/canonical-count.ts', 'if (stableText(from) === stableText(to)) return cells;', 'if (from.length === to.length) return cells;', same),
+  mutant('same-for-any-quantile', 'src/query/same/canonical-count.ts', "mechanism === 'exponential' ? measure.rule : null", 'null', same),
+  mutant('same-without-an-answer', 'src/query/same/decision-diagram.ts', 'const all = [none, ...whole];', 'const all = whole;', same),
   mutant('same-whoever-passes', 'src/query/same/columns.ts', 'testsText(rows.filter, columnsSeen(policy, rows.of))', "'any'", 'test/same-question.test.ts'),
   mutant('same-whether-or-not-joined', 'src/query/same/columns.ts', '[rowsText(policy, part), part.optional,', '[rowsText(policy, part),', 'test/same-question.test.ts'),
   mutant('keys-one-row', 'src/analysis/learn/keys/learn-keys.ts', 'return tableSensitivity(table === undefined ? protect.maxRows : tables!.get(table)!.maxRows);', 'return tableSensitivity(1);', 'src/analysis/learn/keys/learn-keys.test.ts'),
   mutant('keys-that-occur-only', 'src/analysis/learn/keys/prefixes.ts', "(prefix === '' ? twoDigits : [...twoDigits, endMark])", "(prefix === '' ? twoDigits : [endMark])", 'src/analysis/learn/keys/learn-keys.test.ts'),
   mutant('day-of-month-unbounded', 'src/query/calendar.ts', "1, part === 'day' ? 31 : 366)", "1, part === 'day' ? 3 : 366)", 'test/dates.test.ts'),
   mutant('derived-answers-unpaid', 'src/query/count/measure.ts', 'derived?.find((column) => column.name === name)?.bases ?? [name]', '[name].filter(() => derived === undefined || name)', effects),
-  mutant('persons-in-one-cell', 'src/query/count/effects.ts', '(isSteady(policy, shape.counting) ? 1n : m) * touched', 'touched', effects),
-  mutant('either-taken-for-both', 'src/query/count/effects.ts', 'parts.reduce(unionOfValues, { ranges: [], missing: false })', 'parts.reduce(both, everyValue)', effects),
-  mutant('pairs-of-derived-stay', 'src/query/count/pair-effects.ts', '[moves.out, moves.over, moves.inside] = [true, true, true];', '', 'src/query/count/pair-effects.test.ts'),
+  mutant('persons-in-one-cell', 'src/query/count/sensitivity.ts', '(isSteady(policy, shape.counting) ? 1n : m) * touched', 'touched', effects),
+  mutant('either-taken-for-both', 'src/query/count/sensitivity.ts', 'parts.reduce(unionOfValues, { ranges: [], missing: false })', 'parts.reduce(both, everyValue)', effects),
+  mutant('pairs-of-derived-stay', 'src/query/count/pair-sensitivity.ts', '[moves.out, moves.over, moves.inside] = [true, true, true];', '', 'src/query/count/pair-sensitivity.test.ts'),
   mutant('group-not-moved-to-its-place', 'src/query/count/read-column.ts', '`(${dialect.whole(by)} - (${from}))`', '`(${dialect.whole(by)})`', 'src/query/count/count.test.ts'),
   mutant('beyond-the-grid-forgotten', 'src/query/count/addend.ts', ' * ${grid.last}`', ' * 0`', 'src/query/count/addend.test.ts'),
   mutant('endless-counted', 'src/query/count/addend.ts', 'having: `count(${answer}) - ${endlessly} -', 'having: `count(${answer}) -', 'src/query/count/addend.test.ts'),
@@ -1106,7 +1106,7 @@ const sql = [
   mutant('said-once-to-stop', 'src/data/engine/duckdb/connections.ts', 'again ??= setInterval(() => connection.interrupt(), 50);', '', 'src/data/engine/duckdb/connections.test.ts'),
   mutant('group-without-upper-bound', 'src/query/count/addend.ts', 'WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`', 'ELSE ${x} END`', 'src/query/count/count.test.ts'),
   mutant('release-without-end', 'src/data/engine/time-left.ts', 'Math.min(deadline, until - performance.now())', 'deadline', 'src/data/engine/limits.test.ts'),
-  mutant('rows-chosen-without-numbers', 'src/query/count/kept-rows.ts', "column.type === 'real' ? dialect.bits(cell) : cell", "column.type === 'real' ? '1' : cell", 'src/data/engine/duckdb/duckdb.test.ts'),
+  mutant('rows-chosen-without-numbers', 'src/query/count/contribution-bound.ts', "column.type === 'real' ? dialect.bits(cell) : cell", "column.type === 'real' ? '1' : cell", 'src/data/engine/duckdb/duckdb.test.ts'),
   mutant('not-left-out', 'src/query/filter.ts', 'return { ...test, negate: !test.negate };', 'return test;', 'src/query/expressions.test.ts'),
   mutant('products-of-two-ends', 'src/query/quantity.ts', 'p.low * q.low, p.low * q.high, p.high * q.low, p.high * q.high', 'p.low * q.low, p.high * q.high', 'src/query/expressions.test.ts'),
   mutant('nothing-times-something', 'src/query/quantity.ts', '{ of: affine(0n, 0n, a.of), offset: zero, scale: zero, low: 0n, high: 0n }', '{ ...a, offset: zero, scale: zero }', 'src/query/neighbours.test.ts'),
@@ -1115,15 +1115,15 @@ const sql = [
   mutant('person-of-nobody-found', 'src/query/view/compile.ts', "part.beside ? part.beside.map((as) => `t${at(as)}.owner`) : ['t0.owner']", "['t0.owner']", 'test/joined-columns.test.ts'),
   mutant('left-joined-column-is-the-others', 'src/query/view/declared.ts', 'other && !part.optional && sameDeclared', 'other && sameDeclared', 'test/joined-columns.test.ts', 'test/same-as-a-database.test.ts'),
   mutant('joined-columns-read-alike', 'src/query/view/declared.ts', '!part.optional && sameDeclared(other, column)', '!part.optional', 'test/joined-columns.test.ts'),
-  mutant('tables-nobody-named', 'src/query/sql/joined-names.ts', 'if (as !== undefined && !aliases.includes(as)) throw unknownTable(as, aliases);', '', 'test/joined-columns.test.ts'),
+  mutant('tables-nobody-named', 'src/query/sql/name-scope.ts', 'if (as !== undefined && !aliases.includes(as)) throw unknownTable(as, aliases);', '', 'test/joined-columns.test.ts'),
   mutant('groups-nobody-declared', 'src/query/arrange.ts', 'if (unmatched !== undefined)', 'if (unmatched === key)', 'test/joined-columns.test.ts'),
   mutant('cases-without-end', 'src/query/sql/statements.ts', "  within('sqlCases', cases);\n", '', 'test/limits.test.ts'),
   mutant('ordered-called-noise', 'src/app/report/html.ts', 'answers.filter(({ mostlyNoise }) => mostlyNoise).length', 'answers.filter(({ warning }) => warning !== undefined).length', 'src/app/report/html.test.ts'),
   mutant('columns-renamed-in-vain', 'src/query/sql/from.ts', '  refuseRenamed(sql, item);\n', '', 'test/joined-columns.test.ts'),
   mutant('days-told-as-dates', 'src/query/sql/expression.ts', "op === '-' && dateLiteral(expr.right) !== undefined", 'false', 'test/joined-columns.test.ts'),
-  mutant('recorded-whatever-is-read', 'src/query/view/view-pin.ts', '      ...dataRead(policy, view),\n', '', 'test/joined-columns.test.ts'),
+  mutant('recorded-whatever-is-read', 'src/query/view/view-snapshot.ts', '      ...dataRead(policy, view),\n', '', 'test/joined-columns.test.ts'),
   mutant('mean-per-person-on-steps', 'src/query/view/declared.ts', 'if (rows === 1 || date) return {};', 'if (rows > 0) return {};', 'test/joined-columns.test.ts'),
-  mutant('different-values-as-sums', 'src/release/accountant/reading.ts', '!isDistinct(m.counting) && ', '', 'src/query/neighbours.test.ts'),
+  mutant('different-values-as-sums', 'src/release/accountant/request-reading.ts', '!isDistinct(m.counting) && ', '', 'src/query/neighbours.test.ts'),
   mutant('places-beyond-their-domain', 'src/query/count/derived.ts', 'n >= 0 && n <= last ? n : -1', 'n >= 0 ? n : -1', 'src/query/neighbours.test.ts'),
 ];
 
@@ -1131,7 +1131,7 @@ const sql = [
 const door = [
   mutant(
     'csrf-unasked',
-    'src/app/service/who.ts',
+    'src/app/service/identity.ts',
     "c.req.method === 'GET' || c.req.method === 'HEAD'",
     "c.req.method !== 'DELETE'",
     'test/service/sign-in.test.ts',
@@ -1166,7 +1166,7 @@ const door = [
   ),
   mutant(
     'sent-twice-paid-twice',
-    'src/app/service/alike.ts',
+    'src/app/service/keyed-queue.ts',
     'before ? before.then(work, work) : work()',
     'work()',
     'test/service/sent-twice.test.ts',
@@ -1202,7 +1202,7 @@ const servers = [
   mutant('server-row-security', 'src/data/engine/postgres/connection.ts', "    'SET row_security = on',\n", '', 'test/postgres/settings.spec.ts'),
   mutant('server-some-rows-of-an-index', 'src/data/engine/postgres/connection.ts', "    'SET gin_fuzzy_search_limit = 0',\n", '', 'test/postgres/settings.spec.ts'),
   mutant('server-quotes-names', 'src/data/engine/postgres/connection.ts', "    'SET quote_all_identifiers = off',\n", '', 'test/postgres/settings.spec.ts'),
-  mutant('server-long-cells-fetched', 'src/data/engine/postgres/pin.ts', 'connection.blocks(this.#reading.showShort(statement), atOnce)', 'connection.blocks(this.#reading.show(statement), atOnce)', 'test/postgres/memory.spec.ts'),
+  mutant('server-long-cells-fetched', 'src/data/engine/postgres/snapshot.ts', 'connection.blocks(this.#reading.showShort(statement), atOnce)', 'connection.blocks(this.#reading.show(statement), atOnce)', 'test/postgres/memory.spec.ts'),
   mutant('server-long-names', 'src/data/engine/postgres/dialect.ts', "return `CASE WHEN octet_length(${cell}) <= ${longestText} THEN CASE WHEN ${simple}", "return `CASE WHEN octet_length(${cell}) <= 1e12 THEN CASE WHEN ${simple}", 'test/postgres/memory.spec.ts'),
   mutant('server-long-codes', 'src/data/engine/postgres/dialect.ts', "`btrim(${short(cell)}, ${blanks})`", "`btrim(${cell}, ${blanks})`", 'test/postgres/memory.spec.ts'),
   mutant('server-long-lists', 'src/data/engine/postgres/table.ts', 'const mostStored = longestText / 4;', 'const mostStored = 1e12;', 'test/postgres/memory.spec.ts'),
@@ -1210,13 +1210,13 @@ const servers = [
   mutant('turns-by-a-clock-that-is-set', 'src/app/service/turns.ts', 'wait(name: string, now = performance.now()): number', 'wait(name: string, now = Date.now()): number', 'test/moved-clock.test.ts'),
   mutant('file-long-texts-kept', 'src/data/engine/duckdb/scan.ts', "if (type !== 'text' || !may(column)) return column;", 'if (!may(column) || column) return column;', 'test/long-texts.test.ts'),
   mutant('server-money-of-any-rate', 'src/data/engine/postgres/dialect.ts', 'if (!Number.isSafeInteger(rate) || rate === 1 ||', 'if (rate === 1 ||', 'test/postgres/hazards.spec.ts'),
-  mutant('undeclared-text-chooses-rows', 'src/query/count/kept-rows.ts', 'if (codes) return codeCell(dialect, column, codes, cell);', '', 'src/query/count/count.test.ts', 'test/views-of-files.test.ts'),
+  mutant('undeclared-text-chooses-rows', 'src/query/count/contribution-bound.ts', 'if (codes) return codeCell(dialect, column, codes, cell);', '', 'src/query/count/count.test.ts', 'test/views-of-files.test.ts'),
   mutant('undeclared-text-joins', 'src/query/view/compile.ts', 'cellName(tables.dialect, source, codes, cell)', 'cellName(tables.dialect, source, undefined, cell)', 'test/views-of-files.test.ts'),
   mutant('server-today', 'src/data/engine/postgres/table.ts', 'if (dated! > 0)', 'if (dated! > 1e9)', 'test/postgres/faults.spec.ts'),
-  mutant('server-changes-not-looked-at', 'src/data/engine/postgres/marks.ts', 'if ((await readMarks(connection, reached)) !== marks) throw changedMeanwhile();', 'await readMarks(connection, reached);', 'test/postgres/exchanged.spec.ts'),
-  mutant('server-readers-not-looked-at', 'src/data/engine/postgres/marks.ts', '[tablesIn(numbers), readersOf(numbers),', '[tablesIn(numbers),', 'test/postgres/exchanged.spec.ts'),
-  mutant('server-following', 'src/data/engine/postgres/moment.ts', "if (following !== 't')", "if (following !== '')", 'test/postgres/follower.spec.ts'),
-  mutant('server-brought-back', 'src/data/engine/postgres/moment.ts', "concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())", "concat_ws(' ', pg_current_snapshot())", 'test/postgres/exchanged.spec.ts'),
+  mutant('server-changes-not-looked-at', 'src/data/engine/postgres/catalog-marks.ts', 'if ((await readMarks(connection, reached)) !== marks) throw changedMeanwhile();', 'await readMarks(connection, reached);', 'test/postgres/exchanged.spec.ts'),
+  mutant('server-readers-not-looked-at', 'src/data/engine/postgres/catalog-marks.ts', '[tablesIn(numbers), readersOf(numbers),', '[tablesIn(numbers),', 'test/postgres/exchanged.spec.ts'),
+  mutant('server-following', 'src/data/engine/postgres/exported-snapshot.ts', "if (following !== 't')", "if (following !== '')", 'test/postgres/follower.spec.ts'),
+  mutant('server-brought-back', 'src/data/engine/postgres/exported-snapshot.ts', "concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())", "concat_ws(' ', pg_current_snapshot())", 'test/postgres/exchanged.spec.ts'),
   mutant('server-superuser', 'src/data/engine/postgres/server.ts', "if (superuser === 't' || files === 't')", "if (superuser === undefined)", 'test/postgres/settings.spec.ts', 'test/postgres/faults.spec.ts'),
   mutant('ledger-rows-swallowed', 'src/release/ledger/postgres/rows.ts', 'if (Number(rows[0]?.[0]) !== parts.length)', 'if (Number(rows[0]?.[0]) > parts.length)', 'test/postgres/ledger-refusing.spec.ts'),
   mutant('ledger-rollback-is-commit', 'src/release/ledger/postgres/server.ts', "return command === 'COMMIT' ? { state: 'committed' } : { state: 'undone' };", "return { state: command === 'NEVER' ? 'undone' : 'committed' };", 'test/postgres/ledger-refusing.spec.ts'),
@@ -1251,22 +1251,22 @@ const unpaid = [
 /** Receipts of other publishers, and terms that change. */
 const receipts = 'test/entered-receipts.test.ts';
 const receiptsOfOthers = [
-  mutant('receipt-unit-not-asked', 'src/release/session/enter.ts', 'if (records !== undefined) return records;', 'return records ?? 1;', receipts),
-  mutant('receipt-records-uncounted', 'src/release/session/enter.ts', 'const together = rational(BigInt(records));', 'const together = rational(1n);', receipts),
-  mutant('receipt-rho-times-once', 'src/release/session/enter.ts', '{ rho: multiply(amount, multiply(together, together)) }', '{ rho: multiply(amount, together) }', receipts),
-  mutant('receipt-facts-forgotten', 'src/release/session/enter.ts', '...(entering.relied ?? [])', '', receipts),
-  mutant('receipt-public-there', 'src/release/session/enter.ts', '...unit.public.map(stepIn)', '', receipts),
-  mutant('receipt-tied-there', 'src/release/session/enter.ts', 'unit.ties.find((name) => !open.has(name))', 'unit.ties.find(() => false)', receipts),
-  mutant('receipt-rows-told', 'src/release/session/enter.ts', '|| (told.length > 0 && records > 1)', '', receipts),
-  mutant('receipt-larger-bound-ignored', 'src/release/session/enter.ts', 'if (compare(now!, booked!) <= 0) return entry;', 'return entry;', receipts),
+  mutant('receipt-unit-not-asked', 'src/release/session/foreign-spending.ts', 'if (records !== undefined) return records;', 'return records ?? 1;', receipts),
+  mutant('receipt-records-uncounted', 'src/release/session/foreign-spending.ts', 'const together = rational(BigInt(records));', 'const together = rational(1n);', receipts),
+  mutant('receipt-rho-times-once', 'src/release/session/foreign-spending.ts', '{ rho: multiply(amount, multiply(together, together)) }', '{ rho: multiply(amount, together) }', receipts),
+  mutant('receipt-facts-forgotten', 'src/release/session/foreign-spending.ts', '...(entering.relied ?? [])', '', receipts),
+  mutant('receipt-public-there', 'src/release/session/foreign-spending.ts', '...unit.public.map(stepIn)', '', receipts),
+  mutant('receipt-tied-there', 'src/release/session/foreign-spending.ts', 'unit.ties.find((name) => !open.has(name))', 'unit.ties.find(() => false)', receipts),
+  mutant('receipt-rows-told', 'src/release/session/foreign-spending.ts', '|| (told.length > 0 && records > 1)', '', receipts),
+  mutant('receipt-larger-bound-ignored', 'src/release/session/foreign-spending.ts', 'if (compare(now!, booked!) <= 0) return entry;', 'return entry;', receipts),
   mutant('amended-broken', 'src/release/session/amend.ts', '  if (kept) return;\n', '  if (kept || !kept) return;\n', 'test/broken-amendments.test.ts'),
   mutant('broken-belief-by-its-epsilon', 'src/release/session/amend.ts', '  if (policy.budget.belief) throw', '  if (policy.budget.belief && !kept === kept) throw', 'test/broken-amendments.test.ts'),
   mutant('wider-belief-by-its-epsilon', 'src/release/accountant/broken-beliefs.ts', 'if (isZero(account.delta) && loss >', 'if (loss < 0 || loss <', 'test/broken-amendments.test.ts'),
   mutant('belief-that-holds-rounded-in', 'src/release/accountant/broken-beliefs.ts', 'if (compare(epsilonOf({ prior, bound, isUpward }), lost) >= 0) return bound;', 'return rational(n - step, scale);', 'test/broken-amendments.test.ts'),
-  mutant('rho-in-a-pure-budget-unsaid', 'src/release/session/enter.ts', "if (noise === 'pure' || routes.some(isGaussian)) return undefined;", 'return undefined;', receipts),
+  mutant('rho-in-a-pure-budget-unsaid', 'src/release/session/foreign-spending.ts', "if (noise === 'pure' || routes.some(isGaussian)) return undefined;", 'return undefined;', receipts),
   mutant('amended-without-others', 'src/release/session/amend.ts', 'refuseBroken(withOthers(account, spent), { policy, account });', 'refuseBroken(spent, { policy, account });', 'test/broken-amendments.test.ts'),
   mutant('exceeded-looks-spent', 'src/release/accountant/budget-state.ts', 'spent: Math.max(total, used), remaining: 0', 'spent: Math.min(total, used), remaining: 0', 'test/broken-amendments.test.ts'),
-  mutant('exceeded-still-certified', 'src/release/session/frame.ts', 'isKept(account, spent) ? promise(route)', 'isKept(account, spent) || true ? promise(route)', 'test/broken-amendments.test.ts'),
+  mutant('exceeded-still-certified', 'src/release/session/complete-plan.ts', 'isKept(account, spent) ? promise(route)', 'isKept(account, spent) || true ? promise(route)', 'test/broken-amendments.test.ts'),
   mutant('asked-up-to-what-is-left', 'src/release/accountant/account.ts', 'maximum(raised, shareAlone(account, requested, about))', 'raised', 'test/refused-figures.test.ts'),
   mutant('refused-in-figures-of-everybody', 'src/release/accountant/account.ts', '[aboutOf([{ effects: requested.perRecord }]), aboutEverybody].map', '[aboutEverybody].map', 'test/refused-figures.test.ts'),
 ];

@@ -12,8 +12,8 @@ export type { ClusteringResult } from './analysis/pattern/clustering.js';
 export type { DegreeForm } from './analysis/pattern/degrees/distribution.js';
 export type { DegreeResult } from './analysis/pattern/degrees/release.js';
 export type { PatternResult } from './analysis/pattern/release.js';
-export type { PatternCandidate } from './analysis/pattern/ways/way.js';
-export type { PatternMechanism } from './analysis/pattern/ways/ways.js';
+export type { PatternCandidate } from './analysis/pattern/strategies/strategy.js';
+export type { PatternMechanism } from './analysis/pattern/strategies/strategies.js';
 export type { SurveyCandidate, SurveyChoice } from './analysis/survey/choice.js';
 export type { ReleaseError } from './analysis/survey/error.js';
 export type { SynthMode } from './analysis/synth/form.js';
@@ -21,7 +21,7 @@ export type { PairQuality, Quality, TableQuality } from './analysis/synth/qualit
 export type { MeasuredTable, SynthPlan, SynthResult } from './analysis/synth/release.js';
 export type { SynthColumn } from './analysis/synth/rows.js';
 export type { WorkloadPlan } from './analysis/workload/release.js';
-export type { EstimatedTables } from './analysis/workload/together.js';
+export type { EstimatedTables } from './analysis/workload/estimate-tables.js';
 export { type AttackOptions, attack } from './app/api/attack.js';
 export { attackStream, type StreamAttackOptions } from './app/api/attack-stream.js';
 export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './app/api/audit.js';
@@ -36,7 +36,7 @@ export {
   type UnconfirmedColumn,
   unconfirmedColumns,
 } from './app/api/confirm.js';
-export type { FileName, ProgressCallback } from './app/api/door.js';
+export type { FileName, ProgressCallback } from './app/api/input.js';
 export {
   type DraftAnswers,
   type DraftedPolicy,
@@ -131,7 +131,7 @@ export type { Adversary, SecretKind } from './policy/policy.js';
 export type { WhatIf } from './privacy/dependence/amplifier.js';
 export type { WhatIfLeakage } from './privacy/dependence/leakage.js';
 export type { Network, NetworkOrigin, NetworkVariable } from './privacy/dependence/model/network.js';
-export type { LevelValue, ValueLevels } from './privacy/dependence/model/told-levels.js';
+export type { LevelValue, ValueLevels } from './privacy/dependence/model/value-levels.js';
 export type { PairwiseSpread } from './privacy/dependence/pairwise/leakage.js';
 export type { AttackFigure, SpreadTables } from './privacy/dependence/pairwise/spread-file.js';
 export type {
@@ -142,13 +142,13 @@ export type {
   SelectionDistribution,
   SmoothDistribution,
   TiltDistribution,
-} from './privacy/mechanism/law.js';
+} from './privacy/mechanism/distribution.js';
 export type { MechanismSummary } from './privacy/mechanism/mechanism.js';
-export type { StoredCost } from './privacy/mechanism/profile.js';
+export type { StoredCost } from './privacy/mechanism/privacy-cost.js';
 export type { AnswerRow, AnswerTable, ErrorKind, ExpectedError } from './query/bound.js';
 export type { ExecutionPlan } from './query/count/count.js';
 export type { GroupSizes, HiddenCells, PrivateFigures } from './query/count/hidden-cells.js';
-export type { KnownAgreement } from './query/count/known-agree.js';
+export type { KnownAgreement } from './query/count/known-agreement.js';
 export type { LeafCondition } from './query/form.js';
 export type { Batch, Query, RowCondition } from './query/query.js';
 export type { TradeOff } from './release/accountant/accuracy.js';
@@ -164,5 +164,5 @@ export type { PrivacyUnit } from './release/session/privacy-unit.js';
 export type { QuotaUse } from './release/session/quota.js';
 export type { Receipt, Release } from './release/session/receipt.js';
 export type { TotalOfCell } from './release/session/running.js';
-export type { QueryLog } from './release/session/trail.js';
-export type { BudgetRemedy } from './release/session/ways-out.js';
+export type { QueryLog } from './release/session/query-log.js';
+export type { BudgetRemedy } from './release/session/budget-remedies.js';

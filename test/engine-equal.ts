@@ -16,7 +16,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { countByDatabase, countStreaming } from '../src/query/count/count.js';
 import { compileMeasures, readCounts } from '../src/query/count/groups.js';
 import type { Axis, Measure } from '../src/query/count/measure.js';
-import { countMarginals } from '../src/query/count/tables.js';
+import { countMarginals } from '../src/query/count/marginals.js';
 import { groupKeyOf } from '../src/query/keys.js';
 import { parseBatch } from '../src/query/parse.js';
 import { garbageBatch, randomRows, surveyNames, surveyRandom } from './garbage-survey.js';

@@ -9,7 +9,7 @@ import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countByDatabase, countCells, countStreaming } from '../src/query/count/count.js';
 import type { Axis, Measure } from '../src/query/count/measure.js';
-import { countMarginals } from '../src/query/count/tables.js';
+import { countMarginals } from '../src/query/count/marginals.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import type { Twins } from './engine-equal.js';
 import { surveyRandom } from './garbage-survey.js';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { openWorkshop, type Workshop } from './workshop.js';
-import { climb, gaussianDelta, laplaceLoss, type TieList, type UnitRandom, unitRandom } from './worst-law.js';
+import { climb, gaussianDelta, laplaceLoss, type TieList, type UnitRandom, unitRandom } from './worst-distribution.js';
 
 /** `FUGU_CLIMB=100000` for the long run; the suite takes a slice. */
 const climbs = Number(process.env.FUGU_CLIMB ?? 6000);

@@ -5,7 +5,7 @@ import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
 import { releasePattern } from '../src/analysis/pattern/release.js';
 import { open } from '../src/app/api/fugu.js';
 import { amendTerms } from '../src/app/api/ledger.js';
-import { emptyPure } from '../src/privacy/mechanism/profile.js';
+import { emptyPure } from '../src/privacy/mechanism/privacy-cost.js';
 import { amendTo } from './amended.js';
 import { openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

@@ -12,10 +12,10 @@ import {
 } from '../experiments/policies/attack.js';
 import { sequence } from '../experiments/policies/bench.js';
 import { type AnyKind, kinds as loaders } from '../src/app/api/kinds.js';
-import { largestGain, type RecordStates } from '../src/evaluate/attack/inference/few-records.js';
-import { releasedNumbers } from '../src/evaluate/attack/inference/told-numbers.js';
+import { largestGain, type RecordStates } from '../src/evaluate/attack/inference/record-states.js';
+import { releasedNumbers } from '../src/evaluate/attack/inference/released-numbers.js';
 import { planStream } from '../src/index.js';
-import { distributionFromText } from '../src/privacy/mechanism/law.js';
+import { distributionFromText } from '../src/privacy/mechanism/distribution.js';
 import { bindBatch } from '../src/query/bind.js';
 import type { MechanismOf } from '../src/query/count/measure.js';
 import { queryKinds } from '../src/query/kinds.js';

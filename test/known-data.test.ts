@@ -24,7 +24,7 @@ import { draftPolicy } from '../src/app/api/draft.js';
 import { enterSpending } from '../src/app/api/enter.js';
 import { type OpenOptions, open } from '../src/app/api/fugu.js';
 import { learnBounds, learnKeys, learnRows } from '../src/app/api/learn-domain.js';
-import { openHandles } from '../src/app/api/opened.js';
+import { openHandles } from '../src/app/api/open-handles.js';
 import { registerReleaseCommand } from '../src/app/cli/release.js';
 import { addClaim, claimsIn, type Registry } from '../src/release/ledger/known-data.js';
 import { runCommand } from './command.js';

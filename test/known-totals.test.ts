@@ -9,7 +9,7 @@ import type { Policy } from '../src/policy/policy.js';
 import type { JointDistribution } from '../src/privacy/dependence/model/joint.js';
 import { bindBatch } from '../src/query/bind.js';
 import type { Measure } from '../src/query/count/measure.js';
-import { rowCounter } from '../src/query/count/rows.js';
+import { rowCounter } from '../src/query/count/row-counter.js';
 import { parseBatch } from '../src/query/parse.js';
 import { readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

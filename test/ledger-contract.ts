@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fault } from '../src/base/errors.js';
 import { compare, parseRational, rational, toText } from '../src/base/exact/rational.js';
-import { type PrivacyCost, pureCost, zcdpCost } from '../src/privacy/mechanism/profile.js';
+import { type PrivacyCost, pureCost, zcdpCost } from '../src/privacy/mechanism/privacy-cost.js';
 import { answersTo, everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { emptyText } from '../src/release/ledger/index/total.js';
 import type { Ledger, Reservation, Verification } from '../src/release/ledger/ledger.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rational } from '../src/base/exact/rational.js';
-import { pureCost } from '../src/privacy/mechanism/profile.js';
+import { pureCost } from '../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { openLedger } from '../src/release/ledger/open.js';
 import { builtOnce } from './fugu.js';

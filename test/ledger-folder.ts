@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fault } from '../src/base/errors.js';
 import { rational, toText } from '../src/base/exact/rational.js';
-import { pureCost } from '../src/privacy/mechanism/profile.js';
+import { pureCost } from '../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from '../src/release/ledger/ledger.js';
 import { openLedger } from '../src/release/ledger/open.js';

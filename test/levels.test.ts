@@ -3,7 +3,7 @@ import { registerLearnCommand as registerLearn } from '../src/app/cli/learn.js';
 import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
 import { one, parseRational, toNumber } from '../src/base/exact/rational.js';
 import { declaredAmplifiers } from '../src/data/ties/declared.js';
-import { nothingSpent } from '../src/privacy/mechanism/profile.js';
+import { nothingSpent } from '../src/privacy/mechanism/privacy-cost.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { chooseNoise } from '../src/release/accountant/choose.js';

@@ -17,7 +17,7 @@ import { type LimitName, limits } from '../src/base/input/limits.js';
 import { parseCodebook, readCodebook } from '../src/data/codebook/codebook.js';
 import { openStatFile } from '../src/data/statfile/statfile.js';
 import { parsePolicy, readPolicy } from '../src/data/terms/read.js';
-import { readAdditive } from '../src/evaluate/audit/workload.js';
+import { readAdditive } from '../src/evaluate/audit/record-query.js';
 import { readModel } from '../src/privacy/dependence/model/model-file.js';
 import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';

@@ -1,4 +1,4 @@
-import { nothingSpent, type SpentCosts, spend, toStored } from '../src/privacy/mechanism/profile.js';
+import { nothingSpent, type SpentCosts, spend, toStored } from '../src/privacy/mechanism/privacy-cost.js';
 import type { AccountTerms, Ledger, Reservation, SpendEntry } from '../src/release/ledger/ledger.js';
 import { spentBy } from '../src/release/session/quota.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { open } from '../src/app/api/fugu.js';
 import { amendTerms, backupLedger, restoreLedger } from '../src/app/api/ledger.js';
-import { openHandles } from '../src/app/api/opened.js';
+import { openHandles } from '../src/app/api/open-handles.js';
 import { recordedAnswer } from '../src/app/api/recorded.js';
 import { type StreamOptions, stream } from '../src/app/api/stream.js';
 import { PrivacySession } from '../src/release/session/session.js';
@@ -14,7 +14,7 @@ import { Fault } from './inside.js';
 const folders: string[] = [];
 /** Version 0.2 recorded questions with all their bounds. */
 const in02 = vi.hoisted(() => ({ on: false }));
-vi.mock(import('../src/query/same/ends.js'), async (original) => {
+vi.mock(import('../src/query/same/upper-bounds.js'), async (original) => {
   const { withoutUpperBounds } = await original();
   return {
     withoutUpperBounds: (policy, counting) =>

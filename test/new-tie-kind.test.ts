@@ -9,7 +9,7 @@ import { tieKinds } from '../src/data/ties/kinds.js';
 import type { Policy } from '../src/policy/policy.js';
 import { fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { leakageBounds } from '../src/privacy/dependence/leakage.js';
-import { nothingSpent } from '../src/privacy/mechanism/profile.js';
+import { nothingSpent } from '../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../src/query/bind.js';
 import { chooseNoise } from '../src/release/accountant/choose.js';

@@ -7,7 +7,7 @@ import { parsePolicy } from '../src/data/terms/read.js';
 import { levelsOf } from '../src/policy/domain.js';
 import type { CategoryColumn } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
-import { rowCounter } from '../src/query/count/rows.js';
+import { rowCounter } from '../src/query/count/row-counter.js';
 
 let folder: string;
 beforeAll(() => {

@@ -269,7 +269,7 @@ const stewards = new Set(
   ['attack', 'attack-stream', 'check', 'draft', 'learn', 'published', 'tie-figures', 'transitions'].map(
     (name) => `app/api/${name}.ts`,
   ),
-).add('app/service/aside-task.ts');
+).add('app/service/worker-task.ts');
 const readsAsSteward: Fence = (source) =>
   stewards.has(source.file)
     ? []

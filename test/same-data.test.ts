@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, parseRational, type Rational, rational, toNumber, toText, zero } from '../src/base/exact/rational.js';
 import { amendTerms, declareSameData, open } from '../src/index.js';
 import type { Policy } from '../src/policy/policy.js';
-import { fromStored, type PrivacyCost } from '../src/privacy/mechanism/profile.js';
+import { fromStored, type PrivacyCost } from '../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { reservedCostOf } from '../src/release/accountant/account.js';
 import { termsOf } from '../src/release/accountant/open-account.js';

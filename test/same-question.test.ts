@@ -3,7 +3,7 @@ import { Fault } from '../src/base/errors.js';
 import { open } from '../src/index.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
-import { canonicalCount, reorderCells } from '../src/query/same/counted.js';
+import { canonicalCount, reorderCells } from '../src/query/same/canonical-count.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import { databaseShape, drawing, openRows, randomStatement, typeOf, worldOf } from './neighbouring-databases.js';
 import { smallDatabase, type Tables } from './tables-of-persons.js';

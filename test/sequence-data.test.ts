@@ -5,7 +5,7 @@ import { publicData } from '../experiments/data.js';
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { chainAmplifier } from '../src/privacy/dependence/chain/chain-amplifier.js';
-import { informedTransitions, uninformedTransitions } from '../src/privacy/dependence/chain/chain-law.js';
+import { informedTransitions, uninformedTransitions } from '../src/privacy/dependence/chain/chain-transitions.js';
 import { stationaryDistribution } from '../src/privacy/dependence/chain/stationary.js';
 import { logOddsRatio } from '../src/privacy/dependence/model/odds.js';
 import { slicingOf } from '../src/privacy/mechanism/record-class.js';

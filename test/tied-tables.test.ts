@@ -17,8 +17,8 @@ interface Step {
   readonly given: readonly bigint[];
 }
 const watch = vi.hoisted(() => ({ steps: [] as Step[] }));
-vi.mock('../src/privacy/mechanism/paid.js', async (original) => {
-  const { Payment } = (await original()) as typeof import('../src/privacy/mechanism/paid.js');
+vi.mock('../src/privacy/mechanism/payment.js', async (original) => {
+  const { Payment } = (await original()) as typeof import('../src/privacy/mechanism/payment.js');
   return {
     Payment: class extends Payment {
       override release<In, Out>(mechanism: Mechanism, given: In, noisy: (given: In) => Out): Out {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { add, divide, multiply, type Rational, rational, toNumber, zero } from '../src/base/exact/rational.js';
-import type { NoiseDistribution } from '../src/privacy/mechanism/law.js';
+import type { NoiseDistribution } from '../src/privacy/mechanism/distribution.js';
 import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
-import { Payment } from '../src/privacy/mechanism/paid.js';
+import { Payment } from '../src/privacy/mechanism/payment.js';
 import type { RecordClass } from '../src/privacy/mechanism/record-class.js';
 
 /**

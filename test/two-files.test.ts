@@ -349,7 +349,7 @@ describe('data that moves', () => {
 async function spendAsBefore(file: string, stored: Readonly<Record<string, string>>): Promise<void> {
   const [{ namesBefore }, { fromStored }, { termsOf }] = await Promise.all([
     import('../src/data/ties/slicings.js'),
-    import('../src/privacy/mechanism/profile.js'),
+    import('../src/privacy/mechanism/privacy-cost.js'),
     import('../src/release/accountant/open-account.js'),
   ]);
   const read = await readPolicy(file);

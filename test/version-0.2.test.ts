@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { appOf } from '../src/app/service/app.js';
 import { verifyAuditLog } from '../src/app/service/audit-log.js';
-import { serviceFolders } from '../src/app/service/places.js';
+import { serviceFolders } from '../src/app/service/service-folders.js';
 import { Service } from '../src/app/service/service.js';
 import { readPolicy } from '../src/data/terms/read.js';
 import * as fugu from '../src/index.js';

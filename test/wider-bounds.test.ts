@@ -8,7 +8,7 @@ import { Fault } from './inside.js';
 
 /** Whether questions are recorded with all their bounds, as before decision 0095. */
 const before = vi.hoisted(() => ({ on: false }));
-vi.mock(import('../src/query/same/ends.js'), async (original) => {
+vi.mock(import('../src/query/same/upper-bounds.js'), async (original) => {
   const { withoutUpperBounds } = await original();
   return {
     withoutUpperBounds: (policy, counting) =>

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { misplacedShare } from '../src/analysis/workload/as-rows.js';
+import { misplacedShare } from '../src/analysis/workload/synthesis-hint.js';
 import { workload as kind } from '../src/app/api/kinds/workload.js';
 import { registerPlanCommand as registerPlan } from '../src/app/cli/plan.js';
 import { registerReleaseCommand as registerRelease } from '../src/app/cli/release.js';

@@ -3,7 +3,7 @@ import { Chart } from '../charts/chart.tsx';
 import { band, type Interval, intervals } from '../charts/intervals.ts';
 import { formatMoment, formatNumber } from '../parts/figures.ts';
 import { DataTable } from '../parts/table.tsx';
-import { Notice } from '../parts/told.tsx';
+import { Notice } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 import { Result } from './result.tsx';
 

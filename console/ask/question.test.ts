@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../api/shapes.ts';
-import { exampleBars, exampleCdf } from './imagined.ts';
+import { exampleBars, exampleCdf } from './example-chart.ts';
 import { draftLabel, draftQuestion, firstDraft, kindsFor, withKind } from './question.ts';
 
 const policy: Policy = {

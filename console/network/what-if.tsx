@@ -4,7 +4,7 @@ import type { Figure, Problem, Tie } from '../api/shapes.ts';
 import { Slider } from '../parts/field.tsx';
 import { formatNumber } from '../parts/figures.ts';
 import { DataTable } from '../parts/table.tsx';
-import { FaultNotice } from '../parts/told.tsx';
+import { FaultNotice } from '../parts/notices.tsx';
 
 interface WhatIfAnswer {
   readonly epsilon: number;

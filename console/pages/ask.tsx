@@ -4,7 +4,7 @@ import type { Amounts, Answer, Plan, Policy, Problem, QuestionRequest } from '..
 import { AnswerView } from '../ask/answer.tsx';
 import { Builder } from '../ask/builder.tsx';
 import { codeFor } from '../ask/code.ts';
-import { PlanPreview } from '../ask/foresight.tsx';
+import { PlanPreview } from '../ask/plan-preview.tsx';
 import { draftLabel, draftQuestion, firstDraft } from '../ask/question.ts';
 import { cancelJob, type JobStatus, releaseAsJob } from '../ask/release-job.ts';
 import { usePlan } from '../ask/use-plan.ts';
@@ -13,7 +13,7 @@ import { Copyable } from '../parts/copy.tsx';
 import { Segments, Slider, Written } from '../parts/field.tsx';
 import { formatNumber } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
-import { FaultNotice, Notice, Placeholder } from '../parts/told.tsx';
+import { FaultNotice, Notice, Placeholder } from '../parts/notices.tsx';
 
 /** Parts of the budget that the slider stops at. */
 const parts = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100];

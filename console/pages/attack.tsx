@@ -10,7 +10,7 @@ import { Choice } from '../parts/field.tsx';
 import { formatNumber, formatPercent } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, FaultNotice, Loaded, Notice, Placeholder } from '../parts/told.tsx';
+import { EmptyNotice, FaultNotice, Loaded, Notice, Placeholder } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 
 interface Believer {

@@ -6,7 +6,7 @@ import { formatNumber } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, Loaded } from '../parts/told.tsx';
+import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 
 interface Points {
   readonly column?: string;

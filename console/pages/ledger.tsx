@@ -8,7 +8,7 @@ import { formatMoment, formatNumber } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, FaultNotice, Loaded, Notice } from '../parts/told.tsx';
+import { EmptyNotice, FaultNotice, Loaded, Notice } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 
 export function LedgerPage({

@@ -5,7 +5,7 @@ import { AnswerView } from '../ask/answer.tsx';
 import { formatMoment, formatNumber } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, Loaded } from '../parts/told.tsx';
+import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 
 export function ReceiptsPage({ policy, entry, role }: { readonly policy: Policy; readonly entry: string; readonly role: Role }) {

@@ -4,7 +4,7 @@ import { signIn } from '../api/session.ts';
 import type { Problem, Session } from '../api/shapes.ts';
 import { Text } from '../parts/field.tsx';
 import { icons } from '../parts/icons.tsx';
-import { FaultNotice, Placeholder } from '../parts/told.tsx';
+import { FaultNotice, Placeholder } from '../parts/notices.tsx';
 
 /** Code of a one-time link, removed from the address before anything else, so that it enters no history. */
 export function takeCode(): string | undefined {

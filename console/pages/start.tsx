@@ -6,7 +6,7 @@ import { Copyable } from '../parts/copy.tsx';
 import { Text } from '../parts/field.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { FaultNotice, Notice } from '../parts/told.tsx';
+import { FaultNotice, Notice } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 import { type InterviewAnswer, nameFor, type PolicyDraft } from '../start/draft.ts';
 import { Drop } from '../start/drop.tsx';

@@ -8,7 +8,7 @@ import { formatNumber } from '../parts/figures.ts';
 import { Key } from '../parts/key.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, Loaded } from '../parts/told.tsx';
+import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 
 interface Leakage {
   readonly epsilon?: Figure;

@@ -5,7 +5,7 @@ import { lines } from '../charts/lines.ts';
 import { formatNumber } from '../parts/figures.ts';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, Loaded } from '../parts/told.tsx';
+import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 
 interface Steps {

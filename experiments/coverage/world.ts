@@ -1,12 +1,12 @@
 import type { Cell } from '../../src/data/engine/engine.js';
 import type { Policy } from '../../src/policy/policy.js';
-import type { AdditiveDistribution, NoiseDistribution } from '../../src/privacy/mechanism/law.js';
+import type { AdditiveDistribution, NoiseDistribution } from '../../src/privacy/mechanism/distribution.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../../src/query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../src/query/bound.js';
 import { columnsRead, type Measure, type SelectionMeasure } from '../../src/query/count/measure.js';
 import { numbersToNoise } from '../../src/query/count/noisy-cells.js';
-import { rowCounter } from '../../src/query/count/rows.js';
+import { rowCounter } from '../../src/query/count/row-counter.js';
 import { policyOfQuery } from '../../src/query/from.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { withSampling } from '../../src/query/sampling.js';

@@ -1,4 +1,4 @@
-import type { SelectionDistribution } from '../../src/privacy/mechanism/law.js';
+import type { SelectionDistribution } from '../../src/privacy/mechanism/distribution.js';
 import type { SelectionMeasure } from '../../src/query/count/measure.js';
 import type { Asked, Exact } from './world.js';
 

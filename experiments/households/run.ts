@@ -8,8 +8,8 @@ import { type FactorGraph, untied } from '../../src/privacy/dependence/graph/fac
 import { fromGroups } from '../../src/privacy/dependence/graph/group-graph.js';
 import { graphAmplifier } from '../../src/privacy/dependence/graph-amplifier.js';
 import { percolation } from '../../src/privacy/dependence/uninformed/percolation.js';
-import { varianceOf } from '../../src/privacy/mechanism/law.js';
-import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
+import { varianceOf } from '../../src/privacy/mechanism/distribution.js';
+import { nothingSpent } from '../../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import type { SumMeasure } from '../../src/query/count/measure.js';
 import { chooseNoise } from '../../src/release/accountant/choose.js';

@@ -1,11 +1,11 @@
 import { chooseVariant, type KmeansRequest } from '../../src/analysis/learn/kmeans/kmeans.js';
 import type { PointBox, Points } from '../../src/analysis/learn/kmeans/points.js';
 import type { KmeansVariant } from '../../src/analysis/learn/kmeans/variant.js';
-import { nearestCentroids, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted.js';
+import { nearestCentroids, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted-lloyd.js';
 import { type Rational, rational } from '../../src/base/exact/rational.js';
 import { gridOf } from '../../src/policy/grid.js';
-import { pure } from '../../src/privacy/mechanism/allotment.js';
-import { Payment } from '../../src/privacy/mechanism/paid.js';
+import { pure } from '../../src/privacy/mechanism/budget-share.js';
+import { Payment } from '../../src/privacy/mechanism/payment.js';
 import { type ClusterSet, last } from './cluster-sets.js';
 
 /** The box that a session would declare for these rows, with bounds -1 .. 1. */

@@ -11,7 +11,7 @@ import { infer } from '../../src/evaluate/attack/inference/infer.js';
 import { type AttackSummary, type MeanEstimate, summarise } from '../../src/evaluate/attack/inference/measures.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 import type { AttackTarget } from '../../src/evaluate/attack/inference/target.js';
-import { copyTie, declaredTie, distanceTie } from '../../src/evaluate/attack/inference/tie-law.js';
+import { copyTie, declaredTie, distanceTie } from '../../src/evaluate/attack/inference/tie-model.js';
 import type { FactorGraph } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { allRanks } from './cluster.js';
 import { type Book, type Cell, short } from './output.js';

@@ -1,4 +1,4 @@
-import { packedCentroids } from '../../src/analysis/learn/kmeans/centres.js';
+import { packedCentroids } from '../../src/analysis/learn/kmeans/centroids.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 
 /** Points row by row, `width` coordinates in [0, 1] each. */

@@ -1,4 +1,4 @@
-import { backstrom } from '../../src/analysis/learn/odds/friend-law.js';
+import { backstrom } from '../../src/analysis/learn/odds/friendship-model.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 import { kilometresPerMile } from '../../src/evaluate/attack/inference/space.js';
 import type { Calibration } from '../../src/evaluate/papers/compare/mechanism.js';

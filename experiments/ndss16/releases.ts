@@ -6,7 +6,7 @@ import type { CentroidsTarget, Round, TotalsTarget } from '../../src/evaluate/at
 import { perturb } from '../../src/evaluate/papers/dependent-tuples/perturbed-centroids.js';
 import { type FactorGraph, fromPairs } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { largestBase } from '../../src/privacy/dependence/leakage.js';
-import { roundUp } from '../../src/privacy/mechanism/law.js';
+import { roundUp } from '../../src/privacy/mechanism/distribution.js';
 import { laplaceSampler } from '../../src/privacy/noise/discrete-laplace.js';
 import { nearestCentre, publicStart, type Vectors } from './cluster.js';
 

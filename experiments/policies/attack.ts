@@ -1,9 +1,9 @@
 import { one } from '../../src/base/exact/rational.js';
 import type { Cell } from '../../src/data/engine/engine.js';
-import { independentGiven, largestGain } from '../../src/evaluate/attack/inference/few-records.js';
-import { releasedNumbers } from '../../src/evaluate/attack/inference/told-numbers.js';
+import { independentGiven, largestGain } from '../../src/evaluate/attack/inference/record-states.js';
+import { releasedNumbers } from '../../src/evaluate/attack/inference/released-numbers.js';
 import type { Policy } from '../../src/policy/policy.js';
-import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
+import { nothingSpent } from '../../src/privacy/mechanism/privacy-cost.js';
 import { bindBatch } from '../../src/query/bind.js';
 import type { Measure, MechanismOf } from '../../src/query/count/measure.js';
 import { parseBatch } from '../../src/query/parse.js';

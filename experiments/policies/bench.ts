@@ -7,22 +7,22 @@ import { parsePolicy } from '../../src/data/terms/read.js';
 import type { Policy } from '../../src/policy/policy.js';
 import { untied } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../src/privacy/dependence/graph-amplifier.js';
-import { emptyBounds } from '../../src/privacy/dependence/kept-bounds.js';
+import { emptyBounds } from '../../src/privacy/dependence/bounds-cache.js';
 import type { AdditiveMechanism } from '../../src/privacy/mechanism/additive.js';
-import { inDoubles } from '../../src/privacy/mechanism/law.js';
-import { Payment } from '../../src/privacy/mechanism/paid.js';
-import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
+import { inDoubles } from '../../src/privacy/mechanism/distribution.js';
+import { Payment } from '../../src/privacy/mechanism/payment.js';
+import { nothingSpent } from '../../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../../src/query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyCounts } from '../../src/query/bound.js';
 import type { MechanismOf } from '../../src/query/count/measure.js';
 import { numbersToNoise } from '../../src/query/count/noisy-cells.js';
-import { rowCounter } from '../../src/query/count/rows.js';
+import { rowCounter } from '../../src/query/count/row-counter.js';
 import { parseBatch } from '../../src/query/parse.js';
 import type { Account } from '../../src/release/accountant/account.js';
 import { chooseNoise } from '../../src/release/accountant/choose.js';
 import { openAccount } from '../../src/release/accountant/open-account.js';
-import { type Agreement, agreementOf } from '../../src/release/session/agree.js';
+import { type Agreement, agreementOf } from '../../src/release/session/agreement.js';
 
 /** A policy as a steward writes it: rows of strangers, with these columns and pairs, and perhaps more. */
 export async function policyWith(columns: string, pairs: string, epsilon: string, more = ''): Promise<Policy> {

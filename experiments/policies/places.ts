@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { chooseVariant } from '../../src/analysis/learn/kmeans/kmeans.js';
-import { pairDistancesIn } from '../../src/analysis/learn/kmeans/near.js';
+import { pairDistancesIn } from '../../src/analysis/learn/kmeans/pair-distances.js';
 import { type Points, pointBox } from '../../src/analysis/learn/kmeans/points.js';
-import { nearestCentroids, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted.js';
+import { nearestCentroids, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted-lloyd.js';
 import type { Cell } from '../../src/data/engine/engine.js';
 import { readStructure } from '../../src/data/engine/structure.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { positionOf } from '../../src/policy/grid.js';
-import { pure } from '../../src/privacy/mechanism/allotment.js';
-import { Payment } from '../../src/privacy/mechanism/paid.js';
+import { pure } from '../../src/privacy/mechanism/budget-share.js';
+import { Payment } from '../../src/privacy/mechanism/payment.js';
 import { publicData } from '../data.js';
 import { policyWith, sequence, strangersOf } from './bench.js';
 

@@ -5,8 +5,8 @@ import {
   noisyDegrees,
 } from '../../src/analysis/pattern/degrees/distribution.js';
 import type { Rational } from '../../src/base/exact/rational.js';
-import { pure } from '../../src/privacy/mechanism/allotment.js';
-import { Payment } from '../../src/privacy/mechanism/paid.js';
+import { pure } from '../../src/privacy/mechanism/budget-share.js';
+import { Payment } from '../../src/privacy/mechanism/payment.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 
 /** One release of a degree distribution, outside any account. */

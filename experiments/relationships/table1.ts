@@ -9,11 +9,11 @@ import { analysePatternText, type PatternAnalysis, schemaFromText } from '../../
 import type { SensitivityLadder } from '../../src/analysis/pattern/query/ladders.js';
 import { coin } from '../../src/analysis/pattern/query/lambda.js';
 import { subgraphShape } from '../../src/analysis/pattern/query/shape.js';
-import { adversarialGuarantee, approximateGuarantee, pureGuarantee } from '../../src/analysis/pattern/ways/way.js';
+import { adversarialGuarantee, approximateGuarantee, pureGuarantee } from '../../src/analysis/pattern/strategies/strategy.js';
 import { divide, parseRational, type Rational, rational, toNumber } from '../../src/base/exact/rational.js';
 import type { Snapshot } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
-import { smoothDistribution, smoothScale } from '../../src/privacy/mechanism/smooth.js';
+import { smoothDistribution, smoothScale } from '../../src/privacy/mechanism/smooth-sensitivity.js';
 import { bernoulli } from '../../src/privacy/noise/bernoulli.js';
 import { laplaceSampler } from '../../src/privacy/noise/discrete-laplace.js';
 import { ladderSampler } from '../../src/privacy/noise/ladder.js';

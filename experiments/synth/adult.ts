@@ -5,8 +5,8 @@ import { defaultSchedules, type MarginalCandidate, type RoundSchedule, roundsMet
 import { drawCodes } from '../../src/analysis/synth/rows.js';
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
-import { zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { Payment } from '../../src/privacy/mechanism/paid.js';
+import { zcdp } from '../../src/privacy/mechanism/budget-share.js';
+import { Payment } from '../../src/privacy/mechanism/payment.js';
 import type { Coded } from '../workloads/measured.js';
 
 /** Result of one synthesis: distance of its tables from the truth, and its duration. */

@@ -1,6 +1,6 @@
 import { logUp } from '../../src/base/exact/outward.js';
 import { toNumber } from '../../src/base/exact/rational.js';
-import { attractiveBound } from '../../src/privacy/dependence/alike/alike.js';
+import { attractiveBound } from '../../src/privacy/dependence/alike/attractive-bound.js';
 import { fromFactors } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { largestBelow } from '../../src/privacy/dependence/largest-below.js';
 import { leakageBounds } from '../../src/privacy/dependence/leakage.js';

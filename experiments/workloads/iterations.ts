@@ -1,14 +1,14 @@
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
 import { combineParts, tableFrom } from '../../src/analysis/workload/estimate.js';
-import { plainLayout, residualLayout } from '../../src/analysis/workload/ways.js';
+import { plainLayout, residualLayout } from '../../src/analysis/workload/residual-layout.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
 import { cimRounds } from '../../src/evaluate/papers/correlated-sensitivity/cim.js';
 import { pmwRounds } from '../../src/evaluate/papers/multiplicative-weights/pmw.js';
 import { releasedAnswers, type WeightRounds } from '../../src/evaluate/papers/multiplicative-weights/rounds.js';
 import { additiveMechanism } from '../../src/privacy/mechanism/additive.js';
-import { pure, zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { sensitivityOn } from '../../src/privacy/mechanism/effect.js';
-import { Payment } from '../../src/privacy/mechanism/paid.js';
+import { pure, zcdp } from '../../src/privacy/mechanism/budget-share.js';
+import { sensitivityOn } from '../../src/privacy/mechanism/sensitivity.js';
+import { Payment } from '../../src/privacy/mechanism/payment.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { type Coded, countsOf, rhoOf } from './measured.js';

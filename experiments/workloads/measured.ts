@@ -1,14 +1,14 @@
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
 import { combineParts, tableFrom } from '../../src/analysis/workload/estimate.js';
 import { nonNegative } from '../../src/analysis/workload/non-negative.js';
-import { residualLayout } from '../../src/analysis/workload/ways.js';
+import { residualLayout } from '../../src/analysis/workload/residual-layout.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
 import { additiveMechanism } from '../../src/privacy/mechanism/additive.js';
-import { zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { sensitivityOn } from '../../src/privacy/mechanism/effect.js';
-import { Payment } from '../../src/privacy/mechanism/paid.js';
+import { zcdp } from '../../src/privacy/mechanism/budget-share.js';
+import { sensitivityOn } from '../../src/privacy/mechanism/sensitivity.js';
+import { Payment } from '../../src/privacy/mechanism/payment.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
-import { partCells } from '../../src/privacy/mechanism/residual/part.js';
+import { partCells } from '../../src/privacy/mechanism/residual/layout.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { nearestCounts } from '../../src/query/nearest-counts.js';
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
-import { plainLayout, residualLayout, weightedVariance } from '../../src/analysis/workload/ways.js';
+import { plainLayout, residualLayout, weightedVariance } from '../../src/analysis/workload/residual-layout.js';
 import { csvOf } from '../../src/app/report/csv.js';
-import { layoutSensitivity } from '../../src/privacy/mechanism/residual/move.js';
-import { partCells, type ResidualLayout } from '../../src/privacy/mechanism/residual/part.js';
+import { layoutSensitivity } from '../../src/privacy/mechanism/residual/row-sensitivity.js';
+import { partCells, type ResidualLayout } from '../../src/privacy/mechanism/residual/layout.js';
 import { anesFolder, readAnes } from '../tabular/anes.js';
 import { besideIterations, besidePeers } from './beside.js';
 import { measuredErrors, rhoOf } from './measured.js';

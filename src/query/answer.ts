@@ -1,6 +1,6 @@
 import { add, multiply, type Rational, rational, toNumber, zero } from '../base/exact/rational.js';
-import type { AdditiveDistribution, NoiseDistribution } from '../privacy/mechanism/law.js';
-import { type NoiseSpread, noiseSpread, type ScaledNoise } from '../privacy/mechanism/law-sum.js';
+import type { AdditiveDistribution, NoiseDistribution } from '../privacy/mechanism/distribution.js';
+import { type NoiseSpread, noiseSpread, type ScaledNoise } from '../privacy/mechanism/noise-sum.js';
 import type { AnswerRow, AnswerTable, ErrorKind, ExpectedError, NoisyCounts, NoisyMeasure } from './bound.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';

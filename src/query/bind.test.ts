@@ -4,12 +4,12 @@ import { surveyBatch } from '../analysis/survey/query.js';
 import { Fault } from '../base/errors.js';
 import type { Cell } from '../data/engine/engine.js';
 import type { Policy } from '../policy/policy.js';
-import type { AdditiveDistribution } from '../privacy/mechanism/law.js';
-import { noiseScale } from '../privacy/mechanism/law-width.js';
+import type { AdditiveDistribution } from '../privacy/mechanism/distribution.js';
+import { noiseScale } from '../privacy/mechanism/half-width.js';
 import { bindBatch } from './bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from './bound.js';
 import { numbersToNoise } from './count/noisy-cells.js';
-import { rowCounter } from './count/rows.js';
+import { rowCounter } from './count/row-counter.js';
 import { parseBatch } from './parse.js';
 import { parseSql } from './sql/sql.js';
 

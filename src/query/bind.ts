@@ -11,9 +11,9 @@ import { queryKinds } from './kinds.js';
 import { canonical } from './parse.js';
 import type { Batch, Query } from './query.js';
 import { type BindingScope, type BoundQuery, openBindingScope } from './scope.js';
-import { withDateNote } from './told-dates.js';
+import { withDateNote } from './date-notes.js';
 import type { View } from './view/view.js';
-import { countedViewOf } from './view/view-pin.js';
+import { countedViewOf } from './view/view-snapshot.js';
 
 /** Binds queries to the policy: the integer measures they need, each once, with proven sensitivities. Reads no data. */
 export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBatch {

@@ -1,4 +1,4 @@
-import type { AdditiveDistribution, NoiseDistribution } from '../privacy/mechanism/law.js';
+import type { AdditiveDistribution, NoiseDistribution } from '../privacy/mechanism/distribution.js';
 import type { Measure } from './count/measure.js';
 import type { Query } from './query.js';
 import type { View } from './view/view.js';

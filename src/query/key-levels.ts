@@ -2,7 +2,7 @@ import { toText } from '../base/exact/rational.js';
 import { declaredNumber } from '../policy/domain.js';
 import { gridNumber, gridOf } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
-import type { ValueLevels } from '../privacy/dependence/model/told-levels.js';
+import type { ValueLevels } from '../privacy/dependence/model/value-levels.js';
 import type { GroupKey } from './count/measure.js';
 
 /** Levels into which a key groups the values of its column, position by position: what a table by this key reveals. */

@@ -3,12 +3,12 @@ import { category, number, samplePolicy } from '../../test/sample-policy.js';
 import { trino } from '../data/engine/trino/dialect.js';
 import type { LinkedTable, Policy } from '../policy/policy.js';
 import { everyRecord } from '../privacy/mechanism/record-class.js';
-import { meets } from '../release/accountant/reading.js';
+import { meets } from '../release/accountant/request-reading.js';
 import { bindBatch } from './bind.js';
 import type { IntegerExpression } from './count/derived.js';
 import { compileMeasures } from './count/groups.js';
 import type { Measure } from './count/measure.js';
-import { rowCounter } from './count/rows.js';
+import { rowCounter } from './count/row-counter.js';
 import { parseBatch } from './parse.js';
 
 const one = (policy: Policy, query: object) => bindBatch(parseBatch(query), policy).measures[0]!;

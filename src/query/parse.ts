@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../base/errors.js';
-import { inputProblem, pathText } from '../base/input/problem.js';
+import { inputProblem, pathText } from '../base/input/input-problem.js';
 import { suggest } from '../policy/suggest.js';
 import { arrangement } from './arrange.js';
 import { boundedList } from './form.js';

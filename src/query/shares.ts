@@ -1,5 +1,5 @@
-import type { ScaledNoise } from '../privacy/mechanism/law-sum.js';
-import { endsOfShare, ofShare, quotientIntervals } from '../privacy/mechanism/ratio.js';
+import type { ScaledNoise } from '../privacy/mechanism/noise-sum.js';
+import { endsOfShare, ofShare, quotientIntervals } from '../privacy/mechanism/quotient.js';
 import { defaultAlpha, distributionsOf, type LinearTerm, termNoise } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';

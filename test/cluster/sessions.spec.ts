@@ -6,7 +6,7 @@ import { draftPolicy } from '../../src/app/api/draft.js';
 import { type Fugu, open } from '../../src/app/api/fugu.js';
 import type { Question } from '../../src/app/api/kinds.js';
 import { readPolicy } from '../../src/data/terms/read.js';
-import type { QueryLog } from '../../src/release/session/trail.js';
+import type { QueryLog } from '../../src/release/session/query-log.js';
 import {
   homes,
   learnedHomes,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseRational, toText } from '../../src/base/exact/rational.js';
 import type { PostgresConnection } from '../../src/data/engine/postgres/connection.js';
-import { pureCost } from '../../src/privacy/mechanism/profile.js';
+import { pureCost } from '../../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftPolicy } from '../../src/app/api/draft.js';
 import { type Fugu, open } from '../../src/app/api/fugu.js';
 import { readPolicy } from '../../src/data/terms/read.js';
-import type { QueryLog } from '../../src/release/session/trail.js';
+import type { QueryLog } from '../../src/release/session/query-log.js';
 import {
   homes,
   learnedHomes,

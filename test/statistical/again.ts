@@ -1,6 +1,6 @@
 import type { Chunk, Engine, Snapshot, Statement } from '../../src/data/engine/engine.js';
 import type { Exact } from '../../src/data/engine/exact.js';
-import { nothingSpent, spend } from '../../src/privacy/mechanism/profile.js';
+import { nothingSpent, spend } from '../../src/privacy/mechanism/privacy-cost.js';
 import type { Ledger, SpendEntry } from '../../src/release/ledger/ledger.js';
 
 /** A ledger that forgets: everything is admitted that fits an empty account. */

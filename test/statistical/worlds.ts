@@ -1,4 +1,4 @@
-import { valuesAt } from '../../src/evaluate/audit/workload.js';
+import { valuesAt } from '../../src/evaluate/audit/record-query.js';
 import type { JointDistribution } from '../../src/privacy/dependence/model/joint.js';
 import { cryptoBits } from '../../src/privacy/noise/bits.js';
 

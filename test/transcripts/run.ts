@@ -10,7 +10,7 @@ import type { AnswerTable } from '../../src/query/bound.js';
 import type { Ledger } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
 import { amendAccount } from '../../src/release/session/amend.js';
-import { readReceipt } from '../../src/release/session/enter.js';
+import { readReceipt } from '../../src/release/session/foreign-spending.js';
 import type { PlannedMeasure } from '../../src/release/session/plan.js';
 import { recordSameData } from '../../src/release/session/same-data.js';
 import { createSession, type PrivacySession } from '../../src/release/session/session.js';

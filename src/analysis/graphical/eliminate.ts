@@ -1,5 +1,5 @@
-import { divideBy, marginalIndex, marginalSize, multiplyBy, sumInto } from './margin.js';
-import { isWithin, type JunctionTree, refuseLargeModel } from './tree.js';
+import { divideBy, marginalIndex, marginalSize, multiplyBy, sumInto } from './marginal.js';
+import { isWithin, type JunctionTree, refuseLargeModel } from './junction-tree.js';
 
 interface CliqueBeliefs {
   readonly sizes: readonly number[];

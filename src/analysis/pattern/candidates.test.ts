@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { rational } from '../../base/exact/rational.js';
 import { chooseCandidate, patternCandidates } from './candidates.js';
 import { analysePatternText, schemaFromText } from './query/analyse.js';
-import { ladderError, smoothBound } from './ways/expected.js';
-import { adversarialGuarantee, pureGuarantee } from './ways/way.js';
+import { ladderError, smoothBound } from './strategies/noise-figures.js';
+import { adversarialGuarantee, pureGuarantee } from './strategies/strategy.js';
 
 const plan = (
   text: string,

@@ -9,8 +9,8 @@ import { ownPlan, type PatternPlan, planOf, refusedWhere } from './plan.js';
 import { type PatternOptions, type PreparedPattern, preparePattern } from './prepare.js';
 import { clusteringParts } from './query/shortcut.js';
 import { answerPattern, type PatternResult } from './release.js';
-import { isAdversarial } from './ways/way.js';
-import { refuseTooLong } from './work.js';
+import { isAdversarial } from './strategies/strategy.js';
+import { refuseTooLong } from './counting-time.js';
 
 export interface ClusteringResult {
   /** Null if the noise left no 2-paths. */

@@ -24,18 +24,18 @@ import {
   withoutHubs,
 } from '../../../test/small-graphs.js';
 import { compare, divide, multiply, rational, zero } from '../../base/exact/rational.js';
-import { pure } from '../../privacy/mechanism/allotment.js';
+import { pure } from '../../privacy/mechanism/budget-share.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import { everyRecord, type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
 import { cumulate, tieDegreeSensitivity } from './degrees/distribution.js';
 import { degreeCounts } from './degrees/projection.js';
 import { exactAnswer } from './exact-answer.js';
-import { type PatternSecret, personSecret, tupleSecret } from './hidden.js';
+import { type PatternSecret, personSecret, tupleSecret } from './secret.js';
 import { readResidualLadder } from './pattern-ladder.js';
 import { maxPerPerson } from './per-person.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { personLadder, truncatedCount } from './truncated.js';
-import { offersFor, type PatternMechanism } from './ways/ways.js';
+import { offersFor, type PatternMechanism } from './strategies/strategies.js';
 
 /** Exhaustive check of the sensitivity to a person or a tuple on every small graph with self-ties, against the planned noise. */
 const onPairs = [

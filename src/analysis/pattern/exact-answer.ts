@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
 import type { Snapshot, Statement } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
-import { countCliques, countDiamonds, countFourCycles, countStars } from './graph/counts.js';
+import { countCliques, countDiamonds, countFourCycles, countStars } from './graph/subgraph-counts.js';
 import type { Graph } from './graph/csr.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { compileDomainCheck, compilePattern } from './query/compile.js';

@@ -1,9 +1,9 @@
 import type { Snapshot } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import { scalarAnswer } from './exact-answer.js';
-import { commonNeighbourPairs, maxCommonNeighbours } from './graph/common-pairs.js';
+import { commonNeighbourPairs, maxCommonNeighbours } from './graph/common-neighbours.js';
 import type { Graph } from './graph/csr.js';
-import { cliqueLocalSensitivity, degreePairs, diamondLocalSensitivity } from './graph/local.js';
+import { cliqueLocalSensitivity, degreePairs, diamondLocalSensitivity } from './graph/local-sensitivity.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import type { BoundPattern } from './query/bind.js';
 import { compileLargest } from './query/compile.js';

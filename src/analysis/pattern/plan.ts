@@ -1,16 +1,16 @@
 import { rational, toNumber } from '../../base/exact/rational.js';
 import { defaultLimits } from '../../data/engine/limits.js';
 import type { ExpectedError } from '../../query/bound.js';
-import type { PlanInput } from '../../release/session/frame.js';
+import type { PlanInput } from '../../release/session/complete-plan.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { adversarialPromise } from './adversarial-promise.js';
-import { patternExecution } from './counting.js';
+import { patternExecution } from './execution.js';
 import type { PreparedPattern } from './prepare.js';
 import type { PatternAnalysis } from './query/analyse.js';
-import { isAdversarial, type PatternCandidate } from './ways/way.js';
-import type { PatternMechanism } from './ways/ways.js';
-import { type CountingWork, endlessFault, workText } from './work.js';
+import { isAdversarial, type PatternCandidate } from './strategies/strategy.js';
+import type { PatternMechanism } from './strategies/strategies.js';
+import { type CountingWork, endlessFault, workText } from './counting-time.js';
 
 export interface PatternPlan extends Plan {
   readonly pattern: {

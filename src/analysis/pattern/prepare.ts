@@ -2,17 +2,17 @@ import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, type Rational } from '../../base/exact/rational.js';
 import { nothingLeft } from '../../release/accountant/share.js';
 import type { Allowance } from '../../release/session/allowance.js';
-import { type PublicFact, relationFact } from '../../release/session/relied.js';
+import { type PublicFact, relationFact } from '../../release/session/public-facts.js';
 import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 import { chooseCandidate, publicDegree } from './candidates.js';
 import { refuseWideJoin } from './exact-answer.js';
-import { patternSecret, refuseOtherSecrets } from './hidden.js';
+import { patternSecret, refuseOtherSecrets } from './secret.js';
 import { type AnalysisOptions, analysePatternText, type PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
 import { subgraphShape } from './query/shape.js';
-import type { DrawnMechanisms, PatternCandidate, PatternOffer } from './ways/way.js';
-import { offersFor, type PatternMechanism } from './ways/ways.js';
-import { type CountingWork, countingWork } from './work.js';
+import type { DrawnMechanisms, PatternCandidate, PatternOffer } from './strategies/strategy.js';
+import { offersFor, type PatternMechanism } from './strategies/strategies.js';
+import { type CountingWork, countingWork } from './counting-time.js';
 
 export interface PatternOptions extends ReleaseOptions, AnalysisOptions {
   /** Accept (epsilon, gamma)-adversarial privacy. */

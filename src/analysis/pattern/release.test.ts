@@ -8,7 +8,7 @@ import type { Engine } from '../../data/engine/engine.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
-import { Payment } from '../../privacy/mechanism/paid.js';
+import { Payment } from '../../privacy/mechanism/payment.js';
 import type { Ledger } from '../../release/ledger/ledger.js';
 import { openLedger } from '../../release/ledger/open.js';
 import { createSession, type PrivacySession, releaseContextOf } from '../../release/session/session.js';

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../data/engine/engine.js';
 import { defaultLimits } from '../../data/engine/limits.js';
-import type { Payment } from '../../privacy/mechanism/paid.js';
+import type { Payment } from '../../privacy/mechanism/payment.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { refuseSecondBatch } from './adversarial-promise.js';
@@ -8,9 +8,9 @@ import { checkDomain } from './exact-answer.js';
 import { type PatternPlan, planOf } from './plan.js';
 import { type PatternOptions, type PreparedPattern, preparePattern } from './prepare.js';
 import { larger, smaller } from './query/sensitivity.js';
-import { isAdversarial } from './ways/way.js';
-import type { PatternMechanism } from './ways/ways.js';
-import { refuseTooLong } from './work.js';
+import { isAdversarial } from './strategies/strategy.js';
+import type { PatternMechanism } from './strategies/strategies.js';
+import { refuseTooLong } from './counting-time.js';
 
 export interface PatternResult {
   readonly query: string;

@@ -1,7 +1,7 @@
 import { divide, multiply, rational, toNumber } from '../../base/exact/rational.js';
 import type { Protect, SecretKind } from '../../policy/policy.js';
-import { type AdditiveDistribution, distributionWords, inDoubles, type NoiseDistribution } from '../../privacy/mechanism/law.js';
-import { noiseScale, scaleNoise } from '../../privacy/mechanism/law-width.js';
+import { type AdditiveDistribution, distributionWords, inDoubles, type NoiseDistribution } from '../../privacy/mechanism/distribution.js';
+import { noiseScale, scaleNoise } from '../../privacy/mechanism/half-width.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Measure } from '../../query/count/measure.js';
 import { columnsOf } from '../../query/count/measure.js';

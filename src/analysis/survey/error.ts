@@ -1,5 +1,5 @@
-import { type AdditiveDistribution, distributionFromText, inDoubles } from '../../privacy/mechanism/law.js';
-import { noiseScale, scaleNoise, standardDeviation } from '../../privacy/mechanism/law-width.js';
+import { type AdditiveDistribution, distributionFromText, inDoubles } from '../../privacy/mechanism/distribution.js';
+import { noiseScale, scaleNoise, standardDeviation } from '../../privacy/mechanism/half-width.js';
 import type { PlannedMeasure } from '../../release/session/plan.js';
 
 /** Noise of one distribution on `cells` cells, in counts. */

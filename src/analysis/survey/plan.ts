@@ -1,6 +1,6 @@
 import { one } from '../../base/exact/rational.js';
 import type { MergedColumns, Policy } from '../../policy/policy.js';
-import { nothingSpent } from '../../privacy/mechanism/profile.js';
+import { nothingSpent } from '../../privacy/mechanism/privacy-cost.js';
 import { bindBatch } from '../../query/bind.js';
 import { groupKeyOf, jointKeyOf } from '../../query/keys.js';
 import type { Batch } from '../../query/query.js';

@@ -1,4 +1,4 @@
-import type { Payment } from '../../privacy/mechanism/paid.js';
+import type { Payment } from '../../privacy/mechanism/payment.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
 import { publicReads } from '../../release/session/public-read.js';
 import type { Receipt } from '../../release/session/receipt.js';
@@ -9,15 +9,15 @@ import type { CodedTable } from '../learn/network/coded.js';
 import { refuseChangedSize } from '../learn/public-size.js';
 import type { CodedColumn } from './columns.js';
 import type { SynthForm, SynthMode } from './form.js';
-import { refuseSeveralHouseholds } from './households/one-home.js';
+import { refuseSeveralHouseholds } from './households/one-household.js';
 import { drawPartners, type HouseholdIds, memberCounts, pairRows } from './households/pairs.js';
-import { makeSynthResult, type SynthMeasurements, type SynthResult } from './made.js';
+import { makeSynthResult, type SynthMeasurements, type SynthResult } from './synth-result.js';
 import { estimatedTotal, hasOneRowEach } from './method.js';
 import { type PreparedSynth, prepareSynth, type SynthPlan } from './prepare.js';
 import { readCoded } from './read-coded.js';
-import { withinModelLimit } from './small-enough.js';
+import { withinModelLimit } from './model-size.js';
 
-export type { MeasuredTable, SynthResult } from './made.js';
+export type { MeasuredTable, SynthResult } from './synth-result.js';
 export type { SynthPlan } from './prepare.js';
 
 /** Ledger record of a synthesis: any number of rows can be made from it. */

@@ -1,12 +1,12 @@
 import { type Rational, rational, subtract } from '../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../privacy/mechanism/additive.js';
-import { type BudgetShare, splitShare } from '../../privacy/mechanism/allotment.js';
+import { type BudgetShare, splitShare } from '../../privacy/mechanism/budget-share.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
-import type { Payment } from '../../privacy/mechanism/paid.js';
+import type { Payment } from '../../privacy/mechanism/payment.js';
 import { reserve } from '../../privacy/mechanism/reserve.js';
-import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/select.js';
+import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
-import type { GraphicalModel } from '../graphical/graphical.js';
+import type { GraphicalModel } from '../graphical/graphical-model.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { codedTableSize, countMarginal } from './counts.js';
 import { distancePenalty, wholeWeights } from './distance.js';
@@ -19,7 +19,7 @@ import {
   type SynthMethod,
   type SynthSetting,
 } from './method.js';
-import { modelCells } from './small-enough.js';
+import { modelCells } from './model-size.js';
 
 /** A candidate table. */
 export interface MarginalCandidate {

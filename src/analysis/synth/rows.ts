@@ -6,7 +6,7 @@ import { isNumber, levelsOf } from '../../policy/domain.js';
 import { gridNumber, gridOf } from '../../policy/grid.js';
 import type { Column, MultiColumn, NumberColumn } from '../../policy/policy.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
-import type { GraphicalModel } from '../graphical/graphical.js';
+import type { GraphicalModel } from '../graphical/graphical-model.js';
 import type { CodedColumn } from './columns.js';
 
 /**

@@ -1,11 +1,11 @@
-import type { AdditiveDistribution } from '../../privacy/mechanism/law.js';
+import type { AdditiveDistribution } from '../../privacy/mechanism/distribution.js';
 import type { NoisedTables } from '../../privacy/mechanism/residual/residual.js';
 import type { AnswerTable, ExpectedError } from '../../query/bound.js';
 import type { Query } from '../../query/query.js';
 import { type TableEstimate, tableFrom } from './estimate.js';
 import type { Workload, WorkloadTable } from './form.js';
-import { evaluateViews, variancesIn } from './question.js';
-import { variancesGivenKnown } from './ways.js';
+import { evaluateViews, variancesIn } from './linear-query.js';
+import { variancesGivenKnown } from './residual-layout.js';
 
 /** Standard errors in half a 95 % interval: a cell is a sum of many noises, at worst a single Laplace noise (estimate.proof.md). */
 export const halfWidthFactor = (kind: AdditiveDistribution['kind']): number =>

@@ -1,5 +1,5 @@
 import type { LabelledKey } from '../../query/keys.js';
-import type { AxisView, LinearQuery } from './question.js';
+import type { AxisView, LinearQuery } from './linear-query.js';
 
 /** A column of the workload with its axes, `first` and those that follow, one per level. Axis positions without a value hold no row. */
 export interface WorkloadColumn extends LabelledKey {

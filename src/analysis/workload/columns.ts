@@ -4,7 +4,7 @@ import type { Policy } from '../../policy/policy.js';
 import { groupKeyOf, type LabelledKey } from '../../query/keys.js';
 import { type AxisGrid, axesOf, type WorkloadColumn } from './axes.js';
 import { type LevelGroups, type NamedLevel, nestedAxes, summedLevels, valuesView } from './levels.js';
-import type { AxisView, PlacedView } from './question.js';
+import type { AxisView, PlacedView } from './linear-query.js';
 import { gridFor, type Ranges, rangesView, spansOf } from './ranges.js';
 
 /** Views besides columns: a coarser level of one (0 is the first above its values), or ranges of its values. */

@@ -1,17 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
 import { category, samplePolicy } from '../../../test/sample-policy.js';
 import { rational } from '../../base/exact/rational.js';
-import { pure, zcdp } from '../../privacy/mechanism/allotment.js';
-import { Payment } from '../../privacy/mechanism/paid.js';
+import { pure, zcdp } from '../../privacy/mechanism/budget-share.js';
+import { Payment } from '../../privacy/mechanism/payment.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/part.js';
+import { placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
 import { noisedTables } from '../../privacy/mechanism/residual/residual.js';
 import { answerTables, halfWidthFactor, tidyTables } from './answer.js';
 import { distributionCells, fitDistribution } from './distribution.js';
 import { combineParts, tableFrom } from './estimate.js';
 import { readWorkload } from './form.js';
 import { nonNegative } from './non-negative.js';
-import { plainLayout, residualLayout } from './ways.js';
+import { plainLayout, residualLayout } from './residual-layout.js';
 
 // Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>

@@ -1,7 +1,7 @@
-import { partCells } from '../../privacy/mechanism/residual/part.js';
+import { partCells } from '../../privacy/mechanism/residual/layout.js';
 import { fitModel as fitted } from '../graphical/fit.js';
-import type { GraphicalModel } from '../graphical/graphical.js';
-import { junctionTree } from '../graphical/tree.js';
+import type { GraphicalModel } from '../graphical/graphical-model.js';
+import { junctionTree } from '../graphical/junction-tree.js';
 import { maximalSets, subsets } from './closure.js';
 import { type TableEstimate, tableFrom } from './estimate.js';
 import type { RequestedTable } from './form.js';

@@ -1,4 +1,4 @@
-import { partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/part.js';
+import { partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
 import { subsets } from './closure.js';
 
 /** Best linear estimate from noisy parts: a centred table for each set of axes, and the variance of its noise before centring. */

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { within } from '../../base/input/limits.js';
-import { inputProblem, pathText } from '../../base/input/problem.js';
+import { inputProblem, pathText } from '../../base/input/input-problem.js';
 import { isWeight } from '../../policy/domain.js';
 import { chooseNames } from '../../policy/name-pattern.js';
 import type { Policy } from '../../policy/policy.js';
 import type { WorkloadColumn } from './axes.js';
 import { subsetsUpTo } from './closure.js';
 import { layOutColumns, type NamedView, namedViews } from './columns.js';
-import type { PlacedView } from './question.js';
+import type { PlacedView } from './linear-query.js';
 
 const name = z.string().min(1);
 /** Numbers of a YAML file may be strings. */

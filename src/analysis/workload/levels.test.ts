@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { partCells } from '../../privacy/mechanism/residual/part.js';
+import { partCells } from '../../privacy/mechanism/residual/layout.js';
 import type { AxisGrid } from './axes.js';
 import { combineParts, tableFrom, variancesOf } from './estimate.js';
 import type { WorkloadTable } from './form.js';
 import { nestedAxes, valuesView } from './levels.js';
-import { type AxisView, evaluateViews, type PlacedView, variancesIn } from './question.js';
+import { type AxisView, evaluateViews, type PlacedView, variancesIn } from './linear-query.js';
 import { gridFor, rangesView, spansOf } from './ranges.js';
-import { plainLayout, residualLayout, varianceTerms, weightedVariance } from './ways.js';
+import { plainLayout, residualLayout, varianceTerms, weightedVariance } from './residual-layout.js';
 
 const towns = ['a', 'b', 'c', 'd', 'e', 'f', '(missing)'];
 const { grid, views: levels } = nestedAxes('town', towns, [

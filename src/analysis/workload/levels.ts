@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
 import { missingLabel } from '../../policy/code.js';
 import { type AxisGrid, groupQueries, groupsAt } from './axes.js';
-import type { AxisView } from './question.js';
+import type { AxisView } from './linear-query.js';
 
 /** Groups of the values of a column, or of the groups of the level before, by name, as written. */
 export type LevelGroups = Readonly<Record<string, readonly (string | number)[]>>;

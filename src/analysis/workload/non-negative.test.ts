@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { placesWithout } from '../../privacy/mechanism/residual/part.js';
+import { placesWithout } from '../../privacy/mechanism/residual/layout.js';
 import { subsetsUpTo } from './closure.js';
 import { combineParts, type TableEstimate, tableFrom, variancesOf } from './estimate.js';
 import { negativeTolerance, nonNegative } from './non-negative.js';
-import { residualLayout } from './ways.js';
+import { residualLayout } from './residual-layout.js';
 
 // Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>

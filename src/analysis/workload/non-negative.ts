@@ -1,4 +1,4 @@
-import { placesWithout } from '../../privacy/mechanism/residual/part.js';
+import { placesWithout } from '../../privacy/mechanism/residual/layout.js';
 import { maximalSets, subsets } from './closure.js';
 import { centre, type TableEstimate } from './estimate.js';
 

@@ -1,4 +1,4 @@
-import { mostAxesTried } from '../../privacy/mechanism/residual/worst.js';
+import { mostAxesTried } from '../../privacy/mechanism/residual/largest-change.js';
 
 /** A centred table (its marginals subtracted), and the weight of its variance in all requested answers. */
 export interface WeightedMarginal {

@@ -2,7 +2,7 @@ import { Fault } from '../../base/errors.js';
 import { missingLabel } from '../../policy/code.js';
 import { type AxisGrid, groupQueries, sumQueries } from './axes.js';
 import { centre } from './estimate.js';
-import type { AxisView, LinearQuery } from './question.js';
+import type { AxisView, LinearQuery } from './linear-query.js';
 
 /** Ranges of an ordered column: all intervals, prefixes, or those named by their first and last value. */
 export type Ranges = 'all' | 'prefixes' | readonly (readonly [first: string | number, last: string | number])[];

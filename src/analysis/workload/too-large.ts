@@ -1,9 +1,9 @@
 import { Fault } from '../../base/errors.js';
-import { partCells } from '../../privacy/mechanism/residual/part.js';
+import { partCells } from '../../privacy/mechanism/residual/layout.js';
 import { maxBatchCells, maxCells } from '../../query/keys.js';
 import { downwardClosure } from './closure.js';
 import type { Workload, WorkloadTable } from './form.js';
-import { numberOfAnswers } from './ways.js';
+import { numberOfAnswers } from './residual-layout.js';
 
 /** Refusal of a workload that is too large, before anything is allocated: depends on policy and workload alone. */
 export function refuseLargeWorkload(workload: Workload): void {

@@ -1,16 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
 import { rational, toNumber } from '../../base/exact/rational.js';
-import { pure, zcdp } from '../../privacy/mechanism/allotment.js';
-import { Payment } from '../../privacy/mechanism/paid.js';
+import { pure, zcdp } from '../../privacy/mechanism/budget-share.js';
+import { Payment } from '../../privacy/mechanism/payment.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { layoutSensitivity } from '../../privacy/mechanism/residual/move.js';
-import { encode, partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/part.js';
+import { layoutSensitivity } from '../../privacy/mechanism/residual/row-sensitivity.js';
+import { encode, partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
 import { noisedTables } from '../../privacy/mechanism/residual/residual.js';
 import { halfWidthFactor } from './answer.js';
 import { maximalSets, subsetsUpTo } from './closure.js';
 import { cellVariance, combineParts, tableFrom, variancesOf } from './estimate.js';
-import { minimaxTables } from './largest.js';
-import { largestVariance, plainLayout, residualLayout, weightedVariance } from './ways.js';
+import { minimaxTables } from './minimax-tables.js';
+import { largestVariance, plainLayout, residualLayout, weightedVariance } from './residual-layout.js';
 
 // Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>

@@ -3,11 +3,11 @@ import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { refusePairs } from '../../evaluate/attack/policy/refuse-pairs.js';
 import { runStreamAttack as attackWith, type StreamAttack, sequenceOf } from '../../evaluate/attack/stream/attack.js';
-import { releasedSteps } from '../../evaluate/attack/stream/told-steps.js';
+import { releasedSteps } from '../../evaluate/attack/stream/released-steps.js';
 import { refuseSecretSteps } from '../../query/count/public-steps.js';
-import { type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './door.js';
+import { type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './input.js';
 import { readText } from './named-text.js';
-import { withClosing } from './opened.js';
+import { withClosing } from './open-handles.js';
 import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({

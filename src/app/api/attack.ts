@@ -5,9 +5,9 @@ import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { attackPolicy, type PolicyAttack } from '../../evaluate/attack/policy/attack.js';
 import { releasedTable } from '../../evaluate/attack/policy/table.js';
-import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './door.js';
+import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './input.js';
 import { readText } from './named-text.js';
-import { withClosing } from './opened.js';
+import { withClosing } from './open-handles.js';
 import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({

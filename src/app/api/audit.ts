@@ -5,7 +5,7 @@ import { type Audit, audit, type Calibrated, calibrate, prepareAudit } from '../
 import { compareOnModel as compareOn } from '../../evaluate/papers/compare/comparison.js';
 import { compareGaussians } from '../../evaluate/papers/compare/gaussians.js';
 import type { MechanismComparison } from '../../evaluate/papers/compare/judge.js';
-import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { readGaussianFile, readModelFile, tableReader } from './model-file.js';
 
 const auditOptions = z.strictObject({

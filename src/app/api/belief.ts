@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type BeliefAfter, type BudgetForBelief, beliefUnderBudget, solveBeliefBudget } from './belief-figures.js';
-import { amountShape, parseInput, withFaults } from './door.js';
+import { amountShape, parseInput, withFaults } from './input.js';
 
 const delta = amountShape.optional();
 const before = z.strictObject({

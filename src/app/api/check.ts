@@ -5,16 +5,16 @@ import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { type KnownWords, knownWords } from '../../policy/known/words.js';
 import { noProtection } from '../../policy/no-protection.js';
-import { readingWarnings } from '../../policy/pairs/doubts.js';
+import { readingWarnings } from '../../policy/pairs/warnings.js';
 import { type PairExamples, pairExamples } from '../../policy/pairs/examples.js';
 import type { Adversary, LinkedTable, Policy, SecretKind } from '../../policy/policy.js';
 import { accountWarnings } from '../../policy/population.js';
 import { countHiddenCells, type PrivateFigures } from '../../query/count/hidden-cells.js';
-import { compareKnown, type KnownAgreement } from '../../query/count/known-agree.js';
+import { compareKnown, type KnownAgreement } from '../../query/count/known-agreement.js';
 import { budgetElsewhere } from '../../release/session/data-claims.js';
 import { accountOnData } from '../../release/session/session.js';
-import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
-import { withClosing } from './opened.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { withClosing } from './open-handles.js';
 import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({

@@ -8,7 +8,7 @@ import type { AnswerTable } from '../../query/bound.js';
 import { posteriorAtMost } from '../../release/accountant/belief.js';
 import type { Release } from '../../release/session/receipt.js';
 import { demoQuestions, demoSurvey } from './demo-people.js';
-import { type OpenSettings, openHandles } from './opened.js';
+import { type OpenSettings, openHandles } from './open-handles.js';
 
 /** One survey released twice: as if people were strangers, and with their households declared. */
 export interface Demo {

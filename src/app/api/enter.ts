@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
-import { amountOf, readReceipt } from '../../release/session/enter.js';
-import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, reason, withFaults } from './door.js';
+import { amountOf, readReceipt } from '../../release/session/foreign-spending.js';
+import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, reason, withFaults } from './input.js';
 import { type Spending, spendingOf } from './ledger.js';
-import { openHandles, withClosing } from './opened.js';
+import { openHandles, withClosing } from './open-handles.js';
 
 const entering = z.strictObject({
   /** Receipt of another publisher's Fugu, unchanged. */

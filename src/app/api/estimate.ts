@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { workloadSchema } from '../../analysis/workload/form.js';
-import { type EstimatedTables, estimateTables } from '../../analysis/workload/together.js';
+import { type EstimatedTables, estimateTables } from '../../analysis/workload/estimate-tables.js';
 import { Fault } from '../../base/errors.js';
 import type { PrivacySession } from '../../release/session/session.js';
-import { parseOptions } from './door.js';
+import { parseOptions } from './input.js';
 
 export type { EstimatedTables };
 

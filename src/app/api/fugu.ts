@@ -7,12 +7,12 @@ import { attachOutcome, notSpent } from '../../release/session/outcome.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import type { Payer, PrivacySession } from '../../release/session/session.js';
-import type { QueryLog } from '../../release/session/trail.js';
-import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, withFaults } from './door.js';
+import type { QueryLog } from '../../release/session/query-log.js';
+import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, withFaults } from './input.js';
 import type { EstimatedTables, EstimateRequest } from './estimate.js';
 import type { QuestionMethods } from './kinds.js';
 import { entriesOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
-import { type OpenHandles, type OpenSettings, openHandles } from './opened.js';
+import { type OpenHandles, type OpenSettings, openHandles } from './open-handles.js';
 import { planOnRecord } from './plan-on-record.js';
 import { parseQuestion } from './question.js';
 

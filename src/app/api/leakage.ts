@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { amountShape, type FileName, parseOptions, withFaults } from './door.js';
+import { amountShape, type FileName, parseOptions, withFaults } from './input.js';
 import { type Leakage, leakageInFile } from './leakage-figures.js';
 
 const options = z.strictObject({

@@ -12,7 +12,7 @@ import type { Network } from '../../privacy/dependence/model/network.js';
 import { writeNetworkJson } from '../../privacy/dependence/model/network-json.js';
 import { largestPairwiseBase, type PairwiseSpread } from '../../privacy/dependence/pairwise/leakage.js';
 import { type AttackFigure, type SpreadTables, writeSpread } from '../../privacy/dependence/pairwise/spread-file.js';
-import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './door.js';
+import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './input.js';
 import { withStewardData } from './steward-read.js';
 
 const networkOptions = z.strictObject({

@@ -17,8 +17,8 @@ import {
   tradeOff,
 } from '../../release/accountant/accuracy.js';
 import { posteriorAtMost, readProbability } from '../../release/accountant/belief.js';
-import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './door.js';
-import { tiesOf } from './opened.js';
+import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { tiesOf } from './open-handles.js';
 
 const options = z.strictObject({
   /** Question to be released: queries, {sql} or {survey: true}. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rational } from '../../base/exact/rational.js';
-import { nothingSpent, pureCost } from '../../privacy/mechanism/profile.js';
+import { nothingSpent, pureCost } from '../../privacy/mechanism/privacy-cost.js';
 import type { SpendEntry } from '../../release/ledger/ledger.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { entryPage } from './ledger-page.js';

@@ -14,7 +14,7 @@ import {
   type StoredCost,
   spend,
   toStored,
-} from '../../privacy/mechanism/profile.js';
+} from '../../privacy/mechanism/privacy-cost.js';
 import { isOfRecords, type RecordClassKind, recordClassKind, storedClass } from '../../privacy/mechanism/record-class.js';
 import { type Account, isCountedInFull, usedShareOfPart } from '../../release/accountant/account.js';
 import { type BudgetState, budgetState, privacyLoss } from '../../release/accountant/budget-state.js';
@@ -29,8 +29,8 @@ import { enteredIn, isEntered } from '../../release/session/entered-key.js';
 import { type PartUse, spentParts } from '../../release/session/parts.js';
 import { type QuotaUse, quotaUses } from '../../release/session/quota.js';
 import { createSession } from '../../release/session/session.js';
-import { type FileName, fileNamed, parseOptions, reason, withFaults } from './door.js';
-import { type OpenHandles, withClosing } from './opened.js';
+import { type FileName, fileNamed, parseOptions, reason, withFaults } from './input.js';
+import { type OpenHandles, withClosing } from './open-handles.js';
 
 /** One ledger entry, as plain data. */
 export interface LedgerEntry {

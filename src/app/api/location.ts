@@ -10,7 +10,7 @@ import {
   surrogateOf,
   updatedBelief,
 } from '../../evaluate/papers/location/location.js';
-import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { readModelJson } from './model-file.js';
 
 const probability = z.number().min(0).max(1);

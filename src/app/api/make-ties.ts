@@ -8,12 +8,12 @@ import {
   sphereMetric,
   tieByDistance,
 } from '../../analysis/learn/odds/distance.js';
-import { backstrom } from '../../analysis/learn/odds/friend-law.js';
+import { backstrom } from '../../analysis/learn/odds/friendship-model.js';
 import { type TieRow, tieTable } from '../../analysis/learn/odds/tie.js';
 import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
-import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 
 /** Default fit of the distance law. */
 

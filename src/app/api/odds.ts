@@ -5,7 +5,7 @@ import { countTiedPairs, poolRare } from '../../analysis/learn/odds/pair-table.j
 import { Fault } from '../../base/errors.js';
 import { codeText } from '../../policy/code.js';
 import { readCsvTable } from './csv-table.js';
-import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 
 const options = z.strictObject({
   /** The two ends of a pair differ (parent and child). */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Outcome } from '../../base/errors.js';
 import { outcomeSentence as wordsOf } from '../../release/session/outcome.js';
-import { parseInput } from './door.js';
+import { parseInput } from './input.js';
 
 const entry = z.number();
 const outcome = z.discriminatedUnion('state', [

@@ -4,10 +4,10 @@ import { oneBatchFault } from '../../analysis/pattern/clustering.js';
 import { analysePatternText as analyse, schemaFromText } from '../../analysis/pattern/query/analyse.js';
 import { boundedAdversary, largestMarginal } from '../../analysis/pattern/query/lambda.js';
 import { clusteringParts, isClusteringCoefficient } from '../../analysis/pattern/query/shortcut.js';
-import { adversarialGuarantee, type PatternCandidate } from '../../analysis/pattern/ways/way.js';
+import { adversarialGuarantee, type PatternCandidate } from '../../analysis/pattern/strategies/strategy.js';
 import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
-import { amountShape, integerBetween, parseOptions, withFaults } from './door.js';
+import { amountShape, integerBetween, parseOptions, withFaults } from './input.js';
 
 const size = integerBetween(1, Number.MAX_SAFE_INTEGER);
 const options = z.strictObject({

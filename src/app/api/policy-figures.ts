@@ -10,7 +10,7 @@ import { beliefBudget, posteriorAtMost, readEpsilon, readProbability } from '../
 import { openAccount } from '../../release/accountant/open-account.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { askable } from './kinds/askable.js';
-import { tiesOf } from './opened.js';
+import { tiesOf } from './open-handles.js';
 
 const confidence = 0.95;
 const priors = ['0.01', '0.1', '0.5'] as const;

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { within, withinMagnitude } from '../../base/input/limits.js';
 import { type ModelPosterior, modelPosterior as onModel, posteriorTable } from '../../evaluate/attack/posterior.js';
-import type { AdditiveDistribution } from '../../privacy/mechanism/law.js';
-import { type FileName, fileNamed, parseInput, parseOptions, withFaults } from './door.js';
+import type { AdditiveDistribution } from '../../privacy/mechanism/distribution.js';
+import { type FileName, fileNamed, parseInput, parseOptions, withFaults } from './input.js';
 import { readModelFile } from './model-file.js';
 
 const numbers = z.array(z.number()).min(1);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type ClassifyResult, type Prediction, predictRow as predictWith } from '../../analysis/learn/classify/predict.js';
 import { currentForm } from '../../analysis/learn/classify/stored.js';
 import { asFault } from '../../release/session/outcome.js';
-import { parseInput } from './door.js';
+import { parseInput } from './input.js';
 
 const column = z.string();
 const bound = z.number().nullable();

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { judgeRows } from '../../analysis/learn/network/read-survey.js';
 import { judgePublished, type PublishedFigure } from '../../evaluate/attack/survey/published.js';
-import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { withStewardData } from './steward-read.js';
 
 const options = z.strictObject({

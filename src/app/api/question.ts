@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
-import { inputProblem, pathText } from '../../base/input/problem.js';
-import { plainData } from './door.js';
+import { inputProblem, pathText } from '../../base/input/input-problem.js';
+import { plainData } from './input.js';
 import { type AnyKind, kinds, type Question } from './kinds.js';
 
 const loaders = kinds as unknown as Readonly<Record<string, () => Promise<AnyKind>>>;

@@ -1,5 +1,5 @@
 import { Fault } from '../../base/errors.js';
-import type { StoredCost } from '../../privacy/mechanism/profile.js';
+import type { StoredCost } from '../../privacy/mechanism/privacy-cost.js';
 import type { AnswerTable } from '../../query/bound.js';
 import type { SpendEntry } from '../../release/ledger/ledger.js';
 import type { RequestWording } from '../../release/session/charge.js';

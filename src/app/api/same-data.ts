@@ -1,8 +1,8 @@
 import { openLedger } from '../../release/ledger/open.js';
 import { recordSameData as declareWith } from '../../release/session/same-data.js';
-import { type FileName, parseOptions, withFaults } from './door.js';
+import { type FileName, parseOptions, withFaults } from './input.js';
 import { policyWithLedger, type ReasonedOptions, reasoned } from './ledger.js';
-import { withClosing } from './opened.js';
+import { withClosing } from './open-handles.js';
 
 /** A declaration that everything spent was spent on one policy's data. */
 export interface SameDataDeclared {

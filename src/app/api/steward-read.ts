@@ -2,7 +2,7 @@ import { type Engine, type Snapshot, withSnapshot } from '../../data/engine/engi
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { Policy } from '../../policy/policy.js';
-import { withClosing } from './opened.js';
+import { withClosing } from './open-handles.js';
 
 /**
  * Unpaid reads of the protected rows, for the steward, who holds them anyway. Each text explains why its result must stay with the

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Fault } from '../../base/errors.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { DataSource } from '../../policy/policy.js';
-import type { OpenSettings } from './opened.js';
+import type { OpenSettings } from './open-handles.js';
 import { type StreamedStep, type StreamOptions, streamWith } from './stream.js';
 
 /** Longest wait for the rest of a line, and the interval between checks, in milliseconds. */

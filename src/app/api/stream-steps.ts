@@ -13,7 +13,7 @@ import type { Policy } from '../../policy/policy.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
 import { protectedStepsFault, publicSteps, type Steps } from '../../query/count/public-steps.js';
 import { siblingFileMode } from '../../release/ledger/ledger-file.js';
-import { stepFact } from '../../release/session/relied.js';
+import { stepFact } from '../../release/session/public-facts.js';
 import type { PrivacySession } from '../../release/session/session.js';
 
 /** Steps of the data that are over, after a check that earlier answered steps are unchanged. */

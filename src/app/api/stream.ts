@@ -23,9 +23,9 @@ import {
   newBudgetShape,
   parseOptions,
   withFaults,
-} from './door.js';
+} from './input.js';
 import { refuseNoProtection } from './fugu.js';
-import { type OpenSettings, openHandles, withClosing } from './opened.js';
+import { type OpenSettings, openHandles, withClosing } from './open-handles.js';
 import { refuseLooking, type StepsSeen, seeSteps } from './stream-steps.js';
 
 const options = z.strictObject({

@@ -9,7 +9,7 @@ import {
   temporalBudgets,
   temporalLeakage,
 } from '../../privacy/dependence/temporal/temporal.js';
-import { amountShape, type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './door.js';
+import { amountShape, type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './input.js';
 
 const file = z.union([z.string(), z.instanceof(URL)]);
 const options = z.strictObject({

@@ -7,7 +7,7 @@ import {
 } from '../../analysis/learn/transitions/learn-transitions.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { type TransitionFile, writeTransitions } from '../../data/ties/transitions.js';
-import { type FileName, fileNamed, parseOptions, withFaults } from './door.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { withStewardData } from './steward-read.js';
 
 const options = z.strictObject({

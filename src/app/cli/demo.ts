@@ -6,7 +6,7 @@ import { percentText } from '../report/number.js';
 import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
 import { type AskLine, askYesNo, isInteractive, withDialogue } from './dialogue.js';
 import { emit, warnCaution } from './output.js';
-import { outcomes } from './paid.js';
+import { outcomes } from './process-ending.js';
 import { stopListening } from './signals.js';
 import { typed } from './typed.js';
 

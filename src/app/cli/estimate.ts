@@ -4,7 +4,7 @@ import type { EstimatedTables, EstimateRequest } from '../api/estimate.js';
 import { readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
 import { dim, good, numberText } from '../report/terminal-text.js';
-import { workloadKind } from './ask.js';
+import { workloadKind } from './question-options.js';
 import { refuseOverwriteAlone } from './options.js';
 import { emit } from './output.js';
 import { withSession } from './session.js';

@@ -5,9 +5,9 @@ import type { LearnedOdds } from '../api/odds.js';
 import { bold, numberText, warn } from '../report/terminal-text.js';
 import { type MakeTiesOptions, makeAffinityTiesFile, makeDistanceTiesFile } from './make-ties.js';
 import { emit, recordedText } from './output.js';
-import { outcomes } from './paid.js';
+import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { asTyped } from './typed.js';
 
 interface Words extends MakeTiesOptions {

@@ -6,9 +6,9 @@ import type { Receipt } from '../../release/session/receipt.js';
 import { numberText, table } from '../report/terminal-text.js';
 import { useText } from './learned-text.js';
 import { emit, recordedText } from './output.js';
-import { outcomes } from './paid.js';
+import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { asTyped } from './typed.js';
 
 interface Words {

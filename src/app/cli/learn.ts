@@ -10,9 +10,9 @@ import { registerTiesCommand } from './learn-ties.js';
 import { registerTransitionsCommand } from './learn-transitions.js';
 import { useText } from './learned-text.js';
 import { emit, progressBar, recordedText } from './output.js';
-import { outcomes } from './paid.js';
+import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 
 interface LearnWords {
   readonly out: string;

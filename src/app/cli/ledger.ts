@@ -7,7 +7,7 @@ import { bold, dim, good, numberText, table, warn } from '../report/terminal-tex
 import { type ReadByAction, reasonIn, refuseUnreadBy } from './options.js';
 import { emit, momentText } from './output.js';
 import { withSession } from './session.js';
-import { newBudgetOf, newBudgetOption } from './spend-or-not.js';
+import { newBudgetOf, newBudgetOption } from './confirm-spending.js';
 import { asTyped } from './typed.js';
 
 interface Words {

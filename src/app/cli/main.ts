@@ -4,7 +4,7 @@ import { Fault } from '../../base/errors.js';
 import { version } from '../../base/version.js';
 import { outcomeOfWords, refuseRepeatedOptions } from './options.js';
 import { fail, printNote } from './output.js';
-import { exitHelp, outcomes } from './paid.js';
+import { exitHelp, outcomes } from './process-ending.js';
 import { listenForSignals } from './signals.js';
 
 type Load = () => Promise<(program: Command) => void>;

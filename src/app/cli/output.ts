@@ -2,7 +2,7 @@ import { asFault } from '../api/outcome-words.js';
 import { jsonText } from '../report/json-text.js';
 import { jsonLines, numberText, shown } from '../report/terminal-text.js';
 import { visible } from '../report/visible.js';
-import { exitOf, processEnding } from './paid.js';
+import { exitOf, processEnding } from './process-ending.js';
 import { asTyped } from './typed.js';
 
 /** Prints text for people to stdout, control characters escaped. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import { readText } from '../api/named-text.js';
 import { serveUntilStopped } from './serving.js';
-import { newBudgetOf, newBudgetOption } from './spend-or-not.js';
+import { newBudgetOf, newBudgetOption } from './confirm-spending.js';
 
 interface Words {
   readonly host: string;

@@ -25,7 +25,7 @@ export interface ServeSettings {
 
 /** Serves over HTTP until stopped. */
 export async function serveUntilStopped(files: readonly string[], words: ServeSettings): Promise<void> {
-  const { serviceFolders } = await import('../service/places.js');
+  const { serviceFolders } = await import('../service/service-folders.js');
   const { serve } = await import('../service/serve.js');
   const places = serviceFolders(files[0]!, words);
   const serving = await serve({

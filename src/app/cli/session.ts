@@ -3,7 +3,7 @@ import type { Policy } from '../../policy/policy.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { Fugu } from '../api/fugu.js';
 import { progressBar, waitingClock, warnCaution } from './output.js';
-import { outcomes } from './paid.js';
+import { outcomes } from './process-ending.js';
 
 /** Opens policy, data and ledger, runs the work, and always closes them. */
 export async function withSession<T>(

@@ -1,5 +1,5 @@
 import { printJson, warnOf } from './output.js';
-import { outcomes, processEnding } from './paid.js';
+import { outcomes, processEnding } from './process-ending.js';
 
 const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 let stopping = false;

@@ -6,8 +6,8 @@ import type { StreamedStep, StreamOptions, StreamPlan } from '../api/stream.js';
 import { dim, numberText, warn } from '../report/terminal-text.js';
 import { refuseUnreadOptions } from './options.js';
 import { emit, printJsonLine, printNote, printOut, progressBar, warnCaution } from './output.js';
-import { outcomes } from './paid.js';
-import { acceptOption, newBudgetOf, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
+import { outcomes } from './process-ending.js';
+import { acceptOption, newBudgetOf, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { asTyped } from './typed.js';
 
 interface Words {

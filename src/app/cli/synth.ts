@@ -7,9 +7,9 @@ import { readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
 import { dim, numberText } from '../report/terminal-text.js';
 import { emit, paidText, printNote, progressBar, recordedText } from './output.js';
-import { outcomes } from './paid.js';
+import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 
 interface SynthWords {
   readonly out: string;

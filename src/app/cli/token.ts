@@ -46,7 +46,7 @@ export function registerTokenCommand(program: Command): void {
       const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
       if (!chosen) throw new Fault('USAGE', `"${action}" is nothing a token can do.`, 'Use make, list, end or link.');
       refuseUnreadBy(command, read, action, ['id', id]);
-      const { serviceFolders } = await import('../service/places.js');
+      const { serviceFolders } = await import('../service/service-folders.js');
       const { TokenStore } = await import('../service/token.js');
       const places = serviceFolders(policy, words);
       const only = action === 'make' && words.only ? policyNames(policy, places.drafts, words.only) : undefined;

@@ -6,7 +6,7 @@ import { type Problem, problem, problemOf, Refusal } from './problem.js';
 import { idempotencyKey, parseRequest, pathParameters, readBody, sentFile } from './request.js';
 import { type Caller, RawBody, type ResponseExtras, type Route } from './route.js';
 import type { Service } from './service.js';
-import { busy, comeAgain, type Identity, identifyCaller, isOwnOrigin, isSecure } from './who.js';
+import { busy, comeAgain, type Identity, identifyCaller, isOwnOrigin, isSecure } from './identity.js';
 
 interface RouteOutcome {
   readonly status: number;

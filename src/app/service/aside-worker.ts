@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { asFault } from '../../release/session/outcome.js';
-import type { WorkerReply } from './aside.js';
-import { runWorkerTask, type WorkerTask } from './aside-task.js';
+import type { WorkerReply } from './worker.js';
+import { runWorkerTask, type WorkerTask } from './worker-task.js';
 
-/** Run by aside.ts, one task after another. */
+/** Run by worker.ts, one task after another. */
 const reply = (message: WorkerReply): void => parentPort!.postMessage(message);
 parentPort!.on('message', (task: WorkerTask) => {
   runWorkerTask(task).then(

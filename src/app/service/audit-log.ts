@@ -5,7 +5,7 @@ import { Fault } from '../../base/errors.js';
 import { type AppendLog, appendLines } from '../../base/files/append-lines.js';
 import { makeFolder } from '../../base/files/folder.js';
 import { readNamedText } from '../../base/input/named-file.js';
-import { WriterLock } from './one-writer.js';
+import { WriterLock } from './writer-lock.js';
 
 /** Log record of one request: caller, action and result. Never an answer or a value of the data; of the question only a digest. */
 export interface AuditEvent {

@@ -5,7 +5,7 @@ import { readPolicy } from '../../data/terms/read.js';
 import { isDatabase } from '../../policy/address.js';
 import { backupLedger, type LedgerOptions } from '../api/ledger.js';
 import { MadePolicies } from './made-policies.js';
-import { serviceFolders } from './places.js';
+import { serviceFolders } from './service-folders.js';
 
 /** Ledger of a service, and the file it was copied to; no file before the first release. */
 export interface ServiceBackup {

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
-import { errnoOf } from '../../base/files/unwritten.js';
+import { errnoOf } from '../../base/files/write-fault.js';
 import { writeNew } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { secretBytes } from '../../privacy/noise/bits.js';
-import { KeyedQueue } from './alike.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { type AuditEvent, AuditLog } from './audit-log.js';
 import { Drafts } from './drafts.js';
 import { Jobs } from './jobs.js';

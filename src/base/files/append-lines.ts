@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from './folder.js';
-import { writeFault } from './unwritten.js';
+import { writeFault } from './write-fault.js';
 
 /** File that only grows, one line at a time. */
 export interface AppendLog {

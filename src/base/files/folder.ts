@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errnoOf } from './unwritten.js';
+import { errnoOf } from './write-fault.js';
 
 /** Error codes of file systems that cannot flush a folder and do not need it. */
 const needless = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EBADF', 'ENOSYS'];

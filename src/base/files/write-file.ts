@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { draftFile, type FileDraft, remove } from './draft.js';
+import { draftFile, type FileDraft, remove } from './file-draft.js';
 import { makeFolder, syncFolder } from './folder.js';
-import { errnoOf, type WriteProgress, writeFault } from './unwritten.js';
+import { errnoOf, type WriteProgress, writeFault } from './write-fault.js';
 
 export interface WriteOptions {
   /** Advice for the user when the file cannot be written. */

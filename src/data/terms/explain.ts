@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { toNumber } from '../../base/exact/rational.js';
-import { readingSentence, roundingText } from '../../policy/as-read.js';
+import { readingSentence, roundingText } from '../../policy/number-reading.js';
 import { oddsMove, posteriorRange } from '../../policy/belief.js';
 import { levelLabel } from '../../policy/domain.js';
 import { figureText, percentFigure, upperFigure } from '../../policy/figures.js';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Dependence } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
 import { readBif } from '../../privacy/dependence/model/bif.js';
-import { readDeclared } from '../../privacy/dependence/model/file.js';
+import { readDeclared } from '../../privacy/dependence/model/declared-file.js';
 import { networkLevels } from '../../privacy/dependence/model/model-levels.js';
 import { type Network, networkModel } from '../../privacy/dependence/model/network.js';
 import { readNetworkJson } from '../../privacy/dependence/model/network-json.js';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { section, word } from '../../policy/schema.js';
 import { type FactorGraph, type FactorSpec, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
-import { readDeclared } from '../../privacy/dependence/model/file.js';
+import { readDeclared } from '../../privacy/dependence/model/declared-file.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
 import { readModel } from '../../privacy/dependence/model/model-file.js';
 import { graphsOf } from '../../privacy/dependence/model/model-graph.js';

@@ -6,7 +6,7 @@ import { compare, parseRational, toText } from '../../base/exact/rational.js';
 import type { Column, NumberColumn, Policy, WeightColumn } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
 import { type FactorGraph, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
-import { readDeclaredJson } from '../../privacy/dependence/model/file.js';
+import { readDeclaredJson } from '../../privacy/dependence/model/declared-file.js';
 import { nameText } from '../engine/name.js';
 import type { TieKind } from './kind.js';
 

@@ -5,7 +5,7 @@ import { invalid } from '../../policy/problems.js';
 import { flag, section, wholeShape, word } from '../../policy/schema.js';
 import { combine, type FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
 import { fromGroups, noGroup } from '../../privacy/dependence/graph/group-graph.js';
-import { combinedBytes, type MemoryLimit, memoryAfter, unlimitedMemory } from '../../privacy/dependence/graph/room.js';
+import { combinedBytes, type MemoryLimit, memoryAfter, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
 import type { TieKind } from './kind.js';
 import { noName } from './name-list.js';
 import type { RecordTable } from './records.js';

@@ -3,7 +3,7 @@ import type { Column, Dependence, Policy, Relation, SecretKind } from '../../pol
 import type { Path, YamlFile } from '../../policy/yaml-file.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import type { FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
-import type { MemoryLimit } from '../../privacy/dependence/graph/room.js';
+import type { MemoryLimit } from '../../privacy/dependence/graph/memory-limit.js';
 import type { Snapshot } from '../engine/engine.js';
 import type { AnswersModel } from './answers.js';
 import type { RecordTable } from './records.js';

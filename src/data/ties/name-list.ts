@@ -1,4 +1,4 @@
-import type { MemoryLimit } from '../../privacy/dependence/graph/room.js';
+import type { MemoryLimit } from '../../privacy/dependence/graph/memory-limit.js';
 import { type NameColumn, nameNumberAt, Spelling } from './spelling.js';
 import { compareBytes, TextNames } from './text-names.js';
 

@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { countingSort } from '../../privacy/dependence/graph/factor-graph.js';
-import { type MemoryLimit, refuseBeyondHeap, unlimitedMemory } from '../../privacy/dependence/graph/room.js';
+import { type MemoryLimit, refuseBeyondHeap, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
 import type { Cell, Snapshot, Statement } from '../engine/engine.js';
 import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
 import { NameList, noName } from './name-list.js';

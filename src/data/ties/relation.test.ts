@@ -3,7 +3,7 @@ import { now } from '../../../test/now.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
 import { logUp } from '../../base/exact/outward.js';
 import { compare, fromNumber, nextUp, parseRational } from '../../base/exact/rational.js';
-import { unlimitedMemory } from '../../privacy/dependence/graph/room.js';
+import { unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
 import { releaseContextOf } from '../../release/session/session.js';
 import { readRecords } from './records.js';
 import { relationTie, type TiesDependence } from './relation.js';

@@ -6,7 +6,7 @@ import { invalid } from '../../policy/problems.js';
 import { section, wholeShape, word } from '../../policy/schema.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { type FactorGraph, fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
-import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/room.js';
+import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
 import { directAssumption } from '../../privacy/dependence/uninformed/direct.js';
 import type { Snapshot } from '../engine/engine.js';
 import { countStructure, readBlocks, relationView } from '../engine/structure.js';

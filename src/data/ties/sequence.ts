@@ -5,11 +5,11 @@ import { add, compare, floor, fromNumber, multiply, one, subtract, toNumber } fr
 import type { Adversary, Column, Policy } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
 import { chainAmplifier } from '../../privacy/dependence/chain/chain-amplifier.js';
-import { informedTransitions, uninformedTransitions } from '../../privacy/dependence/chain/chain-law.js';
+import { informedTransitions, uninformedTransitions } from '../../privacy/dependence/chain/chain-transitions.js';
 import type { ChainTransitions } from '../../privacy/dependence/chain/chain-leakage.js';
 import { type StationaryDistribution, stationaryDistribution } from '../../privacy/dependence/chain/stationary.js';
 import { countingSort, type FactorGraph, fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
-import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/room.js';
+import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
 import { logOddsRatio } from '../../privacy/dependence/model/odds.js';
 import type { Dialect } from '../engine/dialect.js';
 import type { Cell, Snapshot, SourceColumn } from '../engine/engine.js';

@@ -1,9 +1,9 @@
 import { Fault } from '../../base/errors.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
-import { readDeclared } from '../../privacy/dependence/model/file.js';
+import { readDeclared } from '../../privacy/dependence/model/declared-file.js';
 import { type Resolution, resolutionOf } from '../../privacy/dependence/model/resolution.js';
-import { columnLevels, singleValueLevels } from '../../privacy/dependence/model/told-levels.js';
+import { columnLevels, singleValueLevels } from '../../privacy/dependence/model/value-levels.js';
 import { pairwiseAmplifier } from '../../privacy/dependence/pairwise/amplifier.js';
 import { type DeclaredSpread, readSpread } from '../../privacy/dependence/pairwise/spread-file.js';
 

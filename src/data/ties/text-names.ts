@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import { countingSort } from '../../privacy/dependence/graph/factor-graph.js';
-import type { MemoryLimit } from '../../privacy/dependence/graph/room.js';
+import type { MemoryLimit } from '../../privacy/dependence/graph/memory-limit.js';
 import { type Spelling, shortName } from './spelling.js';
 
 /** Bytes of long names are kept in segments, so that growing copies nothing. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
-import { readDeclaredJson } from '../../privacy/dependence/model/file.js';
+import { readDeclaredJson } from '../../privacy/dependence/model/declared-file.js';
 
 export type Transition = readonly (readonly number[])[];
 

@@ -3,11 +3,11 @@ import { addUp, logUp, mulUp } from '../../base/exact/outward.js';
 import { one, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
-import { type BaseCost, baseCostOf, commonBaseCost } from '../../privacy/dependence/base.js';
+import { type BaseCost, baseCostOf, commonBaseCost } from '../../privacy/dependence/base-cost.js';
 import { push } from '../../privacy/dependence/graph/push.js';
 import { largestBelow } from '../../privacy/dependence/largest-below.js';
 import { directAssumption } from '../../privacy/dependence/uninformed/direct.js';
-import type { ClassScope } from '../../privacy/mechanism/effect.js';
+import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import { type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
 import type { TiesDependence } from './relation.js';
 

@@ -1,9 +1,9 @@
 import { Fault } from '../../base/errors.js';
 import { enumerate, type JointDistribution } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
-import type { AdditiveDistribution } from '../../privacy/mechanism/law.js';
-import { noiseScale } from '../../privacy/mechanism/law-width.js';
-import { type ReadTable, readRecordQuery, stateAnswers } from '../audit/workload.js';
+import type { AdditiveDistribution } from '../../privacy/mechanism/distribution.js';
+import { noiseScale } from '../../privacy/mechanism/half-width.js';
+import { type ReadTable, readRecordQuery, stateAnswers } from '../audit/record-query.js';
 
 /** The noise an attacker knows was added, independently to every number of the answer. Constants cancel, so the discrete laws give the same beliefs. */
 type KnownNoise = AdditiveDistribution<number>;

@@ -10,7 +10,7 @@ import { compareOnModel } from '../papers/compare/comparison.js';
 import { compareSums } from '../papers/compare/sums.js';
 import { audit, calibrate, prepareAudit } from './audit.js';
 import { type Adversary, exactLoss } from './exact-loss.js';
-import { type RecordQuery, readRecordQuery, stateAnswers } from './workload.js';
+import { type RecordQuery, readRecordQuery, stateAnswers } from './record-query.js';
 
 const example = (name: string) => {
   const file = new URL(`../../../examples/models/${name}.json`, import.meta.url);

@@ -1,7 +1,7 @@
 import type { JointDistribution } from '../../privacy/dependence/model/joint.js';
 import { exactLoss, type LossOptions, lossWithoutNoise, spanOf } from './exact-loss.js';
 import { leastRoot } from './least-root.js';
-import type { StateAnswers } from './workload.js';
+import type { StateAnswers } from './record-query.js';
 
 /**
  * The least Laplace scale whose exact loss is at most epsilon, rounded up. Sound because the loss never

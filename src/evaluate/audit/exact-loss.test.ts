@@ -4,7 +4,7 @@ import { enumerate, type JointDistribution } from '../../privacy/dependence/mode
 import type { Model } from '../../privacy/dependence/model/model.js';
 import { leastScale } from './exact-calibration.js';
 import { exactLoss } from './exact-loss.js';
-import { joinQueries, type RecordQuery, readRecordQuery, stateAnswers } from './workload.js';
+import { joinQueries, type RecordQuery, readRecordQuery, stateAnswers } from './record-query.js';
 
 const flat = (nested: unknown): number[] => (Array.isArray(nested) ? nested.flatMap(flat) : [nested as number]);
 

@@ -1,7 +1,7 @@
 import type { Adversary } from '../../policy/policy.js';
 import { enumerationTooLarge, type JointDistribution } from '../../privacy/dependence/model/joint.js';
 import { type Arithmetic, cellsFor, linearArithmetic, logArithmetic } from './known-cells.js';
-import type { StateAnswers } from './workload.js';
+import type { StateAnswers } from './record-query.js';
 
 /** Worst-case loss of `answer + Laplace(scale)` on one joint distribution. See exact-loss.proof.md. */
 export interface ExactLoss {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { largestJointChange } from './together.js';
+import { largestJointChange } from './joint-change.js';
 
 /**
  * Exhaustive attack on independent records with known totals. The mechanism is as sharp as a cost of `own` per replaced record

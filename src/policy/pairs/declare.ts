@@ -8,7 +8,7 @@ import { invalid } from '../problems.js';
 import { didYouMean } from '../suggest.js';
 import type { YamlFile } from '../yaml-file.js';
 import { graphOf, secretsOf } from './code-graph.js';
-import { degreesWithin } from './kilometres.js';
+import { degreesWithin } from './degrees.js';
 import type { ColumnPairs, Pairs, PairsDeclaration } from './pairs.js';
 import type { FormEntry, PairsEntry } from './shape.js';
 import { blocksOf, numberIn, pairSteps, rangesOf, stepsOfCells } from './steps.js';

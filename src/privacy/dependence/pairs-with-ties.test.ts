@@ -5,7 +5,7 @@ import { distance } from '../../policy/pairs/distance.js';
 import { type ColumnPairs, isPair } from '../../policy/pairs/pairs.js';
 import type { Amplifier } from './amplifier.js';
 import { graphAmplifier } from './graph-amplifier.js';
-import { emptyBounds } from './kept-bounds.js';
+import { emptyBounds } from './bounds-cache.js';
 import { enumerate, type JointDistribution } from './model/joint.js';
 import type { Model, ModelFactor, TableFactor } from './model/model.js';
 import { graphsOf } from './model/model-graph.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { rational, toNumberUp } from '../../base/exact/rational.js';
-import { composeCosts, costBySlice, type PureCost, pureCost } from '../mechanism/profile.js';
+import { composeCosts, costBySlice, type PureCost, pureCost } from '../mechanism/privacy-cost.js';
 import { everyRecord, slice, sliced, slicingOf } from '../mechanism/record-class.js';
 import { costAt, type Slices } from '../mechanism/slices.js';
-import type { SlicedBaseCost } from './base.js';
+import type { SlicedBaseCost } from './base-cost.js';
 import { fromPairs } from './graph/factor-graph.js';
 import { graphAmplifier } from './graph-amplifier.js';
 

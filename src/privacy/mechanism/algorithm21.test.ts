@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rational } from '../../base/exact/rational.js';
 import { Bits } from '../noise/bits.js';
 import { algorithm21, drawAlgorithm21, drawBatch21 } from './algorithm21.js';
-import { Payment } from './paid.js';
+import { Payment } from './payment.js';
 
 function seeded(seed: number): Bits {
   let a = seed >>> 0;

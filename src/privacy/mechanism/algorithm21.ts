@@ -3,10 +3,10 @@ import { bernoulli } from '../noise/bernoulli.js';
 import { type Bits, cryptoBits } from '../noise/bits.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { uniformBelow } from '../noise/uniform.js';
-import type { PublishedDistribution } from './law.js';
+import type { PublishedDistribution } from './distribution.js';
 import type { Mechanism } from './mechanism.js';
-import type { Payment } from './paid.js';
-import { oneTimeCost } from './profile.js';
+import type { Payment } from './payment.js';
+import { oneTimeCost } from './privacy-cost.js';
 
 /**
  * Algorithm 2.1 of Rastogi et al. 2009 with the corrections in algorithm21.proof.md. Not differentially private, so it is never

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { failuresOf, gaussianDistribution, laplaceDistribution } from '../../../test/goodness-of-fit.js';
 import { rational, toNumber } from '../../base/exact/rational.js';
 import { additiveMechanism } from './additive.js';
-import { type BudgetShare, pure, zcdp } from './allotment.js';
-import { type RecordSensitivity, sensitivityOn } from './effect.js';
-import { ladderMechanism } from './ladder.js';
+import { type BudgetShare, pure, zcdp } from './budget-share.js';
+import { type RecordSensitivity, sensitivityOn } from './sensitivity.js';
+import { ladderMechanism } from './ladder-mechanism.js';
 import type { Mechanism } from './mechanism.js';
-import { Payment } from './paid.js';
+import { Payment } from './payment.js';
 import { everyRecord } from './record-class.js';
-import { exponentialMechanism } from './select.js';
-import { smoothMechanism } from './smooth.js';
+import { exponentialMechanism } from './exponential-mechanism.js';
+import { smoothMechanism } from './smooth-sensitivity.js';
 
 /** Cost, plan and receipt are computed from the distribution; these tests compare it with the draws, for every mechanism. */
 const sensitivity: RecordSensitivity = sensitivityOn([everyRecord], { l1: 2n, l2squared: 2n });

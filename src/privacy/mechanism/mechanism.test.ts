@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, compare, divide, multiply, type Rational, rational, toNumber, zero } from '../../base/exact/rational.js';
 import { additiveMechanism } from './additive.js';
-import { type BudgetShare, pure, zcdp } from './allotment.js';
-import { chargedCost, drawCost } from './cost.js';
-import { type RecordSensitivity, type Sensitivity, sensitivityOn } from './effect.js';
-import { ladderMechanism } from './ladder.js';
-import type { NoiseDistribution } from './law.js';
+import { type BudgetShare, pure, zcdp } from './budget-share.js';
+import { chargedCost, drawCost } from './mechanism-cost.js';
+import { type RecordSensitivity, type Sensitivity, sensitivityOn } from './sensitivity.js';
+import { ladderMechanism } from './ladder-mechanism.js';
+import type { NoiseDistribution } from './distribution.js';
 import { type Mechanism, totalCostOf } from './mechanism.js';
-import { Payment } from './paid.js';
+import { Payment } from './payment.js';
 import { answersTo, everyRecord, type RecordClass, tuplesIn } from './record-class.js';
 import { reserve } from './reserve.js';
-import { exponentialMechanism } from './select.js';
-import { smoothMechanism } from './smooth.js';
+import { exponentialMechanism } from './exponential-mechanism.js';
+import { smoothMechanism } from './smooth-sensitivity.js';
 
 const sensitivity = (l1: number, l2squared: number): RecordSensitivity =>
   sensitivityOn([everyRecord], { l1: BigInt(l1), l2squared: BigInt(l2squared) });

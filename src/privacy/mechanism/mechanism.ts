@@ -1,5 +1,5 @@
-import type { NoiseDistribution } from './law.js';
-import { composeCosts, emptyPure, emptyZcdp, type PrivacyCost } from './profile.js';
+import type { NoiseDistribution } from './distribution.js';
+import { composeCosts, emptyPure, emptyZcdp, type PrivacyCost } from './privacy-cost.js';
 
 /** Noise mechanism: distribution, privacy cost and public summary in one value. Samples only against a payment (payment.ts). */
 export interface Mechanism {

@@ -1,6 +1,6 @@
 import { additiveMechanism, type VectorQuery } from './additive.js';
-import type { BudgetShare } from './allotment.js';
-import type { ClassScope } from './effect.js';
+import type { BudgetShare } from './budget-share.js';
+import type { ClassScope } from './sensitivity.js';
 import type { Mechanism } from './mechanism.js';
 
 /**

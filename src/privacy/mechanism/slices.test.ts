@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compare, rational, toNumber } from '../../base/exact/rational.js';
-import { composeCosts, costBySlice, fromStored, hasCostBySlice, type PureCost, pureCost, toStored } from './profile.js';
+import { composeCosts, costBySlice, fromStored, hasCostBySlice, type PureCost, pureCost, toStored } from './privacy-cost.js';
 import {
   everyRecord,
   isReserved,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compare, fromNumber, parseRational, rational, toNumber } from '../../base/exact/rational.js';
-import { fromStored, inZcdp, nothingSpent, pureCost, spend, toStored, withZcdp, zcdpOfAll } from './profile.js';
+import { fromStored, inZcdp, nothingSpent, pureCost, spend, toStored, withZcdp, zcdpOfAll } from './privacy-cost.js';
 import { everyRecord, slice, sliced, slicingOf } from './record-class.js';
 import { pureOfZcdp, zcdpOfPure } from './zcdp-of-pure.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../../base/exact/rational.js';
 import { slowExp } from '../../base/exact/slow.js';
-import { smoothDistribution, smoothScale } from '../mechanism/smooth.js';
+import { smoothDistribution, smoothScale } from '../mechanism/smooth-sensitivity.js';
 import { Bits } from './bits.js';
 import { ladderSampler, rungsTabulated } from './ladder.js';
 import { quarticSampler } from './quartic.js';

@@ -10,9 +10,9 @@ import {
 } from '../../../test/goodness-of-fit.js';
 import { fromNumber, parseRational, rational, toNumber } from '../../base/exact/rational.js';
 import { additiveMechanism } from '../mechanism/additive.js';
-import { pure } from '../mechanism/allotment.js';
-import { sensitivityOn } from '../mechanism/effect.js';
-import { Payment } from '../mechanism/paid.js';
+import { pure } from '../mechanism/budget-share.js';
+import { sensitivityOn } from '../mechanism/sensitivity.js';
+import { Payment } from '../mechanism/payment.js';
 import { everyRecord } from '../mechanism/record-class.js';
 import { cryptoBits, type Digits } from './bits.js';
 import { gaussianNumbers, gaussianSampler, integerRoot, wideGaussian } from './discrete-gaussian.js';

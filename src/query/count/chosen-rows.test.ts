@@ -13,7 +13,7 @@ import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../bind.js';
 import { parseSql } from '../sql/sql.js';
 import { countCells } from './count.js';
-import { publicRecordCount } from './kept-rows.js';
+import { publicRecordCount } from './contribution-bound.js';
 
 let database: Awaited<ReturnType<typeof smallDatabase>>;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { chooseKeptRows } from './chosen-rows.js';
 import { type CountPlan, compileMeasures, isDistinct, readCounts, readGroups, resultBound } from './groups.js';
 import type { CountedView, Measure } from './measure.js';
 import { columnsOf, columnsRead } from './measure.js';
-import { rowCounter } from './rows.js';
+import { rowCounter } from './row-counter.js';
 import { compileStream } from './stream.js';
 
 type Cells = Exact<readonly bigint[]>;

@@ -5,7 +5,7 @@ import { pairCliques, type ValueRun } from '../../policy/pairs/cliques.js';
 import type { Policy } from '../../policy/policy.js';
 import { type CellForest, forestOf } from '../../privacy/mechanism/ordered/forest.js';
 import type { Axis } from './measure.js';
-import { dropped, keyPlacer, type SimpleKey } from './pair-effects.js';
+import { dropped, keyPlacer, type SimpleKey } from './pair-sensitivity.js';
 
 /** Most cells of a key for which a forest of pairs is sought. */
 const maxForestCells = 256;

@@ -3,7 +3,7 @@ import type { Snapshot, SourceColumn, Statement } from '../../data/engine/engine
 import type { Policy } from '../../policy/policy.js';
 import { integerOf } from './groups.js';
 import { placesOfRows } from './rows-to-groups.js';
-import type { MarginalSet } from './tables.js';
+import type { MarginalSet } from './marginals.js';
 
 /** Tables per scan: bounded by the fan-out of a row and by what a database plans at once. */
 const tablesAtOnce = 250;

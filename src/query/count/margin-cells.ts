@@ -4,9 +4,9 @@ import { declaredColumn, declaredNumber } from '../../policy/domain.js';
 import { gridOf, unitsAt } from '../../policy/grid.js';
 import type { ColumnCut, KnownTotal } from '../../policy/known/known.js';
 import type { Policy } from '../../policy/policy.js';
-import { countingRows, followsFromTotal, totalTest } from './known-effects.js';
+import { countingRows, followsFromTotal, totalTest } from './known-sensitivity.js';
 import { type Counting, columnsOfKey, type GroupKey, type Measure, type RowValue, type SumMeasure } from './measure.js';
-import { dropped, keyPlacer, leafPredicate } from './pair-effects.js';
+import { dropped, keyPlacer, leafPredicate } from './pair-sensitivity.js';
 import { columnsTested, leavesOf, passesWhere } from './row-test.js';
 
 /** A code, a position of a number, or no answer. */

@@ -4,13 +4,13 @@ import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import type { Cell } from '../../data/engine/engine.js';
 import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Sensitivity } from '../../privacy/mechanism/effect.js';
+import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
 import type { Measure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
-import { rowCounter } from './rows.js';
+import { rowCounter } from './row-counter.js';
 
 /**
  * All rows of one person move along pairs at once: every person of two rows against every other,

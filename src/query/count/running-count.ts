@@ -1,9 +1,9 @@
 import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
-import type { RecordSensitivity } from '../../privacy/mechanism/effect.js';
-import type { ContinualStrategy, Encoder } from '../../privacy/mechanism/running/way.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
+import type { ContinualStrategy, Encoder } from '../../privacy/mechanism/running/continual-strategy.js';
 
-import { sumSensitivity } from './effects.js';
+import { sumSensitivity } from './sensitivity.js';
 import { compileMeasures, integerOf } from './groups.js';
 import { numberOfCells, type SumMeasure } from './measure.js';
 import type { Steps } from './public-steps.js';

@@ -6,7 +6,7 @@ import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { chooseKeptRows } from './chosen-rows.js';
 import { columnView } from './column-view.js';
-import { boundedRowsSql, type ChosenRows } from './kept-rows.js';
+import { boundedRowsSql, type ChosenRows } from './contribution-bound.js';
 import { numberExpression, rawCell, sourceColumn } from './read-column.js';
 
 export interface StreamStatement {

@@ -6,7 +6,7 @@ import { boundedList, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { varianceFactor } from '../sampling.js';
 import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
-import { correlationEstimate, nearestCorrelations } from '../statistics/correlated.js';
+import { correlationEstimate, nearestCorrelations } from '../statistics/correlation.js';
 import { momentsOf } from '../statistics/moments.js';
 
 const schema = z.strictObject({

@@ -5,7 +5,7 @@ import { declaredNumber } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import { answerTable, defaultAlpha, expectedAnswerError, type LinearTerm } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
-import { type CalculatedNumber, calculate, intervalEstimate, sumOfTerms } from '../calculated.js';
+import { type CalculatedNumber, calculate, intervalEstimate, sumOfTerms } from '../error-propagation.js';
 import { filterOf } from '../filter.js';
 import { boundedList, columnNameForm, commonFields, conditionForm } from '../form.js';
 import type { QueryKind } from '../kind.js';

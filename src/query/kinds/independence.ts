@@ -9,7 +9,7 @@ import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor, testNote } from '../sampling.js';
 import { type BindingScope, type BoundQuery, selectRows, withKey } from '../scope.js';
-import { independenceTest as judged } from '../statistics/independent.js';
+import { independenceTest as judged } from '../statistics/independence-test.js';
 
 const schema = z.strictObject({
   kind: z.literal('independence'),

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { gridNumber } from '../../policy/grid.js';
-import { sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
-import { endsOfMean, factorsAt, ofMean, quotientIntervals } from '../../privacy/mechanism/ratio.js';
+import { sumOfNumbers } from '../../privacy/mechanism/noise-sum.js';
+import { endsOfMean, factorsAt, ofMean, quotientIntervals } from '../../privacy/mechanism/quotient.js';
 import { answerTable, defaultAlpha, distributionsOf, expectedAnswerError, noiseOfTerms, noisySum } from '../answer.js';
 import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';

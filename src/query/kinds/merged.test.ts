@@ -4,11 +4,11 @@ import { category, samplePolicy } from '../../../test/sample-policy.js';
 import { duckdb } from '../../data/engine/duckdb/dialect.js';
 import type { Cell, SourceColumn } from '../../data/engine/engine.js';
 import type { MergedColumns, Policy, Protect } from '../../policy/policy.js';
-import type { AdditiveDistribution } from '../../privacy/mechanism/law.js';
+import type { AdditiveDistribution } from '../../privacy/mechanism/distribution.js';
 import { bindBatch } from '../bind.js';
 import { compileMeasures, readCounts } from '../count/groups.js';
 import type { Measure } from '../count/measure.js';
-import { rowCounter } from '../count/rows.js';
+import { rowCounter } from '../count/row-counter.js';
 import { parseBatch } from '../parse.js';
 
 const names = ['served', 'branch', 'years'];

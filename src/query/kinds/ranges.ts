@@ -5,14 +5,14 @@ import { shownBins } from '../../policy/bins.js';
 import { declaredCategory, declaredCode, declaredColumn, isNumber } from '../../policy/domain.js';
 import { gridOf, positionsWhere } from '../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
-import { prefixEstimator } from '../../privacy/mechanism/ordered/reading.js';
+import { prefixEstimator } from '../../privacy/mechanism/ordered/prefix-estimator.js';
 import { type AnswerLayout, answerTable, expectedAnswerError } from '../answer.js';
 import type { Axis } from '../count/measure.js';
 import { boundedList, codeForm, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import type { Query } from '../query.js';
 import type { BindingScope, BoundQuery } from '../scope.js';
-import { noisePerCell } from './each-by-itself.js';
+import { noisePerCell } from './per-cell-noise.js';
 import { forestAnswer } from './forest.js';
 import { countInterval, type OrderedCounting, type OrderedPositions, orderedCounting, orderedCounts } from './ordered.js';
 

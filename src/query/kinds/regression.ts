@@ -8,7 +8,7 @@ import { varianceFactor } from '../sampling.js';
 import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
 import { coefficientInterval, fitRegression, type RegressionFit } from '../statistics/coefficients.js';
 import { type MomentEntry, momentsOf } from '../statistics/moments.js';
-import { equalVariance, unequalVariance } from '../statistics/unequal.js';
+import { equalVariance, unequalVariance } from '../statistics/unequal-variance.js';
 
 const schema = z.strictObject({
   kind: z.literal('regression'),

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { spreadDeviation, sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
+import { spreadDeviation, sumOfNumbers } from '../../privacy/mechanism/noise-sum.js';
 import { answerTable, defaultAlpha, distributionsOf, expectedAnswerError, noiseOfTerms, noisySum } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
 import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
-import { confidenceInterval, isLaplace, type PerturbedValue } from '../statistics/reach.js';
+import { confidenceInterval, isLaplace, type PerturbedValue } from '../statistics/confidence-interval.js';
 import { centredGrid, momentTerm } from './moment.js';
 
 const schema = z.strictObject({

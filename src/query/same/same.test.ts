@@ -5,7 +5,7 @@ import { bindBatch } from '../bind.js';
 import type { RowCondition } from '../form.js';
 import { parseBatch } from '../parse.js';
 import { parseSql } from '../sql/sql.js';
-import { canonicalCount, reorderCells } from './counted.js';
+import { canonicalCount, reorderCells } from './canonical-count.js';
 
 const policy = samplePolicy([
   category('c', ['a', 'b', 'd']),

@@ -3,7 +3,7 @@ import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import type { FeatureForm, FromForm, JoinForm, PartForm, RowCondition } from '../form.js';
 import { dataTable } from '../from.js';
-import { aliasScope, nameScope } from './joined-names.js';
+import { aliasScope, nameScope } from './name-scope.js';
 import { declaredSpelling, referencedColumn, refuse, refuseAll, type SqlText } from './refuse.js';
 import { isNamed, tableNames } from './table.js';
 

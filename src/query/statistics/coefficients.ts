@@ -8,7 +8,7 @@ import {
   zeroMatrix,
 } from './matrix.js';
 import type { Moments } from './moments.js';
-import { type ConfidenceInterval, confidenceInterval, type PerturbedValue } from './reach.js';
+import { type ConfidenceInterval, confidenceInterval, type PerturbedValue } from './confidence-interval.js';
 import { extraDeviations } from './skew.js';
 
 /** Moments of one regression, the outcome last, and their noises. */

@@ -1,9 +1,9 @@
 import { toNumber } from '../../base/exact/rational.js';
-import { spreadDeviation } from '../../privacy/mechanism/law-sum.js';
-import { standardDeviation } from '../../privacy/mechanism/law-width.js';
+import { spreadDeviation } from '../../privacy/mechanism/noise-sum.js';
+import { standardDeviation } from '../../privacy/mechanism/half-width.js';
 import { additiveNoise, distributionsOf, type LinearTerm } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
-import { confidenceInterval, isLaplace, type PerturbedValue } from './reach.js';
+import { confidenceInterval, isLaplace, type PerturbedValue } from './confidence-interval.js';
 import { extraDeviations, noSkew, type Skew, skewOf, skewShifts, unseenVariation, varianceEstimate } from './skew.js';
 
 /** Group of rows, as the noisy numbers from which its mean is computed. */

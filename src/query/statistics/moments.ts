@@ -1,8 +1,8 @@
 import { Fault } from '../../base/errors.js';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { declaredColumn, isNumber, shownLevels } from '../../policy/domain.js';
-import type { NoiseDistribution } from '../../privacy/mechanism/law.js';
-import { standardDeviation } from '../../privacy/mechanism/law-width.js';
+import type { NoiseDistribution } from '../../privacy/mechanism/distribution.js';
+import { standardDeviation } from '../../privacy/mechanism/half-width.js';
 import { additiveNoise, defaultAlpha, distributionsOf, type LinearTerm, noiseOfTerms } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
 import type { CategoryKey } from '../count/measure.js';
@@ -12,7 +12,7 @@ import { centredGrid, momentTerm } from '../kinds/moment.js';
 import { type BindingScope, type RowSelection, withKey, withTests } from '../scope.js';
 import { type SymmetricMatrix, zeroMatrix } from './matrix.js';
 import { productTerm } from './product.js';
-import { isLaplace } from './reach.js';
+import { isLaplace } from './confidence-interval.js';
 
 /** Entry of a row's vector: one (the first), a number centred and scaled by its bounds, or the indicator of a category's level. */
 export type MomentEntry =

@@ -1,4 +1,4 @@
-import { scaledNormalTail } from '../../privacy/mechanism/law-width.js';
+import { scaledNormalTail } from '../../privacy/mechanism/half-width.js';
 
 /** Third moment of a mean over samples, and its standard deviation from noise. */
 export interface Skew {

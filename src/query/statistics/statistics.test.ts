@@ -5,7 +5,7 @@ import { number, samplePolicy } from '../../../test/sample-policy.js';
 import { bindBatch } from '../bind.js';
 import type { AnswerTable } from '../bound.js';
 import { parseBatch } from '../parse.js';
-import { nearestCorrelations } from './correlated.js';
+import { nearestCorrelations } from './correlation.js';
 import { eigenDecomposition } from './matrix.js';
 
 const people = population(400);

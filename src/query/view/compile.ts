@@ -6,7 +6,7 @@ import { codesOf } from '../../policy/code.js';
 import { isNumber } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { cellName } from '../count/code-cell.js';
-import { cellText, selectBoundedRows } from '../count/kept-rows.js';
+import { cellText, selectBoundedRows } from '../count/contribution-bound.js';
 import { columnGrid, sourceColumn } from '../count/read-column.js';
 import { cellSql, RowSql } from '../count/row-sql.js';
 import { columnsTested } from '../count/row-test.js';

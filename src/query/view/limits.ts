@@ -4,7 +4,7 @@ import { quoteName, tableView } from '../../data/engine/structure.js';
 import { domainsOfData, domainsOfTable } from '../../data/terms/source.js';
 import type { LinkedTable, Policy } from '../../policy/policy.js';
 import { cellName } from '../count/code-cell.js';
-import { type ContributionBound, cellContent, personColumn, readableColumns } from '../count/kept-rows.js';
+import { type ContributionBound, cellContent, personColumn, readableColumns } from '../count/contribution-bound.js';
 import { rawCell, sourceColumn } from '../count/read-column.js';
 
 /** Tables of a policy as they are read. */

@@ -15,13 +15,13 @@ import {
   toNumber,
 } from '../../base/exact/rational.js';
 import type { Amplifier, MixedCost } from '../../privacy/dependence/amplifier.js';
-import { commonBaseCost } from '../../privacy/dependence/base.js';
+import { commonBaseCost } from '../../privacy/dependence/base-cost.js';
 import { fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
 import { leakageBounds as leakageOf } from '../../privacy/dependence/leakage.js';
-import type { ClassScope } from '../../privacy/mechanism/effect.js';
-import { roundUp } from '../../privacy/mechanism/law.js';
-import { nothingSpent, type PrivacyCost, pureCost, spend, zcdpCost } from '../../privacy/mechanism/profile.js';
+import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
+import { roundUp } from '../../privacy/mechanism/distribution.js';
+import { nothingSpent, type PrivacyCost, pureCost, spend, zcdpCost } from '../../privacy/mechanism/privacy-cost.js';
 import { answersTo, everyRecord, type RecordClass, tuplesIn, usedMark } from '../../privacy/mechanism/record-class.js';
 import { pureOfZcdp, zcdpOfPure } from '../../privacy/mechanism/zcdp-of-pure.js';
 import type { Measure, SumMeasure } from '../../query/count/measure.js';

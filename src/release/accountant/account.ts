@@ -17,10 +17,10 @@ import {
 } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Amplifier, GaussianBound, MixedCost } from '../../privacy/dependence/amplifier.js';
-import type { BaseCosts } from '../../privacy/dependence/base.js';
+import type { BaseCosts } from '../../privacy/dependence/base-cost.js';
 import type { ReleaseCondition } from '../../privacy/dependence/condition.js';
-import type { BudgetShare } from '../../privacy/mechanism/allotment.js';
-import type { ClassScope } from '../../privacy/mechanism/effect.js';
+import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
+import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import {
   composeCosts,
   inZcdp,
@@ -35,7 +35,7 @@ import {
   type ZcdpCost,
   zcdpCost,
   zcdpOfAll,
-} from '../../privacy/mechanism/profile.js';
+} from '../../privacy/mechanism/privacy-cost.js';
 import {
   answersTo,
   everyRecord,
@@ -55,7 +55,7 @@ import {
   sliceSelectionOf,
   sliceUsages,
 } from './by-slice.js';
-import { binds, meets, type RequestReading } from './reading.js';
+import { binds, meets, type RequestReading } from './request-reading.js';
 import { type AccountSource, countedInFull, coversSources, otherSourceRefusal, spentOnOthers } from './sources.js';
 
 /**

@@ -3,9 +3,9 @@ import { one, parseRational, type Rational, rational, toNumber } from '../../bas
 import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
-import { inDoubles } from '../../privacy/mechanism/law.js';
-import { normalQuantile } from '../../privacy/mechanism/law-width.js';
-import { nothingSpent } from '../../privacy/mechanism/profile.js';
+import { inDoubles } from '../../privacy/mechanism/distribution.js';
+import { normalQuantile } from '../../privacy/mechanism/half-width.js';
+import { nothingSpent } from '../../privacy/mechanism/privacy-cost.js';
 import type { BoundBatch, ExpectedError } from '../../query/bound.js';
 import { posteriorAtMost } from './belief.js';
 import { percentText } from './belief-words.js';

@@ -1,7 +1,7 @@
 import { compare, fromNumber, isZero, multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
 import { epsilonFromOdds, oddsFactor } from '../../policy/belief.js';
 import type { BeliefStatement, Policy } from '../../policy/policy.js';
-import type { SpentCosts } from '../../privacy/mechanism/profile.js';
+import type { SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { type Account, admits } from './account.js';
 import { posteriorAtLeast, posteriorAtMost } from './belief.js';
 import { probabilityText } from './belief-words.js';

@@ -1,5 +1,5 @@
 import { toNumber } from '../../base/exact/rational.js';
-import type { SpentCosts } from '../../privacy/mechanism/profile.js';
+import type { SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { type Account, admits, privacyLossBound, usedShare } from './account.js';
 
 /** Budget of an account after all costs, in epsilon, ties included. Plans, ledgers and amendments all use it. */

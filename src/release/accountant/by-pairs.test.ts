@@ -7,8 +7,8 @@ import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
 import { fromPairs, untied } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
-import { emptyBounds } from '../../privacy/dependence/kept-bounds.js';
-import { inDoubles, type NoiseDistribution } from '../../privacy/mechanism/law.js';
+import { emptyBounds } from '../../privacy/dependence/bounds-cache.js';
+import { inDoubles, type NoiseDistribution } from '../../privacy/mechanism/distribution.js';
 import {
   costAlongPairs,
   nothingSpent,
@@ -17,11 +17,11 @@ import {
   type SpentCosts,
   spend,
   zcdpCost,
-} from '../../privacy/mechanism/profile.js';
+} from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../../query/bind.js';
 import type { Measure } from '../../query/count/measure.js';
-import { rowCounter } from '../../query/count/rows.js';
+import { rowCounter } from '../../query/count/row-counter.js';
 import { parseBatch } from '../../query/parse.js';
 import { type Account, admission, admits, privacyLossBound, usedShare } from './account.js';
 import { chooseNoise } from './choose.js';

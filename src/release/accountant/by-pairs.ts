@@ -16,18 +16,18 @@ import {
   zero,
 } from '../../base/exact/rational.js';
 import { largestBelow } from '../../privacy/dependence/largest-below.js';
-import type { RecordSensitivity } from '../../privacy/mechanism/effect.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import {
   costAlongPairs,
   hasCostAlongPairs,
   type PrivacyCost,
   type SpentCosts,
   zcdpOfAll,
-} from '../../privacy/mechanism/profile.js';
+} from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
 import type { LeakageRoute } from './account.js';
-import { memoize } from './remembered.js';
-import type { RemainingBudget } from './room.js';
+import { memoize } from './memoize.js';
+import type { RemainingBudget } from './remaining-budget.js';
 
 /**
  * Costs along pairs of values (privacy/mechanism/pairs.proof.md): a record's own change counts at its cost along pairs,

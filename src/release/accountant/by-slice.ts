@@ -21,7 +21,7 @@ import {
   type PrivacyCost,
   type SpentCosts,
   zcdpOfAll,
-} from '../../privacy/mechanism/profile.js';
+} from '../../privacy/mechanism/privacy-cost.js';
 import {
   boxIn,
   columnsIn,
@@ -55,10 +55,10 @@ import {
   largestCost,
   largestJointCost,
   noJointCosts,
-} from '../../privacy/mechanism/together.js';
+} from '../../privacy/mechanism/joint-costs.js';
 import type { LeakageRoute } from './account.js';
-import { memoize } from './remembered.js';
-import type { RemainingBudget } from './room.js';
+import { memoize } from './memoize.js';
+import type { RemainingBudget } from './remaining-budget.js';
 
 /**
  * Costs by the values of a public column (slices.proof.md): a record pays the cost of its value and of everybody,

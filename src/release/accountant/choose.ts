@@ -13,12 +13,12 @@ import {
   toNumber,
 } from '../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../privacy/mechanism/additive.js';
-import type { BudgetShare } from '../../privacy/mechanism/allotment.js';
-import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/effect.js';
-import { varianceOf } from '../../privacy/mechanism/law.js';
+import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
+import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/sensitivity.js';
+import { varianceOf } from '../../privacy/mechanism/distribution.js';
 import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import { meanNumbers } from '../../privacy/mechanism/ordered/forest.js';
-import { prefixEstimator } from '../../privacy/mechanism/ordered/reading.js';
+import { prefixEstimator } from '../../privacy/mechanism/ordered/prefix-estimator.js';
 import {
   costBySlice,
   hasCostAlongPairs,
@@ -26,7 +26,7 @@ import {
   type PrivacyCost,
   type SpentCosts,
   spend,
-} from '../../privacy/mechanism/profile.js';
+} from '../../privacy/mechanism/privacy-cost.js';
 import {
   boxIn,
   columnsIn,
@@ -36,7 +36,7 @@ import {
   pairsClass,
   type Slicing,
 } from '../../privacy/mechanism/record-class.js';
-import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/select.js';
+import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import { coversAllValues, largestOn } from '../../privacy/mechanism/slices.js';
 import type { Measure, MechanismOf } from '../../query/count/measure.js';
 import {
@@ -53,8 +53,8 @@ import {
 import { allocate, combinationCount } from './allocate.js';
 import { hasPairSensitivity, isMovedAlong, remainingAlongTies, remainingByPairs, shareAlong } from './by-pairs.js';
 import { remainingBySlice, type SliceSelection, selectedValues, sliceSelectionOf } from './by-slice.js';
-import { affectedAccounts, amountWithin } from './moved.js';
-import { meets } from './reading.js';
+import { affectedAccounts, amountWithin } from './affected-accounts.js';
+import { meets } from './request-reading.js';
 import {
   changesQuotas,
   mostSpendable,
@@ -63,7 +63,7 @@ import {
   routeSwitchRefusal,
   type ShareTarget,
   spendable,
-} from './room.js';
+} from './remaining-budget.js';
 import { nothingLeft } from './share.js';
 import { coversSources } from './sources.js';
 

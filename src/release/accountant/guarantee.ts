@@ -1,7 +1,7 @@
 import { addUp } from '../../base/exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../../base/exact/rational.js';
 import { slicingsOf } from '../../data/ties/slicings.js';
-import { readingSentence } from '../../policy/as-read.js';
+import { readingSentence } from '../../policy/number-reading.js';
 import { oddsFactorText } from '../../policy/belief.js';
 import { protectsNothing } from '../../policy/budget.js';
 import type { KnownTotals } from '../../policy/known/known.js';

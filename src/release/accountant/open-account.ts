@@ -11,7 +11,7 @@ import { everyRecord, extendMark } from '../../privacy/mechanism/record-class.js
 import type { ValueSet } from '../../privacy/mechanism/slices.js';
 import { type Account, type GaussianRoute, type LeakageRoute, reservedCostOf, type StepBudget } from './account.js';
 import { failureProbability, largestRhoForOdds } from './belief-delta.js';
-import { mostAccounts } from './moved.js';
+import { mostAccounts } from './affected-accounts.js';
 import { foreignCosts, foreignReading } from './others.js';
 import { accountSource } from './sources.js';
 

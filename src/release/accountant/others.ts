@@ -1,7 +1,7 @@
 import { multiply, type Rational, rational } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
-import { pure, zcdp } from '../../privacy/mechanism/allotment.js';
-import { type PrivacyCost, type SpentCosts, spend } from '../../privacy/mechanism/profile.js';
+import { pure, zcdp } from '../../privacy/mechanism/budget-share.js';
+import { type PrivacyCost, type SpentCosts, spend } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { type Account, costOfShare } from './account.js';
 

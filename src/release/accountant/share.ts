@@ -13,11 +13,11 @@ import {
   toText,
   zero,
 } from '../../base/exact/rational.js';
-import { nothingSpent, type PrivacyCost, type SpentCosts, spend } from '../../privacy/mechanism/profile.js';
+import { nothingSpent, type PrivacyCost, type SpentCosts, spend } from '../../privacy/mechanism/privacy-cost.js';
 import { coversAllValues } from '../../privacy/mechanism/slices.js';
 import { type Account, admission, type Quota, usedShare, usedShareOfPart } from './account.js';
 import { remainingPure, type SliceSelection } from './by-slice.js';
-import type { RequestReading } from './reading.js';
+import type { RequestReading } from './request-reading.js';
 
 export const nothingLeft = (): Fault =>
   new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');

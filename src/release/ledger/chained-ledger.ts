@@ -1,12 +1,12 @@
 import { Fault } from '../../base/errors.js';
-import { fromStored, nothingSpent, toStored } from '../../privacy/mechanism/profile.js';
+import { fromStored, nothingSpent, toStored } from '../../privacy/mechanism/privacy-cost.js';
 import { answerHash, BrokenChain, type ChainEnd, type SpendLink, type StoredLink } from './chain/chain.js';
 import { changedTerms } from './changed-terms.js';
 import { corrupt, withFinalOutcome } from './faults.js';
 import { type AccountState, type Books, resumeKey } from './index/accounts.js';
 import { linkIn } from './index/tables.js';
 import { addToTotal, costFromStored, spentFromText } from './index/total.js';
-import { addLink, type ChainAppend, type ChainState, type LedgerStorage } from './keeping.js';
+import { addLink, type ChainAppend, type ChainState, type LedgerStorage } from './ledger-storage.js';
 import type { AccountTerms, Ledger, LedgerAccount, Reservation, SpendEntry } from './ledger.js';
 
 /** Ledger operations, independent of the storage. */

@@ -10,7 +10,7 @@ import {
   spentByAnalyst as spent,
 } from '../../../test/ledger-folder.js';
 import { rational } from '../../base/exact/rational.js';
-import { pureCost } from '../../privacy/mechanism/profile.js';
+import { pureCost } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';

@@ -1,11 +1,11 @@
 import type { ChainEnd, StoredLink } from './chain/chain.js';
 import type { Witness } from './chain/witness.js';
 import { ledgerOn } from './chained-ledger.js';
-import { writeLinks } from './commit.js';
+import { writeLinks } from './write-links.js';
 import { ledgerFault } from './faults.js';
 import type { Books } from './index/accounts.js';
 import { inTurn, transaction } from './index/sqlite.js';
-import type { LedgerStorage } from './keeping.js';
+import type { LedgerStorage } from './ledger-storage.js';
 import type { Ledger } from './ledger.js';
 import { verifyInChild } from './rescue/verify.js';
 import { openStore, type Store } from './store.js';

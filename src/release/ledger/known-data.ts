@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
-import { errnoOf, writeFault } from '../../base/files/unwritten.js';
+import { errnoOf, writeFault } from '../../base/files/write-fault.js';
 import { writeNew, writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { openNamed, unreadableText } from '../../base/input/named-file.js';

@@ -1,4 +1,4 @@
-import type { PrivacyCost, SpentCosts } from '../../privacy/mechanism/profile.js';
+import type { PrivacyCost, SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 
 /** Durable record of all costs. One account per population; entries are hash-chained; costs are stored, never epsilons. */
 export interface Ledger {

@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
 import { parseRational, toNumber } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
-import { nothingSpent, type SpentCosts } from '../../privacy/mechanism/profile.js';
+import { nothingSpent, type SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { isDataPart } from '../../privacy/mechanism/record-class.js';
 import type { Account as PrivacyAccount } from '../accountant/account.js';
 import { brokenBeliefs, keptAt, leastAdmittingEpsilon } from '../accountant/broken-beliefs.js';
@@ -11,7 +11,7 @@ import { withOthers } from '../accountant/others.js';
 import { otherSourceRefusal } from '../accountant/sources.js';
 import type { Ledger, LedgerAccount, SpendEntry } from '../ledger/ledger.js';
 import { refuseUnready } from './ready.js';
-import { explainsExactness, namesSecretColumns, nowSecret, rowsFact } from './relied.js';
+import { explainsExactness, namesSecretColumns, nowSecret, rowsFact } from './public-facts.js';
 
 export interface Amended {
   readonly before: string | null;

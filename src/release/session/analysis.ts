@@ -1,15 +1,15 @@
 import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
 import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.js';
-import type { Payment } from '../../privacy/mechanism/paid.js';
-import { type StoredCost, toStored, withoutZcdp } from '../../privacy/mechanism/profile.js';
+import type { Payment } from '../../privacy/mechanism/payment.js';
+import { type StoredCost, toStored, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
 import type { Allowance } from './allowance.js';
 import { type ChargeResult, outcomeOf, type ReleaseContext, type ReleaseRequest } from './charge.js';
 import { attachOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
 import type { PublicReader } from './public-read.js';
 import { type Receipt, receiptOf } from './receipt.js';
-import type { PublicFact } from './relied.js';
+import type { PublicFact } from './public-facts.js';
 import { replayedOf } from './replayed.js';
 import { readingText } from './request-key.js';
 

@@ -7,8 +7,8 @@ import {
   inDoubles,
   type NoiseDistribution,
   varianceOf,
-} from '../../privacy/mechanism/law.js';
-import { nothingSpent, type StoredCost, spend, toStored, withoutZcdp } from '../../privacy/mechanism/profile.js';
+} from '../../privacy/mechanism/distribution.js';
+import { nothingSpent, type StoredCost, spend, toStored, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
 import { bindBatch, requestIdentity } from '../../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../query/bound.js';
 import { executionPlan } from '../../query/count/count.js';
@@ -16,26 +16,26 @@ import type { MechanismOf } from '../../query/count/measure.js';
 import { type NoisyAnswer, type NoisyVector, noisyCells } from '../../query/count/noisy-cells.js';
 import { policyOfQuery } from '../../query/from.js';
 import { parseBatch } from '../../query/parse.js';
-import { type CanonicalCount, canonicalCount, canonicalCountWithBounds, reorderCells } from '../../query/same/counted.js';
+import { type CanonicalCount, canonicalCount, canonicalCountWithBounds, reorderCells } from '../../query/same/canonical-count.js';
 import { withSampling } from '../../query/sampling.js';
 import { accountUsages, usedShare } from '../accountant/account.js';
 import { reservedShares, type SliceSelection, sliceSelectionOf } from '../accountant/by-slice.js';
 import { chooseNoise, type NoisePlan, noNoiseRefusal } from '../accountant/choose.js';
 import { type AccountBalance, canonicalEpsilonText, epsilonText, fittingShare } from '../accountant/share.js';
-import { type Agreement, agreementOf } from './agree.js';
+import { type Agreement, agreementOf } from './agreement.js';
 import { charge, outcomeOf, type ReleaseContext, refuseUnrecorded } from './charge.js';
 import { groundOf, type WholeTable, wholeTable } from './ground.js';
 import { keyOnRecord } from './key-on-record.js';
 import { attachOutcome, notSpent } from './outcome.js';
 import { explainChoice, looseDeltaWarning, mostlyNoiseWarning, noiseKind, type Plan, withNoiseWarning } from './plan.js';
 import { type Release, receiptOf } from './receipt.js';
-import { factsReliedOn } from './relied.js';
+import { factsReliedOn } from './public-facts.js';
 import { replayedOf } from './replayed.js';
-import { sameCost } from './same-profile.js';
+import { sameCost } from './same-cost.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 import { tidyCounts, withErrorsOf } from './tidy.js';
 import { type Unanswered, unansweredFor } from './unanswered.js';
-import { budgetRemedies } from './ways-out.js';
+import { budgetRemedies } from './budget-remedies.js';
 
 /**
  * Queries that are planned, paid for and answered together. Whether they fail cannot depend on the noise,

@@ -4,11 +4,11 @@ import type { Engine, Snapshot } from '../../data/engine/engine.js';
 import { namesBefore } from '../../data/ties/slicings.js';
 import type { Policy } from '../../policy/policy.js';
 import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.js';
-import { Payment } from '../../privacy/mechanism/paid.js';
-import { oneTimeCost } from '../../privacy/mechanism/profile.js';
+import { Payment } from '../../privacy/mechanism/payment.js';
+import { oneTimeCost } from '../../privacy/mechanism/privacy-cost.js';
 import { type Account, admission } from '../accountant/account.js';
 import { withOthers } from '../accountant/others.js';
-import type { RequestReading } from '../accountant/reading.js';
+import type { RequestReading } from '../accountant/request-reading.js';
 import { withoutSource } from '../accountant/sources.js';
 import type { Ledger, Reservation, SpendEntry } from '../ledger/ledger.js';
 import { type DataClaims, openingFor } from './data-claims.js';
@@ -18,10 +18,10 @@ import type { Plan } from './plan.js';
 import { type PresentData, presentAccount } from './present-account.js';
 import { type PublicReader, publicReader } from './public-read.js';
 import { quotaFor } from './quota.js';
-import { factsByRow, reliedByTies } from './relied.js';
+import { factsByRow, reliedByTies } from './public-facts.js';
 import { notOnRecord, type OnRecord } from './replayed.js';
-import { sameCost } from './same-profile.js';
-import type { QueryLog } from './trail.js';
+import { sameCost } from './same-cost.js';
+import type { QueryLog } from './query-log.js';
 
 /** Context of every release, whatever the request. */
 export interface ReleaseContext {

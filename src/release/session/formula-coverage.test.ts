@@ -2,12 +2,12 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { seededBits } from '../../../test/seeded-bits.js';
 import { rational } from '../../base/exact/rational.js';
-import { type AdditiveDistribution, inDoubles } from '../../privacy/mechanism/law.js';
+import { type AdditiveDistribution, inDoubles } from '../../privacy/mechanism/distribution.js';
 import { gaussianSampler } from '../../privacy/noise/discrete-gaussian.js';
 import { laplaceSampler } from '../../privacy/noise/discrete-laplace.js';
 import { bindBatch } from '../../query/bind.js';
 import type { AnswerRow } from '../../query/bound.js';
-import { rowCounter } from '../../query/count/rows.js';
+import { rowCounter } from '../../query/count/row-counter.js';
 import { parseSql } from '../../query/sql/sql.js';
 
 /** More draws, and the table of coverages: FUGU_COVERAGE=10000 npx vitest run src/release/session/formula-coverage.test.ts */

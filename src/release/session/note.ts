@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { withWayOut } from './amend.js';
 import type { ReleaseContext } from './charge.js';
 import { openingFor } from './data-claims.js';
-import { isReading, nowSecret, type PublicFact, stepFact } from './relied.js';
+import { isReading, nowSecret, type PublicFact, stepFact } from './public-facts.js';
 
 /** The latest note under a key. */
 export const noted = async ({ ledger, policy }: ReleaseContext, key: string): Promise<string | undefined> =>

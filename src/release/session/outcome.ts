@@ -1,5 +1,5 @@
 import { Fault, type Outcome } from '../../base/errors.js';
-import type { QueryLog } from './trail.js';
+import type { QueryLog } from './query-log.js';
 
 /** Texts for the outcome of a charge; no other module writes them. */
 export function outcomeSentence(outcome: Outcome): string {

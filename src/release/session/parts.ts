@@ -3,7 +3,7 @@ import type { SlicingColumn } from '../../data/ties/slicing-column.js';
 import { slicingsOf } from '../../data/ties/slicings.js';
 import { codesOf } from '../../policy/code.js';
 import type { Policy } from '../../policy/policy.js';
-import { costBySlice, hasCostBySlice, type SpentCosts } from '../../privacy/mechanism/profile.js';
+import { costBySlice, hasCostBySlice, type SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { coversAllValues, type Range, sortRanges, type ValueSet } from '../../privacy/mechanism/slices.js';
 import { type Account, type StepBudget, usedShare } from '../accountant/account.js';
 import { representativeValues, type SliceSelection } from '../accountant/by-slice.js';

@@ -2,7 +2,7 @@ import { compare, isPositive, multiply, type Rational, rational, toNumber } from
 import { thousands } from '../../policy/figures.js';
 import type { Policy } from '../../policy/policy.js';
 import type { WhatIf } from '../../privacy/dependence/amplifier.js';
-import { distributionText, distributionWords, type NoiseDistribution } from '../../privacy/mechanism/law.js';
+import { distributionText, distributionWords, type NoiseDistribution } from '../../privacy/mechanism/distribution.js';
 import type { Mechanism, MechanismSummary } from '../../privacy/mechanism/mechanism.js';
 import type { ExpectedError } from '../../query/bound.js';
 import type { ExecutionPlan } from '../../query/count/count.js';
@@ -13,7 +13,7 @@ import type { NoisePlan } from '../accountant/choose.js';
 import type { Guarantee } from '../accountant/guarantee.js';
 import type { PartUse } from './parts.js';
 import type { QuotaUse } from './quota.js';
-import type { BudgetRemedy } from './ways-out.js';
+import type { BudgetRemedy } from './budget-remedies.js';
 
 /** Cost and expected error of a release. Plain data; made without reading the data or spending anything. */
 export interface Plan {

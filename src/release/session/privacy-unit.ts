@@ -1,7 +1,7 @@
 import { tieKindColumns, tieKindOf } from '../../data/ties/kinds.js';
 import { type Neighbours, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy, SecretKind } from '../../policy/policy.js';
-import type { PublicFact } from './relied.js';
+import type { PublicFact } from './public-facts.js';
 
 /**
  * The record that the cost of a receipt protects, its contribution bounds,

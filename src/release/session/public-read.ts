@@ -6,7 +6,7 @@ import type { ProgressListener as Progress } from '../../data/ties/record-ties.j
 import { countTies } from '../../data/ties/relation.js';
 import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
-import { publicRecordCount } from '../../query/count/kept-rows.js';
+import { publicRecordCount } from '../../query/count/contribution-bound.js';
 import {
   protectedStepsFault,
   rowsBefore,
@@ -18,7 +18,7 @@ import {
 import { countSeveralGroups } from '../../query/count/several-groups.js';
 import type { ReleaseContext } from './charge.js';
 import { type FactsOfOne, recordPublicFacts } from './note.js';
-import { readingIn, stepFact } from './relied.js';
+import { readingIn, stepFact } from './public-facts.js';
 
 /**
  * A read of the data that costs nothing. Its result must be the same on all neighbouring data sets,

@@ -6,7 +6,7 @@ import { compare, multiply, rational, toNumber } from '../../base/exact/rational
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { Policy } from '../../policy/policy.js';
-import { oneTimeCost, type PrivacyCost, pureCost, zcdpCost } from '../../privacy/mechanism/profile.js';
+import { oneTimeCost, type PrivacyCost, pureCost, zcdpCost } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { type Account, admission, admits, usedShare } from '../accountant/account.js';
 import { enteredKey } from './entered-key.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { multiply, type Rational, toNumber } from '../../base/exact/rational.js';
 import type { Budget, Policy } from '../../policy/policy.js';
-import { nothingSpent, type SpentCosts, spend, toStored } from '../../privacy/mechanism/profile.js';
+import { nothingSpent, type SpentCosts, spend, toStored } from '../../privacy/mechanism/privacy-cost.js';
 import { type Account, type Quota, usedShareOfPart } from '../accountant/account.js';
 import { withOthers } from '../accountant/others.js';
 import type { Ledger, SpendEntry } from '../ledger/ledger.js';

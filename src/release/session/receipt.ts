@@ -2,7 +2,7 @@ import { version } from '../../base/version.js';
 import type { Policy } from '../../policy/policy.js';
 import { publicName } from '../../policy/population.js';
 import type { WhatIf } from '../../privacy/dependence/amplifier.js';
-import type { StoredCost } from '../../privacy/mechanism/profile.js';
+import type { StoredCost } from '../../privacy/mechanism/privacy-cost.js';
 import type { AnswerTable } from '../../query/bound.js';
 import type { Guarantee } from '../accountant/guarantee.js';
 import type { SpendEntry } from '../ledger/ledger.js';

@@ -1,9 +1,9 @@
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
 import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
-import type { BudgetShare } from '../../privacy/mechanism/allotment.js';
-import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/effect.js';
-import { distributionWords } from '../../privacy/mechanism/law.js';
+import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
+import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/sensitivity.js';
+import { distributionWords } from '../../privacy/mechanism/distribution.js';
 import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import {
   boxIn,
@@ -15,7 +15,7 @@ import {
   sliced,
 } from '../../privacy/mechanism/record-class.js';
 import { type CountedSteps, type RunningTotals, runningTotals } from '../../privacy/mechanism/running/running-totals.js';
-import type { StepChange } from '../../privacy/mechanism/running/way.js';
+import type { StepChange } from '../../privacy/mechanism/running/continual-strategy.js';
 import { bindBatch, requestIdentity } from '../../query/bind.js';
 import { isDistinct } from '../../query/count/groups.js';
 import type { Measure, SumMeasure } from '../../query/count/measure.js';
@@ -25,12 +25,12 @@ import { parseBatch } from '../../query/parse.js';
 import type { Query } from '../../query/query.js';
 import { valuesIn } from '../accountant/by-slice.js';
 import { closingPenalty } from '../accountant/choose.js';
-import type { TouchedPart } from '../accountant/room-to-spend.js';
+import type { TouchedPart } from '../accountant/route-allowance.js';
 import { type AccountBalance, epsilonText, nothingLeft } from '../accountant/share.js';
 import { type Allowance, planFieldsOf } from './allowance.js';
 import { keyOnRecord } from './key-on-record.js';
 import { noNoise, type Plan } from './plan.js';
-import { sameCost } from './same-profile.js';
+import { sameCost } from './same-cost.js';
 import { type PrivacySession, type ReleaseOptions, releaseContextOf } from './session.js';
 import { unansweredFor } from './unanswered.js';
 

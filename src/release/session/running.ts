@@ -1,12 +1,12 @@
 import { Fault } from '../../base/errors.js';
 import { parseRational, toNumber, toText } from '../../base/exact/rational.js';
-import type { BudgetShare } from '../../privacy/mechanism/allotment.js';
-import { inDoubles } from '../../privacy/mechanism/law.js';
-import { standardDeviation } from '../../privacy/mechanism/law-width.js';
+import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
+import { inDoubles } from '../../privacy/mechanism/distribution.js';
+import { standardDeviation } from '../../privacy/mechanism/half-width.js';
 import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
-import { type StoredCost, toStored, withoutZcdp } from '../../privacy/mechanism/profile.js';
+import { type StoredCost, toStored, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
 import { type RunningTotals, runningTotals } from '../../privacy/mechanism/running/running-totals.js';
-import type { Decoder } from '../../privacy/mechanism/running/way.js';
+import type { Decoder } from '../../privacy/mechanism/running/continual-strategy.js';
 import { protectedStepsFault } from '../../query/count/public-steps.js';
 import { RunningCount } from '../../query/count/running-count.js';
 import type { CanonicalRequest } from './analysis.js';
@@ -14,7 +14,7 @@ import { type ChargeResult, outcomeOf } from './charge.js';
 import { attachOutcome, notSpent } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type Receipt, receiptOf } from './receipt.js';
-import { factsReliedOn, stepFact } from './relied.js';
+import { factsReliedOn, stepFact } from './public-facts.js';
 import { countedTotals, type PreparedTotals, prepareTotals, type TotalsRequest } from './running-plan.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Fault } from '../../base/errors.js';
 import { namesBefore } from '../../data/ties/slicings.js';
 import type { Policy } from '../../policy/policy.js';
-import { composeCosts, type PrivacyCost, type SpentCosts, slicingsIn, toStored } from '../../privacy/mechanism/profile.js';
+import { composeCosts, type PrivacyCost, type SpentCosts, slicingsIn, toStored } from '../../privacy/mechanism/privacy-cost.js';
 import { accountSource, declaredOwn, declaredSlices } from '../accountant/sources.js';
 import type { Ledger, LedgerAccount, SpendEntry } from '../ledger/ledger.js';
 import { systemAnalyst } from './analyst.js';

@@ -2,7 +2,7 @@ import { Fault } from '../../../base/errors.js';
 import { fromNumber, one, subtract, toNumber } from '../../../base/exact/rational.js';
 import { declaredColumn, isCoded } from '../../../policy/domain.js';
 import type { Policy } from '../../../policy/policy.js';
-import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
 import { bindBatch } from '../../../query/bind.js';
 import type { Query } from '../../../query/query.js';

@@ -1,14 +1,14 @@
 import { one, rational, subtract } from '../../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
-import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
-import { distributionWords } from '../../../privacy/mechanism/law.js';
-import { sparseRowsSensitivity } from '../effects.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
+import { distributionWords } from '../../../privacy/mechanism/distribution.js';
+import { sparseRowsSensitivity } from '../record-sensitivity.js';
 import type { Examples } from './examples.js';
 import { unit } from './features.js';
 import { margin } from './gradient.js';
 import type { Loss } from './loss.js';
 import type { ClassifySetting, Trainer } from './trainer.js';
-import { noisyDescent } from './walk.js';
+import { noisyDescent } from './noisy-descent.js';
 
 /** Slopes are whole multiples of 1 / fineness. */
 export const fineness = 1024;

@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
 import { type Rational, toNumber } from '../../../base/exact/rational.js';
-import { isReadAsIs } from '../../../policy/as-read.js';
+import { isReadAsIs } from '../../../policy/number-reading.js';
 import { firstPosition } from '../../../policy/bins.js';
 import { codesOf } from '../../../policy/code.js';
 import { declaredCode, declaredCoded, declaredColumn, isCoded, isNumber } from '../../../policy/domain.js';

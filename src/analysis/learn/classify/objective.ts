@@ -1,7 +1,7 @@
 import { Fault } from '../../../base/errors.js';
 import { type Rational, toNumber, toText } from '../../../base/exact/rational.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import { pureCost } from '../../../privacy/mechanism/profile.js';
+import { pureCost } from '../../../privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
 import { cryptoBits } from '../../../privacy/noise/bits.js';
 import { objectiveTerms } from './budget.js';

@@ -1,11 +1,11 @@
 import { add, ceiling, divide, fromNumber, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
 import { additiveMechanism } from '../../../privacy/mechanism/additive.js';
-import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
-import type { Sensitivity } from '../../../privacy/mechanism/effect.js';
-import { distributionWords, inDoubles } from '../../../privacy/mechanism/law.js';
-import { noiseHalfWidth } from '../../../privacy/mechanism/law-width.js';
+import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
+import type { Sensitivity } from '../../../privacy/mechanism/sensitivity.js';
+import { distributionWords, inDoubles } from '../../../privacy/mechanism/distribution.js';
+import { noiseHalfWidth } from '../../../privacy/mechanism/half-width.js';
 import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
-import { perRecordSensitivity } from '../effects.js';
+import { perRecordSensitivity } from '../record-sensitivity.js';
 import { gradientError } from './gradient.js';
 import { minimise } from './minimise.js';
 import type { ClassifySetting, Trainer } from './trainer.js';

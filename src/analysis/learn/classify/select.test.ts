@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { rational } from '../../../base/exact/rational.js';
-import { pure, zcdp } from '../../../privacy/mechanism/allotment.js';
+import { pure, zcdp } from '../../../privacy/mechanism/budget-share.js';
 import { scoreGrid } from '../network/score-grid.js';
 import { choiceMechanisms, pickFeatures, scoresOf, tallyPairs } from './select.js';
 

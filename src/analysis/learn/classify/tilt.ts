@@ -1,7 +1,7 @@
 import { add, divide, fromNumber, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
-import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
-import { objectivePerturbation } from '../../../privacy/mechanism/tilted.js';
-import { sparseRowsSensitivity } from '../effects.js';
+import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
+import { objectivePerturbation } from '../../../privacy/mechanism/objective-perturbation.js';
+import { sparseRowsSensitivity } from '../record-sensitivity.js';
 import { fineness, gradientSum } from './descent.js';
 import { unit } from './features.js';
 import { gradientError } from './gradient.js';

@@ -1,5 +1,5 @@
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import type { Payment } from '../../../privacy/mechanism/paid.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
 import type { Examples } from './examples.js';
 import type { FeatureMap } from './features.js';
 import type { Loss } from './loss.js';

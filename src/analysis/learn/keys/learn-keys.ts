@@ -3,17 +3,17 @@ import { codeText } from '../../../policy/code.js';
 import type { Policy } from '../../../policy/policy.js';
 import { didYouMean } from '../../../policy/suggest.js';
 import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
-import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
-import type { RecordSensitivity } from '../../../privacy/mechanism/effect.js';
-import { inDoubles } from '../../../privacy/mechanism/law.js';
-import { noiseHalfWidth } from '../../../privacy/mechanism/law-width.js';
-import type { Payment } from '../../../privacy/mechanism/paid.js';
+import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
+import type { RecordSensitivity } from '../../../privacy/mechanism/sensitivity.js';
+import { inDoubles } from '../../../privacy/mechanism/distribution.js';
+import { noiseHalfWidth } from '../../../privacy/mechanism/half-width.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
 import { planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
-import { tableSensitivity } from '../effects.js';
+import { tableSensitivity } from '../record-sensitivity.js';
 import { continuationsOf, countContinuations, endMark, type KeyColumn } from './prefixes.js';
 
 export interface KeysRequest extends KeyColumn {

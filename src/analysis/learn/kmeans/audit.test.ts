@@ -4,9 +4,9 @@ import { type AuditFinding, auditOutputs, type OutputFeature } from '../../../..
 import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { add, compare, divide, multiply, type Rational, rational, sum, toNumber } from '../../../base/exact/rational.js';
 import { type AdditiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
-import { type BudgetShare, pure, zcdp } from '../../../privacy/mechanism/allotment.js';
-import { Payment } from '../../../privacy/mechanism/paid.js';
-import { packedCentroids } from './centres.js';
+import { type BudgetShare, pure, zcdp } from '../../../privacy/mechanism/budget-share.js';
+import { Payment } from '../../../privacy/mechanism/payment.js';
+import { packedCentroids } from './centroids.js';
 import { chooseVariant, type KmeansRequest } from './kmeans.js';
 import { tallyClusters } from './lloyd.js';
 import { offsetUnit, tallyOffsets } from './offsets.js';

@@ -1,13 +1,13 @@
 import { multiply, one, rational, subtract } from '../../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
-import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
-import type { Payment } from '../../../privacy/mechanism/paid.js';
-import { boundedRowsSensitivity, tableSensitivity } from '../effects.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
+import { boundedRowsSensitivity, tableSensitivity } from '../record-sensitivity.js';
 import { boxCloud, growBoxes, type HalvingLevel, halvingOrder } from './halving.js';
 import { type OffsetNorm, offsetUnit, tallyOffsets } from './offsets.js';
 import type { Points } from './points.js';
 import { clusterRadii, initialCentroids, moveCentroids, type RefinedCentroids } from './refine.js';
-import { type HalvingBudget, halvingBudget } from './shape.js';
+import { type HalvingBudget, halvingBudget } from './halving-budget.js';
 import type { Clustering, KmeansSetting, KmeansVariant } from './variant.js';
 
 /** Recursive halving of dense boxes finds the clusters, iterations with clipped offsets refine them (kmeans.proof.md). */

@@ -1,6 +1,6 @@
 import { nearestCounts } from '../../../query/nearest-counts.js';
 import type { Points } from './points.js';
-import type { WeightedPoints } from './weighted.js';
+import type { WeightedPoints } from './weighted-lloyd.js';
 
 /** Public order of halving boxes: one coordinate after the other, each at its middle, none below one step of its grid. */
 export interface HalvingOrder {

@@ -2,14 +2,14 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../../test/sample-policy.js';
 import { openWorkshop, policyYaml } from '../../../../test/workshop.js';
 import { type Rational, rational } from '../../../base/exact/rational.js';
-import { pure } from '../../../privacy/mechanism/allotment.js';
-import { Payment } from '../../../privacy/mechanism/paid.js';
-import { packedCentroids } from './centres.js';
-import { cellCloud, countTree, reconcileCounts } from './grid.js';
+import { pure } from '../../../privacy/mechanism/budget-share.js';
+import { Payment } from '../../../privacy/mechanism/payment.js';
+import { packedCentroids } from './centroids.js';
+import { cellCloud, countTree, reconcileCounts } from './count-tree.js';
 import { chooseVariant, planKmeans, releaseKmeans } from './kmeans.js';
 import { noisyLloyd } from './lloyd.js';
 import { pointBox } from './points.js';
-import { clusterWeighted, nearestCentroids, weightedLloyd } from './weighted.js';
+import { clusterWeighted, nearestCentroids, weightedLloyd } from './weighted-lloyd.js';
 
 const blobs = [
   [20, 20],

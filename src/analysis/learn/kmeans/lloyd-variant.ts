@@ -1,8 +1,8 @@
 import { multiply, rational, toNumber } from '../../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
-import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
-import type { Payment } from '../../../privacy/mechanism/paid.js';
-import { sparseRowsSensitivity, tableSensitivity } from '../effects.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
+import { sparseRowsSensitivity, tableSensitivity } from '../record-sensitivity.js';
 import { type IterationNoise, noisyLloyd } from './lloyd.js';
 import { gaussianSplit, iterationsFor, lloydSplit } from './split.js';
 import type { KmeansSetting, KmeansVariant } from './variant.js';

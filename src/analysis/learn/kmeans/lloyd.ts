@@ -1,4 +1,4 @@
-import { type Centroids, packedCentroids } from './centres.js';
+import { type Centroids, packedCentroids } from './centroids.js';
 import type { Points } from './points.js';
 
 type AddNoise = (exact: readonly bigint[]) => bigint[];

@@ -1,4 +1,4 @@
-import type { Centroids } from './centres.js';
+import type { Centroids } from './centroids.js';
 import type { Points } from './points.js';
 
 /** Norm in which an offset is clipped: L1 for Laplace noise, L2 for Gaussian noise. */

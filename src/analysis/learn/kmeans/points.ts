@@ -4,7 +4,7 @@ import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import { gridOf, type NumberGrid } from '../../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../../policy/policy.js';
-import { sumSensitivity } from '../../../query/count/effects.js';
+import { sumSensitivity } from '../../../query/count/sensitivity.js';
 import { streamIndices } from '../../../query/count/stream.js';
 
 /**

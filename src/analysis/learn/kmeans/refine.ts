@@ -1,6 +1,6 @@
-import type { Centroids } from './centres.js';
+import type { Centroids } from './centroids.js';
 import { normLength, type OffsetNorm } from './offsets.js';
-import { clusterWeighted, nearestCentroids, type WeightedPoints } from './weighted.js';
+import { clusterWeighted, nearestCentroids, type WeightedPoints } from './weighted-lloyd.js';
 
 /** Published centroids with their estimated numbers of rows, and the radius to which offsets are clipped. Postprocessing only. */
 export interface RefinedCentroids {

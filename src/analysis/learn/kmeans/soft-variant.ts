@@ -1,12 +1,12 @@
 import { rational } from '../../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
-import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
 import { everyRecord, pairsClass } from '../../../privacy/mechanism/record-class.js';
-import { type CountTree, cellCloud, reconcileCounts, sumUpwards, treeSides } from './grid.js';
-import { fitsDoubles, type Lattice, massOf, softCounts, softSensitivity } from './soft.js';
+import { type CountTree, cellCloud, reconcileCounts, sumUpwards, treeSides } from './count-tree.js';
+import { fitsDoubles, type Lattice, massOf, softCounts, softSensitivity } from './lattice.js';
 import { epsilonWorth } from './tree-variant.js';
 import type { KmeansSetting, KmeansVariant, PairDistances } from './variant.js';
-import { clusterWeighted } from './weighted.js';
+import { clusterWeighted } from './weighted-lloyd.js';
 
 /** Steps between nodes: masses of many rows are exact whole numbers in doubles. */
 const stepsFor = (dimensions: number): number => (dimensions === 1 ? 256 : dimensions === 2 ? 64 : 32);

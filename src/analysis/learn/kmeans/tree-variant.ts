@@ -1,10 +1,10 @@
 import { rational, toNumber } from '../../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
-import { type BudgetShare, splitShare } from '../../../privacy/mechanism/allotment.js';
-import { tableSensitivity } from '../effects.js';
-import { type CountTree, cellCloud, countTree, reconcileCounts, treeSides } from './grid.js';
+import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
+import { tableSensitivity } from '../record-sensitivity.js';
+import { type CountTree, cellCloud, countTree, reconcileCounts, treeSides } from './count-tree.js';
 import type { KmeansSetting, KmeansVariant } from './variant.js';
-import { clusterWeighted } from './weighted.js';
+import { clusterWeighted } from './weighted-lloyd.js';
 
 /** Noisy counts over nested cells. Each row is in one cell per level; the levels share the budget evenly (kmeans.proof.md). */
 export function treeVariant(

@@ -1,5 +1,5 @@
 import type { AdditiveMechanism } from '../../../privacy/mechanism/additive.js';
-import type { Payment } from '../../../privacy/mechanism/paid.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
 import type { PointBox, Points } from './points.js';
 
 /** Public facts known before the data is read; every variant derives its noise from these alone. */

@@ -3,7 +3,7 @@ import { toNumber } from '../../../base/exact/rational.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import type { Policy } from '../../../policy/policy.js';
 import type { Network, NetworkOrigin } from '../../../privacy/dependence/model/network.js';
-import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
+import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
 import { type Allowance, planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';

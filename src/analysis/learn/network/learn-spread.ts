@@ -16,7 +16,7 @@ import { nothingLeft } from '../../../release/accountant/share.js';
 import { planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
-import { columnFact } from '../../../release/session/relied.js';
+import { columnFact } from '../../../release/session/public-facts.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import type { CodedTable } from './coded.js';
 import { countColumnPairs, pairExecution } from './pair-counts.js';

@@ -11,7 +11,7 @@ import { countInScans, scanResultBound } from '../../../query/count/in-scans.js'
 import type { Axis } from '../../../query/count/measure.js';
 import { keyRows } from '../../../query/count/read-rows.js';
 import { compileStream } from '../../../query/count/stream.js';
-import type { MarginalSet } from '../../../query/count/tables.js';
+import type { MarginalSet } from '../../../query/count/marginals.js';
 import { groupKeyOf } from '../../../query/keys.js';
 
 /** Scans of the data beyond which rows are read once and counted in memory. */

@@ -3,7 +3,7 @@ import { anesFolder, pooled, readAnes } from '../../../../experiments/tabular/an
 import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { rational } from '../../../base/exact/rational.js';
 import { largestPairwiseBase } from '../../../privacy/dependence/pairwise/leakage.js';
-import { pure } from '../../../privacy/mechanism/allotment.js';
+import { pure } from '../../../privacy/mechanism/budget-share.js';
 import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
 import { type SpreadTerms, spreadNoise, spreadSensitivity, wholeSpread, worstSpread } from './private-spread.js';

@@ -1,7 +1,7 @@
 import { levelCount, type PairTables, pairTableCells } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
-import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
-import { perRecordSensitivity } from '../effects.js';
+import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
+import { perRecordSensitivity } from '../record-sensitivity.js';
 
 /** Parameters fixed before any row is read. */
 export interface SpreadTerms {

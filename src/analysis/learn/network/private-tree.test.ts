@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { generatedSurvey } from '../../../../bench/learn.js';
 import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { compare, divide, multiply, rational, toNumber } from '../../../base/exact/rational.js';
-import { type BudgetShare, pure as pureOf, zcdp } from '../../../privacy/mechanism/allotment.js';
+import { type BudgetShare, pure as pureOf, zcdp } from '../../../privacy/mechanism/budget-share.js';
 import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';
 import { learnTree, treeNetwork, treeNoise } from './private-tree.js';

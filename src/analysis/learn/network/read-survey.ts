@@ -4,7 +4,7 @@ import { Exact } from '../../../data/engine/exact.js';
 import { declaredCategory, declaredColumn, isWeight } from '../../../policy/domain.js';
 import type { Policy } from '../../../policy/policy.js';
 import { resolutionOf } from '../../../privacy/dependence/model/resolution.js';
-import { columnLevels, singleValueLevels, type ValueLevels } from '../../../privacy/dependence/model/told-levels.js';
+import { columnLevels, singleValueLevels, type ValueLevels } from '../../../privacy/dependence/model/value-levels.js';
 import { bindBatch } from '../../../query/bind.js';
 import { columnView } from '../../../query/count/column-view.js';
 import { columnsRead } from '../../../query/count/measure.js';

@@ -1,6 +1,6 @@
 import { addUp, divUp, expUp, logDown, logUp, mulUp, subUp } from '../../../base/exact/outward.js';
 import { nextUp } from '../../../base/exact/rational.js';
-import type { FriendshipModel } from './friend-law.js';
+import type { FriendshipModel } from './friendship-model.js';
 import { type TieRow, upward } from './tie.js';
 
 /** Public disc in which a person is known to be: within `radius` of a point. The exact place is secret. */

@@ -1,5 +1,5 @@
 import { Fault } from '../../../base/errors.js';
-import { normalQuantile } from '../../../privacy/mechanism/law-width.js';
+import { normalQuantile } from '../../../privacy/mechanism/half-width.js';
 import { type PairTable, pairCell } from './pair-table.js';
 import { upward } from './tie.js';
 

@@ -11,8 +11,8 @@ import { gridOf } from '../../../policy/grid.js';
 import type { CategoryColumn, NumberColumn, Policy } from '../../../policy/policy.js';
 import { didYouMean } from '../../../policy/suggest.js';
 import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
-import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
-import type { RecordSensitivity } from '../../../privacy/mechanism/effect.js';
+import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
+import type { RecordSensitivity } from '../../../privacy/mechanism/sensitivity.js';
 import type { Axis } from '../../../query/count/measure.js';
 import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { placesOfRows } from '../../../query/count/rows-to-groups.js';
@@ -21,9 +21,9 @@ import { planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
-import { boundedRowsSensitivity, tableSensitivity } from '../effects.js';
-import { transitionCountSql } from './followed-by.js';
-import { transitionShares } from './shares.js';
+import { boundedRowsSensitivity, tableSensitivity } from '../record-sensitivity.js';
+import { transitionCountSql } from './transition-count-sql.js';
+import { transitionShares } from './transition-shares.js';
 
 /** Owner column, order column, and the state that changes. */
 export interface TransitionsRequest {

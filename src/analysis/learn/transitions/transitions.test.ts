@@ -10,7 +10,7 @@ import { seededPick } from '../../../../test/ugly-cells.js';
 import type { Policy } from '../../../policy/policy.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
 import { countTransitions, stepPairSensitivity } from './learn-transitions.js';
-import { transitionShares } from './shares.js';
+import { transitionShares } from './transition-shares.js';
 
 /** Owner, moment, state. */
 type Row = readonly [number, number, number];

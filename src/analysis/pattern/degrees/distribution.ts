@@ -1,8 +1,8 @@
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
-import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
-import { type Sensitivity, sensitivityOn } from '../../../privacy/mechanism/effect.js';
+import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
+import { type Sensitivity, sensitivityOn } from '../../../privacy/mechanism/sensitivity.js';
 import { isotonic } from '../../../privacy/mechanism/ordered/isotonic.js';
-import type { Payment } from '../../../privacy/mechanism/paid.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
 import type { RecordClass } from '../../../privacy/mechanism/record-class.js';
 
 /**

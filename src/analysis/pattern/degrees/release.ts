@@ -11,7 +11,7 @@ import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { publicDegree } from '../candidates.js';
-import { graphInMemory } from '../counting.js';
+import { graphInMemory } from '../execution.js';
 import { checkDomain } from '../exact-answer.js';
 import { analysePatternText } from '../query/analyse.js';
 import { type DegreeForm, degreeNoise, noisyDegrees, personDegreeSensitivity, tieDegreeSensitivity } from './distribution.js';

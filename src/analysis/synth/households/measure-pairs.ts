@@ -1,15 +1,15 @@
 import { within } from '../../../base/input/limits.js';
-import type { BudgetShare } from '../../../privacy/mechanism/allotment.js';
+import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
-import type { Payment } from '../../../privacy/mechanism/paid.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { fitModel as modelOf, type NoisyMarginal, type StructuralZeros } from '../../graphical/fit.js';
-import type { GraphicalModel } from '../../graphical/graphical.js';
+import type { GraphicalModel } from '../../graphical/graphical-model.js';
 import type { CodedTable } from '../../learn/network/coded.js';
 import { codedTableSize } from '../counts.js';
 import type { SynthSetting } from '../method.js';
 import { defaultSchedules, type MarginalCandidate, measurementRounds } from '../rounds.js';
-import { modelCells } from '../small-enough.js';
-import { distanceZeros, type MemberDistance } from './apart.js';
+import { modelCells } from '../model-size.js';
+import { distanceZeros, type MemberDistance } from './member-distance.js';
 import { pairLevels } from './pairs.js';
 
 /** The columns of people that define a household. */

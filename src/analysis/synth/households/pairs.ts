@@ -1,5 +1,5 @@
 import type { CodedTable } from '../../learn/network/coded.js';
-import { distanceBetween } from './apart.js';
+import { distanceBetween } from './member-distance.js';
 import type { Household } from './measure-pairs.js';
 
 /** Household of every row, numbered from 0; `noHousehold` for rows that name none. */

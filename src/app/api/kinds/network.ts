@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { learnPaidNetwork, planPaidNetwork } from '../../../analysis/learn/network/learn-columns.js';
 import type { Network } from '../../../privacy/dependence/model/network.js';
-import { progressShape } from '../door.js';
+import { progressShape } from '../input.js';
 import { type Answer, defineKind } from '../kind.js';
 import { answersTogether } from './askable.js';
 

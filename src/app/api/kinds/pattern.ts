@@ -13,7 +13,7 @@ import { isClusteringCoefficient } from '../../../analysis/pattern/query/shortcu
 import { type PatternResult, planPattern, releasePattern } from '../../../analysis/pattern/release.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { ReleaseOptions } from '../../../release/session/session.js';
-import { amountShape } from '../door.js';
+import { amountShape } from '../input.js';
 import { type Answer, defineKind } from '../kind.js';
 
 /** Fields of a count over relations that accompany its text. */

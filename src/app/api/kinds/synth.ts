@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { synthSchema } from '../../../analysis/synth/form.js';
 import { planSynth, releaseSynth } from '../../../analysis/synth/release.js';
-import { progressShape } from '../door.js';
+import { progressShape } from '../input.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
 

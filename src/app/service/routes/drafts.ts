@@ -8,7 +8,7 @@ import type { ServedPolicy } from '../policies.js';
 import { Refusal } from '../problem.js';
 import type { Role } from '../role.js';
 import { type Caller, defineRoute } from '../route.js';
-import { comeAgain } from '../who.js';
+import { comeAgain } from '../identity.js';
 
 const listed = z.looseObject({ id: z.string(), file: z.string(), made: z.string() });
 const answerShape = z.union([z.string(), z.array(z.string())]);

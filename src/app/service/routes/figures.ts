@@ -7,7 +7,7 @@ import { recordedAnswer } from '../../api/recorded.js';
 import { hidesTies } from '../../api/tie-figures.js';
 import { tableCsv } from '../../report/csv.js';
 import { publishedTable } from '../../report/published-table.js';
-import { runInWorker } from '../aside.js';
+import { runInWorker } from '../worker.js';
 import type { ServedPolicy } from '../policies.js';
 import { Refusal } from '../problem.js';
 import { everybody } from '../role.js';

@@ -4,7 +4,7 @@ import { everybody, role } from '../role.js';
 import { defineRoute, type RouteRequest } from '../route.js';
 import { csrfOf } from '../sessions.js';
 import type { AccessToken } from '../token.js';
-import { cookieName } from '../who.js';
+import { cookieName } from '../identity.js';
 
 const signedIn = z.strictObject({
   name: z.string(),

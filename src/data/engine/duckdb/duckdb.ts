@@ -5,14 +5,14 @@ import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../
 import type { EngineSource } from '../source.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
 import { timeLeft } from '../time-left.js';
-import { sourceColumnNamed, WithoutRows } from '../without.js';
+import { sourceColumnNamed, WithoutRows } from '../without-rows.js';
 import { Connections } from './connections.js';
 import { duckdb } from './dialect.js';
 import { duckdbFault } from './fault.js';
-import { HeldResults } from './kept-rows.js';
+import { HeldResults } from './held-results.js';
 import { filesOf, type LoadedData, Loader } from './loading.js';
 import { NameLists, notIn } from './name-lists.js';
-import { type DuckdbShared, DuckdbSnapshot, type HeldData, leastRows } from './pin.js';
+import { type DuckdbShared, DuckdbSnapshot, type HeldData, leastRows } from './snapshot.js';
 
 export async function openDuckdb(source: EngineSource, limits: EngineLimits): Promise<Engine> {
   const files = await Promise.all(filesOf(source).map(fileState));

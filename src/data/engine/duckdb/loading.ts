@@ -10,7 +10,7 @@ import { splitCsvColumns } from '../csv/split.js';
 import { isPacked } from '../csv/text.js';
 import { changedMeanwhile, type FileState, fileState, logOf } from '../data-file.js';
 import type { EngineLimits, SourceColumn, Statement } from '../engine.js';
-import { type SourceView, selectAll, storedIn, viewClause, viewInjector } from '../shown.js';
+import { type SourceView, selectAll, storedIn, viewClause, viewInjector } from '../data-view.js';
 import type { CellReadings, EngineSource, RelationSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { codeColumns, withPlaceColumns } from './coded.js';

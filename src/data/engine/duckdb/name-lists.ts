@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { KeepTest } from '../without.js';
+import type { KeepTest } from '../without-rows.js';
 
 /** Lists of names, each in a table of its own that is written once and never changed: engines without the same names share it. */
 export class NameLists {

@@ -3,12 +3,12 @@ import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
 import type { SourceColumn } from '../engine.js';
 import { longestText } from '../short-text.js';
-import type { SourceView } from '../shown.js';
+import type { SourceView } from '../data-view.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
 import type { PostgresConnection, PostgresField } from './connection.js';
 import { byLetters, postgres, postgresDayInText, postgresNumberInText } from './dialect.js';
-import { firstUserOid } from './marks.js';
+import { firstUserOid } from './catalog-marks.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface PostgresTable {

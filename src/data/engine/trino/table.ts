@@ -4,7 +4,7 @@ import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
 import type { SourceColumn } from '../engine.js';
 import { longestText } from '../short-text.js';
-import type { SourceView } from '../shown.js';
+import type { SourceView } from '../data-view.js';
 import type { EngineSource } from '../source.js';
 import { quoteName, quoteText } from '../structure.js';
 import type { StatementRunner } from './client.js';

@@ -1,16 +1,16 @@
 import { Fault } from '../../../base/errors.js';
 import { readCluster } from '../../../policy/address.js';
 import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
-import { viewInjector } from '../shown.js';
+import { viewInjector } from '../data-view.js';
 import type { EngineSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { timeLeft } from '../time-left.js';
-import { type KeepTest, sourceColumnNamed, WithoutRows } from '../without.js';
+import { type KeepTest, sourceColumnNamed, WithoutRows } from '../without-rows.js';
 import { Client, type StatementRunner } from './client.js';
 import { trino } from './dialect.js';
 import { trinoFault } from './fault.js';
-import { atVersion, stabilityOf, stateOf, type TableStability, versionsOf, Watch } from './moment.js';
-import { type TrinoSchema, TrinoSnapshot } from './pin.js';
+import { atVersion, stabilityOf, stateOf, type TableStability, versionsOf, Watch } from './table-versions.js';
+import { type TrinoSchema, TrinoSnapshot } from './snapshot.js';
 import { trinoRelationViews } from './relation.js';
 import { describeTrinoTable, shortTrinoTable, type TrinoTable, type TrinoTableName, trinoTableName } from './table.js';
 

@@ -1,7 +1,7 @@
 import { rowBlocks, type StatCellReader } from '../block.js';
 import { type Bytes, Cursor } from '../bytes.js';
 import { untilNul } from '../decode.js';
-import { isoDate, isoDateTime, isoTime, statOrigin } from '../moment.js';
+import { isoDate, isoDateTime, isoTime, statOrigin } from '../iso-dates.js';
 import { codeOfNumber, type StatCell, type StatFile, type StatVariable } from '../variable.js';
 import { type LabelSet, largestLong, readLabelSets } from './labels.js';
 import { type DtaColumn, type DtaLayout, type DtaType, readLayout, rowBytes, typeSize } from './layout.js';

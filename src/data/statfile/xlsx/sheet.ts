@@ -1,4 +1,4 @@
-import { isoDate, isoDateTime, isoTime } from '../moment.js';
+import { isoDate, isoDateTime, isoTime } from '../iso-dates.js';
 import type { StatCell } from '../variable.js';
 import type { XmlHandler } from '../xml.js';
 import { filled, type Workbook } from './workbook.js';

@@ -1,7 +1,7 @@
 import { Fault } from '../../../base/errors.js';
 import type { Population } from './patterns.js';
 import { haversine, type Space } from './space.js';
-import { distanceTie, type TieModel } from './tie-law.js';
+import { distanceTie, type TieModel } from './tie-model.js';
 
 /** Influence of known friends' places on the prior of a person. */
 export interface PriorModel {

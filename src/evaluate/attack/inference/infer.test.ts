@@ -9,7 +9,7 @@ import { locationPatterns, type Population } from './patterns.js';
 import { scoreTotals } from './score-totals.js';
 import { buildSpace, cellAt, haversine } from './space.js';
 import type { CentroidsTarget, TotalsTarget } from './target.js';
-import { copyTie, declaredTie, distanceTie, type TieModel } from './tie-law.js';
+import { copyTie, declaredTie, distanceTie, type TieModel } from './tie-model.js';
 
 const space = buildSpace([{ name: 'NY', lat: 40.7128, lon: -74.006 }], 25, 3);
 

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../../data/engine/engine.js';
 import { readRecords } from '../../../data/ties/records.js';
 import { missingLabel } from '../../../policy/code.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
-import { standardDeviation as deviationOf } from '../../../privacy/mechanism/law-width.js';
+import { standardDeviation as deviationOf } from '../../../privacy/mechanism/half-width.js';
 import { columnView } from '../../../query/count/column-view.js';
 import { type AttackScene, type BeliefChange, type Believer, believe, believers, tiedTo } from './beliefs.js';
 import type { ReleasedTable } from './table.js';

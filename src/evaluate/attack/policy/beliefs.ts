@@ -1,8 +1,8 @@
 import type { FactorGraph } from '../../../privacy/dependence/graph/factor-graph.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { TableFactor } from '../../../privacy/dependence/model/model.js';
-import type { AdditiveDistribution } from '../../../privacy/mechanism/law.js';
-import { noiseScale } from '../../../privacy/mechanism/law-width.js';
+import type { AdditiveDistribution } from '../../../privacy/mechanism/distribution.js';
+import { noiseScale } from '../../../privacy/mechanism/half-width.js';
 
 /** Everything an attack on one table works with; values are positions in the table, -1 outside it. */
 export interface AttackScene {

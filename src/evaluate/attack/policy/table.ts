@@ -3,7 +3,7 @@ import { Fault } from '../../../base/errors.js';
 import { parseCsv } from '../../../base/input/csv.js';
 import { missingLabel } from '../../../policy/code.js';
 import type { Policy } from '../../../policy/policy.js';
-import type { AdditiveDistribution } from '../../../privacy/mechanism/law.js';
+import type { AdditiveDistribution } from '../../../privacy/mechanism/distribution.js';
 import { refusePairs } from './refuse-pairs.js';
 
 const receiptShape = z.object({

@@ -6,9 +6,9 @@ import { type SequenceDependence, sequenceTie } from '../../../data/ties/sequenc
 import { readTransitions } from '../../../data/ties/transitions.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
 import { lossFunction, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
-import { noiseScale } from '../../../privacy/mechanism/law-width.js';
+import { noiseScale } from '../../../privacy/mechanism/half-width.js';
 import { columnView } from '../../../query/count/column-view.js';
-import type { ReleasedStep } from './told-steps.js';
+import type { ReleasedStep } from './released-steps.js';
 import {
   type Beliefs,
   beliefsBefore,

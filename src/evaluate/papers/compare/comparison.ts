@@ -2,7 +2,7 @@ import { Fault } from '../../../base/errors.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { prepareAudit } from '../../audit/audit.js';
 import { type Adversary, exactLoss, lossWithoutNoise } from '../../audit/exact-loss.js';
-import type { ReadTable } from '../../audit/workload.js';
+import type { ReadTable } from '../../audit/record-query.js';
 import { leakageScale } from './calculus.js';
 import { compareHistograms } from './histograms.js';
 import { type ComparedMechanism, judge, type MechanismComparison } from './judge.js';

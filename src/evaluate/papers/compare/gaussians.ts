@@ -1,7 +1,7 @@
 import { Fault } from '../../../base/errors.js';
 import { componentsOf } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { readAdditive } from '../../audit/workload.js';
+import { readAdditive } from '../../audit/record-query.js';
 import { clippedShift, correlationBound, type GaussianModel, shift, worstShift } from '../bayesian-dp/gaussian.js';
 import type { GaussianRecords } from '../bayesian-dp/gaussian-file.js';
 import { laplaceFor } from '../group-dp/group.js';

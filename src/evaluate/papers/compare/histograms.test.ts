@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readModel } from '../../../privacy/dependence/model/model-file.js';
 import { compareOnModel } from './comparison.js';
 import { compareHistograms } from './histograms.js';
-import { SumDistributions } from './sum-law.js';
+import { SumDistributions } from './sum-distribution.js';
 import { SumLoss } from './sum-loss.js';
 
 const chain = (transition: readonly (readonly number[])[], length: number) =>

@@ -5,10 +5,10 @@ import { laplaceFor } from '../group-dp/group.js';
 import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
 import { quiltOnChain } from '../pufferfish/markov-quilt.js';
 import { chainCalibration } from './calculus.js';
-import { markovChainOf } from './chain-of.js';
+import { markovChainOf } from './markov-chain-of.js';
 import { judge, judgeUnknown, type MechanismComparison } from './judge.js';
 import type { Calibration } from './mechanism.js';
-import { SumDistributions } from './sum-law.js';
+import { SumDistributions } from './sum-distribution.js';
 import { SumLoss } from './sum-loss.js';
 import { approximateScale, longest } from './sums.js';
 

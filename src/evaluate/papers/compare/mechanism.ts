@@ -1,7 +1,7 @@
 import type { JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import type { Adversary } from '../../audit/exact-loss.js';
-import type { StateAnswers } from '../../audit/workload.js';
+import type { StateAnswers } from '../../audit/record-query.js';
 
 /** One release to be noised: a distribution, a query on it and the promised epsilon. */
 export interface MechanismInput {

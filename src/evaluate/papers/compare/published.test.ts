@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readVectors } from '../../../../test/vectors.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { readRecordQuery, stateAnswers } from '../../audit/workload.js';
+import { readRecordQuery, stateAnswers } from '../../audit/record-query.js';
 import { correlatedSensitivity } from '../correlated-sensitivity/pearson.js';
 import { coefficients, equation14, equation18, equation18Fixed, fixedPoint } from '../dependent-tuples/dpm.js';
 import { absoluteMetric, discreteMetric, kappas } from '../dependent-tuples/kappa.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { type Adversary, exactLoss } from '../../audit/exact-loss.js';
-import { joinQueries, type RecordQuery, readRecordQuery, stateAnswers } from '../../audit/workload.js';
+import { joinQueries, type RecordQuery, readRecordQuery, stateAnswers } from '../../audit/record-query.js';
 import { pearson, zhu } from '../correlated-sensitivity/pearson.js';
 import { dpm14, dpm18, equation14, equation18, fixedPoint } from '../dependent-tuples/dpm.js';
 import { kappa } from '../dependent-tuples/kappa.js';

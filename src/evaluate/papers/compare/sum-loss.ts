@@ -1,7 +1,7 @@
 import { rational, toNumber } from '../../../base/exact/rational.js';
 import { leastRoot } from '../../audit/least-root.js';
 import { maximumOf } from './mechanism.js';
-import type { SumDistributions } from './sum-law.js';
+import type { SumDistributions } from './sum-distribution.js';
 
 /** Distribution of a sum given each value of one record, as plain numbers. */
 interface Mixture {

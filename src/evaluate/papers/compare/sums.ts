@@ -1,7 +1,7 @@
 import { Fault } from '../../../base/errors.js';
 import { componentsOf } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { readAdditive } from '../../audit/workload.js';
+import { readAdditive } from '../../audit/record-query.js';
 import { robustScale } from '../dependent-dp/robust-quilt.js';
 import { laplaceFor } from '../group-dp/group.js';
 import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
@@ -9,10 +9,10 @@ import { type MarkovChain, quiltOnChain } from '../pufferfish/markov-quilt.js';
 import { approximateQuilt, mixing } from '../pufferfish/markov-quilt-approx.js';
 import { matrix, stationaryVector } from '../pufferfish/matrix.js';
 import { chainCalibration, leakageScale } from './calculus.js';
-import { markovChainOf } from './chain-of.js';
+import { markovChainOf } from './markov-chain-of.js';
 import { judge, type MechanismComparison } from './judge.js';
 import { type Calibration, maximumOf, total } from './mechanism.js';
-import { SumDistributions } from './sum-law.js';
+import { SumDistributions } from './sum-distribution.js';
 import { SumLoss } from './sum-loss.js';
 
 /** Distributions of sums are exact; beyond this size their digits take too long. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { exactLoss } from '../../audit/exact-loss.js';
-import { readRecordQuery, stateAnswers } from '../../audit/workload.js';
+import { readRecordQuery, stateAnswers } from '../../audit/record-query.js';
 import { Contraction, robustLeakage, robustScale } from './robust-quilt.js';
 
 const first = [

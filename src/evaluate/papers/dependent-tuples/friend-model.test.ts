@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backstrom, type FriendshipModel } from '../../../analysis/learn/odds/friend-law.js';
+import { backstrom, type FriendshipModel } from '../../../analysis/learn/odds/friendship-model.js';
 import { equation18 } from './dpm.js';
 import { type CellGrid, FriendCoefficients, friendDpm, friendOddsRatio } from './friend-model.js';
 

@@ -1,4 +1,4 @@
-import type { FriendshipModel } from '../../../analysis/learn/odds/friend-law.js';
+import type { FriendshipModel } from '../../../analysis/learn/odds/friendship-model.js';
 import { Fault } from '../../../base/errors.js';
 import { leastRoot } from '../../audit/least-root.js';
 import { type Calibration, maximumOf } from '../compare/mechanism.js';

@@ -1,5 +1,5 @@
 import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
-import { distances } from '../../audit/workload.js';
+import { distances } from '../../audit/record-query.js';
 import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
 
 /** A distance between two values of a record, by position. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backstrom } from '../../../analysis/learn/odds/friend-law.js';
+import { backstrom } from '../../../analysis/learn/odds/friendship-model.js';
 import { friendDpm } from './friend-model.js';
 import {
   type CentroidSetting,

@@ -1,4 +1,4 @@
-import { backstrom, type FriendshipModel } from '../../../analysis/learn/odds/friend-law.js';
+import { backstrom, type FriendshipModel } from '../../../analysis/learn/odds/friendship-model.js';
 import { Fault } from '../../../base/errors.js';
 import { rational } from '../../../base/exact/rational.js';
 import { laplaceSampler } from '../../../privacy/noise/discrete-laplace.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
 import { exactLoss } from '../../audit/exact-loss.js';
-import { type RecordQuery, readRecordQuery, stateAnswers } from '../../audit/workload.js';
+import { type RecordQuery, readRecordQuery, stateAnswers } from '../../audit/record-query.js';
 import type { MechanismInput } from '../compare/mechanism.js';
 import { cim, cimRounds } from '../correlated-sensitivity/cim.js';
 import { correlatedSensitivity, pearson } from '../correlated-sensitivity/pearson.js';

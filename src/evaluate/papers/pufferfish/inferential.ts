@@ -1,5 +1,5 @@
 import { Fault } from '../../../base/errors.js';
-import { markovChainOf } from '../compare/chain-of.js';
+import { markovChainOf } from '../compare/markov-chain-of.js';
 import { type Calibration, type MechanismInput, maximumOf } from '../compare/mechanism.js';
 import type { MarkovChain } from './markov-quilt.js';
 

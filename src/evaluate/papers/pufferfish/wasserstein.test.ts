@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { readRecordQuery, stateAnswers } from '../../audit/workload.js';
-import { SumDistributions } from '../compare/sum-law.js';
+import { readRecordQuery, stateAnswers } from '../../audit/record-query.js';
+import { SumDistributions } from '../compare/sum-distribution.js';
 import { answerDistance } from './wasserstein.js';
 import { infinityDistance, pointDistribution } from './wasserstein-distance.js';
 

@@ -1,6 +1,6 @@
 import { enumerationTooLarge, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import type { Adversary } from '../../audit/exact-loss.js';
-import type { StateAnswers } from '../../audit/workload.js';
+import type { StateAnswers } from '../../audit/record-query.js';
 import type { Calibration, MechanismInput } from '../compare/mechanism.js';
 import { infinityDistance, type PointDistribution, pointDistribution } from './wasserstein-distance.js';
 

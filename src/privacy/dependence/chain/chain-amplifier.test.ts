@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../../../base/exact/rational.js';
 import { slicingOf } from '../../mechanism/record-class.js';
 import { chainAmplifier } from './chain-amplifier.js';
-import { oddsRatioTransitions } from './chain-law.js';
+import { oddsRatioTransitions } from './chain-transitions.js';
 
 const logOdds = Math.log(9);
 const over = (window: number) =>

@@ -3,13 +3,13 @@ import { divide, isZero, type Rational, toNumberDown, toNumberUp, zero } from '.
 import { everyRecord, type RecordClass, type Slicing } from '../../mechanism/record-class.js';
 import type { Run, Slices } from '../../mechanism/slices.js';
 import type { Amplifier, WhatIf } from '../amplifier.js';
-import { type BaseCost, commonBaseCost, isSlicedBaseCost } from '../base.js';
+import { type BaseCost, commonBaseCost, isSlicedBaseCost } from '../base-cost.js';
 import { fromPairs } from '../graph/factor-graph.js';
 import { push } from '../graph/push.js';
 import { graphAmplifier } from '../graph-amplifier.js';
-import { getOrMake } from '../kept-bounds.js';
+import { getOrMake } from '../bounds-cache.js';
 import { largestBelow } from '../largest-below.js';
-import { oddsRatioTransitions } from './chain-law.js';
+import { oddsRatioTransitions } from './chain-transitions.js';
 import { chainLeakage, type Spell, type StepChain, steadyChainLeakage } from './chain-leakage.js';
 
 export interface ChainRoute extends StepChain {

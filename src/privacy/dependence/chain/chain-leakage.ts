@@ -1,6 +1,6 @@
 import { addUp, mulUp } from '../../../base/exact/outward.js';
 import { type LossFunction, type LossFunctions, supremum } from '../temporal/temporal.js';
-import type { PairTransitions } from './pair-law.js';
+import type { PairTransitions } from './pair-transitions.js';
 import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
 
 /**

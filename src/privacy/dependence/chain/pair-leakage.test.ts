@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { informedTransitions } from './chain-law.js';
+import { informedTransitions } from './chain-transitions.js';
 import { chainLeakage, type Spell, steadyChainLeakage } from './chain-leakage.js';
-import { type PairTransitions, pairTransitions } from './pair-law.js';
+import { type PairTransitions, pairTransitions } from './pair-transitions.js';
 import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
 
 type Matrix = readonly (readonly number[])[];

@@ -1,6 +1,6 @@
 import { addUp, artanhUp, mulUp, tanhUp } from '../../../base/exact/outward.js';
 import type { Spell } from './chain-leakage.js';
-import type { PairLeap, PairTransitions } from './pair-law.js';
+import type { PairLeap, PairTransitions } from './pair-transitions.js';
 
 /** Bound on the privacy loss between every two values of a step. */
 type PairLosses = Float64Array;

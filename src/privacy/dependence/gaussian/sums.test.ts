@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { climb, gaussianDelta, type TieList, unitRandom } from '../../../../test/worst-law.js';
+import { climb, gaussianDelta, type TieList, unitRandom } from '../../../../test/worst-distribution.js';
 import { compare, multiply, parseRational, type Rational, rational, subtract, toNumber } from '../../../base/exact/rational.js';
 import { type FactorGraph, fromPairs, untied } from '../graph/factor-graph.js';
 import { fromGroups } from '../graph/group-graph.js';

@@ -15,7 +15,7 @@ import { onlySums } from '../condition.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
 import type { GraphWalk } from '../graph/walk.js';
 import { informedBound } from '../informed/informed.js';
-import { layoutGraph } from '../informed/layout.js';
+import { layoutGraph } from '../informed/graph-layout.js';
 import { directBound } from '../uninformed/direct.js';
 import { epsilonOn, largestRhoOn } from './delta-curve.js';
 

@@ -1,6 +1,6 @@
 import { mulUp } from '../../../base/exact/outward.js';
 import { assemble, type FactorGraph } from './factor-graph.js';
-import { graphBytes, type MemoryLimit, unlimitedMemory } from './room.js';
+import { graphBytes, type MemoryLimit, unlimitedMemory } from './memory-limit.js';
 
 /**
  * Tie of a group's members. `pairs`: every two by D (a clique). `together`: one factor, where changing all others moves odds by

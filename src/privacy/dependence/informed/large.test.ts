@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { unitRandom } from '../../../../test/worst-law.js';
+import { unitRandom } from '../../../../test/worst-distribution.js';
 import { distinctComponents } from '../graph/distinct.js';
 import { type FactorGraph, fromPairs, withOdds } from '../graph/factor-graph.js';
 import { withPendants } from '../graph/pendants.js';
-import { largeWhatIf } from '../large-too-weak.js';
+import { largeWhatIf } from '../large-what-if.js';
 import { leakageCalculator, withTwins } from '../leakage.js';
-import { propagate } from './messages.js';
+import { propagate } from './belief-propagation.js';
 
 /** Ties at random, listed along a walk as large graphs are. */
 function randomTies(records: number, pairs: number, odds: number, seed: number): FactorGraph {

@@ -3,7 +3,7 @@ import { Fault } from '../../../base/errors.js';
 import { parseJson } from '../../../base/input/json.js';
 import { makeNetwork, type Network, type NetworkVariable } from './network.js';
 import { readOrigin } from './network-json.js';
-import { valueLevels } from './told-levels.js';
+import { valueLevels } from './value-levels.js';
 
 /** BIF has no field for who paid for a network, nor for what its values stand for; both travel in comments that are read back. */
 const originComment = /^\/\/ fugu origin: (.*)$/m;

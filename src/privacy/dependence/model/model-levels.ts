@@ -3,7 +3,7 @@ import type { Column, Policy } from '../../../policy/policy.js';
 import { isTable, type Model } from './model.js';
 import type { Network } from './network.js';
 import { type ColumnLevels, resolutionOf } from './resolution.js';
-import { columnLevels, namedLevels } from './told-levels.js';
+import { columnLevels, namedLevels } from './value-levels.js';
 
 const refusal =
   (file: string) =>

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { Fault } from '../../../base/errors.js';
 import { parseJson } from '../../../base/input/json.js';
-import { inputProblem, pathText } from '../../../base/input/problem.js';
+import { inputProblem, pathText } from '../../../base/input/input-problem.js';
 import { makeNetwork, type Network, type NetworkOrigin, networkFormat } from './network.js';
-import { valueLevels } from './told-levels.js';
+import { valueLevels } from './value-levels.js';
 
 const origin = z.discriminatedUnion('learned', [
   z.strictObject({ learned: z.literal('unpaid') }),

@@ -1,6 +1,6 @@
 import { Fault, type FaultPlace } from '../../../base/errors.js';
 import type { Model } from './model.js';
-import type { ValueLevels } from './told-levels.js';
+import type { ValueLevels } from './value-levels.js';
 
 /** A Bayesian network over categorical columns. */
 export interface Network {

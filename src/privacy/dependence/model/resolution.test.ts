@@ -3,7 +3,7 @@ import { category, multi, number } from '../../../../test/sample-policy.js';
 import { Fault } from '../../../base/errors.js';
 import type { Column } from '../../../policy/policy.js';
 import { isFinest, resolutionOf, resolutionWords } from './resolution.js';
-import { columnLevels, namedLevels, type ValueLevels } from './told-levels.js';
+import { columnLevels, namedLevels, type ValueLevels } from './value-levels.js';
 
 const refuse = (message: string, hint: string) => new Fault('MODEL_INVALID', message, hint);
 const read = (column: Column, levels: ValueLevels) => columnLevels(column, levels, refuse);

@@ -1,8 +1,8 @@
 import { divide, fromNumber, type Rational, toNumberDown, toNumberUp } from '../../../base/exact/rational.js';
-import type { ClassScope } from '../../mechanism/effect.js';
+import type { ClassScope } from '../../mechanism/sensitivity.js';
 import { answersTo, type RecordClass } from '../../mechanism/record-class.js';
 import type { Amplifier } from '../amplifier.js';
-import { commonBaseCost } from '../base.js';
+import { commonBaseCost } from '../base-cost.js';
 import { wholeLevels } from '../condition.js';
 import { type Resolution, resolutionWords } from '../model/resolution.js';
 import { largestPairwiseBase, type PairwiseSpread, pairwiseLeakage } from './leakage.js';

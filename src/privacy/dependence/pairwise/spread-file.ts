@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
 import { nextUp } from '../../../base/exact/rational.js';
 import { parseJson } from '../../../base/input/json.js';
-import { type ValueLevels, valueLevels } from '../model/told-levels.js';
+import { type ValueLevels, valueLevels } from '../model/value-levels.js';
 import type { TableOrigin } from './amplifier.js';
 import type { PairwiseSpread } from './leakage.js';
 

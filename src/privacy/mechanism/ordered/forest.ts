@@ -1,4 +1,4 @@
-import type { Sensitivity } from '../effect.js';
+import type { Sensitivity } from '../sensitivity.js';
 
 /**
  * Rooted forest of cells that declared pairs join (forest.proof.md). For every cell but the roots, the count of its subtree is

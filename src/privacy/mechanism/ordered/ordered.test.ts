@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Sensitivity } from '../effect.js';
+import type { Sensitivity } from '../sensitivity.js';
 import { isotonic } from './isotonic.js';
-import { prefixEstimator } from './reading.js';
+import { prefixEstimator } from './prefix-estimator.js';
 import { encoded, moveSensitivity, noisedCount, presenceSensitivity, type Strategy } from './strategy.js';
 
 const anyStrategy: fc.Arbitrary<Strategy> = fc

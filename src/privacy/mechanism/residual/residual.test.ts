@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { compare, multiply, rational, toNumber } from '../../../base/exact/rational.js';
-import { zcdp } from '../allotment.js';
-import { drawCost } from '../cost.js';
-import { Payment } from '../paid.js';
+import { zcdp } from '../budget-share.js';
+import { drawCost } from '../mechanism-cost.js';
+import { Payment } from '../payment.js';
 import { answersTo, everyRecord } from '../record-class.js';
-import { layoutSensitivity, rowSensitivity } from './move.js';
-import { encode, type LayoutPart, partCells, type ResidualLayout } from './part.js';
+import { layoutSensitivity, rowSensitivity } from './row-sensitivity.js';
+import { encode, type LayoutPart, partCells, type ResidualLayout } from './layout.js';
 import { noisedTables, type RecordChange } from './residual.js';
-import { largestChange, mostAxesTried } from './worst.js';
+import { largestChange, mostAxesTried } from './largest-change.js';
 
 function subsets(axes: readonly number[], most = axes.length): number[][] {
   const sets: number[][] = [[]];

@@ -1,11 +1,11 @@
 import { type AdditiveMechanism, additiveMechanism } from '../additive.js';
-import type { BudgetShare } from '../allotment.js';
-import type { ClassScope, RecordSensitivity } from '../effect.js';
-import { inDoubles } from '../law.js';
-import { standardDeviation } from '../law-width.js';
+import type { BudgetShare } from '../budget-share.js';
+import type { ClassScope, RecordSensitivity } from '../sensitivity.js';
+import { inDoubles } from '../distribution.js';
+import { standardDeviation } from '../half-width.js';
 import type { RecordClass } from '../record-class.js';
-import { layoutSensitivity, type RowChange } from './move.js';
-import { encode, layoutCells, partCells, type ResidualLayout } from './part.js';
+import { layoutSensitivity, type RowChange } from './row-sensitivity.js';
+import { encode, layoutCells, partCells, type ResidualLayout } from './layout.js';
 
 /** Change by one record of a class: one change for each of `rows` rows. */
 export interface RecordChange {

@@ -1,4 +1,4 @@
-import type { ContinualStrategy } from './way.js';
+import type { ContinualStrategy } from './continual-strategy.js';
 
 /** Binary digits: of decays and weights, of one unit of what is noised, and of what is remembered beyond that. */
 const finer = 48n;

@@ -1,4 +1,4 @@
-import type { ContinualStrategy } from './way.js';
+import type { ContinualStrategy } from './continual-strategy.js';
 
 /**
  * Tree strategy: sums of blocks of 1, k, k^2, … steps, each noised when complete (Chan et al. 2011). A total adds the largest

@@ -1,5 +1,5 @@
 import { hash as hashOf } from 'node:crypto';
-import type { StoredCost } from '../../../privacy/mechanism/profile.js';
+import type { StoredCost } from '../../../privacy/mechanism/privacy-cost.js';
 
 /**
  * The ledger is one chain of links over all populations. Each hash covers the body and the hash before it, so no link can be

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { remove } from '../../../base/files/draft.js';
+import { remove } from '../../../base/files/file-draft.js';
 import { syncFolder } from '../../../base/files/folder.js';
 import { makeLedgerFile } from '../ledger-file.js';
 import { BrokenChain, beginning, type ChainEnd, lineOf, type StoredLink } from './chain.js';

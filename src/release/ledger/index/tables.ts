@@ -3,7 +3,7 @@ import type { EntryRange } from '../ledger.js';
 import type { AccountChange, AccountState, Books, PendingEntry } from './accounts.js';
 import { accountsRoot, changeBy, stateHash } from './accounts.js';
 import { decodeInteger, decodeText, type IndexRow } from './row.js';
-import type { IndexQueries } from './rows.js';
+import type { IndexQueries } from './index-queries.js';
 import { emptyText } from './total.js';
 
 /**

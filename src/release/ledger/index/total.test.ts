@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { compare, rational } from '../../../base/exact/rational.js';
-import { costAlongPairs, nothingSpent, pureCost } from '../../../privacy/mechanism/profile.js';
+import { costAlongPairs, nothingSpent, pureCost } from '../../../privacy/mechanism/privacy-cost.js';
 import { everyRecord, paired, pairsClass, slice, sliced, slicingOf } from '../../../privacy/mechanism/record-class.js';
 import { addToTotal } from './total.js';
 

@@ -7,7 +7,7 @@ import {
   type SpentCosts,
   type StoredCost,
   toStored,
-} from '../../../privacy/mechanism/profile.js';
+} from '../../../privacy/mechanism/privacy-cost.js';
 import { isDeducted } from '../../../privacy/mechanism/record-class.js';
 
 /**

@@ -7,7 +7,7 @@ import { type Backup, knowsMore, noReason, otherLedger, type Restored, readBacku
 import { boundAnswers, type Copy, writeCopy } from '../rescue/copy.js';
 import { noLedger, type Recovery } from '../rescue/recover.js';
 import { begins } from '../rescue/upgrade.js';
-import { ChainWalk, filedUnder } from '../rescue/walk.js';
+import { ChainWalk, filedUnder } from '../rescue/chain-walk.js';
 import { serverFault } from './fault.js';
 import { prepareTables } from './schema.js';
 import { memoryOf } from './seen.js';

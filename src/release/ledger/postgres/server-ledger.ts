@@ -14,7 +14,7 @@ import {
   isFreeFailure,
   type LateFailure,
   type LedgerStorage,
-} from '../keeping.js';
+} from '../ledger-storage.js';
 import type { Ledger } from '../ledger.js';
 import { serverFault } from './fault.js';
 import { FetchedRows, firstQuestions, NotFetched } from './rows.js';

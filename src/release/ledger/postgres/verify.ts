@@ -3,7 +3,7 @@ import type { PostgresConnection } from '../../../data/engine/postgres/connectio
 import { BrokenChain, linkAfter, type StoredLink } from '../chain/chain.js';
 import { indexOf, linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
-import { ChainWalk, filedUnder } from '../rescue/walk.js';
+import { ChainWalk, filedUnder } from '../rescue/chain-walk.js';
 import { serverFault } from './fault.js';
 import { FetchedRows, firstQuestions, NotFetched } from './rows.js';
 import type { LedgerServer } from './server.js';

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Fault } from '../../../base/errors.js';
-import { remove } from '../../../base/files/draft.js';
+import { remove } from '../../../base/files/file-draft.js';
 import { syncFolder } from '../../../base/files/folder.js';
 import { chainPath, readChain } from '../chain/file.js';
 import type { Witness } from '../chain/witness.js';

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, linkSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault } from '../../../base/errors.js';
-import { remove } from '../../../base/files/draft.js';
+import { remove } from '../../../base/files/file-draft.js';
 import { makeFolder, syncFolder } from '../../../base/files/folder.js';
 import { type Link, lineOf, type StoredLink } from '../chain/chain.js';
 import { chainPath, claimedLength, hasChainFile, makeChainFile, readChain } from '../chain/file.js';

@@ -8,7 +8,7 @@ import { indexOn } from '../index/sqlite-rows.js';
 import { linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
 import { inChild } from './child.js';
-import { ChainWalk, filedUnder } from './walk.js';
+import { ChainWalk, filedUnder } from './chain-walk.js';
 
 export async function verifyInChild(place: string): Promise<Verification> {
   const { output } = inChild('verify', place);
