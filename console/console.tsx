@@ -13,8 +13,8 @@ import { ReceiptsPage } from './pages/receipts.tsx';
 import { StartPage } from './pages/start.tsx';
 import { TiesPage } from './pages/ties.tsx';
 import { TimePage } from './pages/time.tsx';
-import { Page } from './parts/page.tsx';
 import { EmptyNotice, FaultNotice, Placeholder } from './parts/notices.tsx';
+import { Page } from './parts/page.tsx';
 import { Rail } from './rail.tsx';
 import { linkTo, useLocation } from './router.ts';
 

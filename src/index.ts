@@ -12,16 +12,16 @@ export type { ClusteringResult } from './analysis/pattern/clustering.js';
 export type { DegreeForm } from './analysis/pattern/degrees/distribution.js';
 export type { DegreeResult } from './analysis/pattern/degrees/release.js';
 export type { PatternResult } from './analysis/pattern/release.js';
-export type { PatternCandidate } from './analysis/pattern/strategies/strategy.js';
 export type { PatternMechanism } from './analysis/pattern/strategies/strategies.js';
+export type { PatternCandidate } from './analysis/pattern/strategies/strategy.js';
 export type { SurveyCandidate, SurveyChoice } from './analysis/survey/choice.js';
 export type { ReleaseError } from './analysis/survey/error.js';
 export type { SynthMode } from './analysis/synth/form.js';
 export type { PairQuality, Quality, TableQuality } from './analysis/synth/quality.js';
 export type { MeasuredTable, SynthPlan, SynthResult } from './analysis/synth/release.js';
 export type { SynthColumn } from './analysis/synth/rows.js';
-export type { WorkloadPlan } from './analysis/workload/release.js';
 export type { EstimatedTables } from './analysis/workload/estimate-tables.js';
+export type { WorkloadPlan } from './analysis/workload/release.js';
 export { type AttackOptions, attack } from './app/api/attack.js';
 export { attackStream, type StreamAttackOptions } from './app/api/attack-stream.js';
 export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './app/api/audit.js';
@@ -36,7 +36,6 @@ export {
   type UnconfirmedColumn,
   unconfirmedColumns,
 } from './app/api/confirm.js';
-export type { FileName, ProgressCallback } from './app/api/input.js';
 export {
   type DraftAnswers,
   type DraftedPolicy,
@@ -48,6 +47,7 @@ export {
 export { type EnteredSpending, type EnterOptions, enterSpending } from './app/api/enter.js';
 export type { EstimateRequest } from './app/api/estimate.js';
 export { type AskOptions, type Fugu, type OpenOptions, open } from './app/api/fugu.js';
+export type { FileName, ProgressCallback } from './app/api/input.js';
 export type { Answer } from './app/api/kind.js';
 export type { PaidOdds } from './app/api/kinds/odds.js';
 export type { PatternAnswer } from './app/api/kinds/pattern.js';
@@ -158,11 +158,11 @@ export type { Verification } from './release/ledger/ledger.js';
 export type { Backup, Restored } from './release/ledger/rescue/backup.js';
 export type { Recovery } from './release/ledger/rescue/recover.js';
 export type { Amended } from './release/session/amend.js';
+export type { BudgetRemedy } from './release/session/budget-remedies.js';
 export type { PartUse } from './release/session/parts.js';
 export type { Plan, PlannedMeasure } from './release/session/plan.js';
 export type { PrivacyUnit } from './release/session/privacy-unit.js';
+export type { QueryLog } from './release/session/query-log.js';
 export type { QuotaUse } from './release/session/quota.js';
 export type { Receipt, Release } from './release/session/receipt.js';
 export type { TotalOfCell } from './release/session/running.js';
-export type { QueryLog } from './release/session/query-log.js';
-export type { BudgetRemedy } from './release/session/budget-remedies.js';

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type AnyKind, kinds as loaders } from '../src/app/api/kinds.js';
 import { add, compare, divide, multiply, type Rational, rational, subtract, toNumber, zero } from '../src/base/exact/rational.js';
-import { drawCost } from '../src/privacy/mechanism/mechanism-cost.js';
 import { distributionText } from '../src/privacy/mechanism/distribution.js';
 import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
-import { answersTo, everyRecord, type RecordClass, tuplesIn } from '../src/privacy/mechanism/record-class.js';
+import { drawCost } from '../src/privacy/mechanism/mechanism-cost.js';
 import type { ObjectiveData } from '../src/privacy/mechanism/objective-perturbation.js';
+import { answersTo, everyRecord, type RecordClass, tuplesIn } from '../src/privacy/mechanism/record-class.js';
 import type { Rungs } from '../src/privacy/noise/ladder.js';
 import type { PrivacySession } from '../src/release/session/session.js';
 import { openWorkshop, type Workshop } from './workshop.js';

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rational, toNumber } from '../src/base/exact/rational.js';
 import { open, type Question } from '../src/index.js';
 import { pure } from '../src/privacy/mechanism/budget-share.js';
-import { sensitivityOn } from '../src/privacy/mechanism/sensitivity.js';
 import { Payment } from '../src/privacy/mechanism/payment.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import { sensitivityOn } from '../src/privacy/mechanism/sensitivity.js';
 import { bounded } from './fixtures/new-mechanism.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

@@ -6,9 +6,9 @@ import { releasedNumbers } from '../src/evaluate/attack/inference/released-numbe
 import type { ColumnPairs, Pairs } from '../src/policy/pairs/pairs.js';
 import type { Policy } from '../src/policy/policy.js';
 import type { Amplifier } from '../src/privacy/dependence/amplifier.js';
+import { emptyBounds } from '../src/privacy/dependence/bounds-cache.js';
 import { fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/privacy/dependence/graph-amplifier.js';
-import { emptyBounds } from '../src/privacy/dependence/bounds-cache.js';
 import { nothingSpent } from '../src/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../src/query/bind.js';

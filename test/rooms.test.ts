@@ -242,7 +242,9 @@ const pinsData: Fence = (source) => {
     return (node.properties as Node[]).filter((p) => nameOf(p.key) === 'snapshot').map(() => `${source.file}: { snapshot }`);
   });
   const taken = imports(source)
-    .filter(({ target, names }) => target === 'data/engine/engine.js' && names.some((name) => name === 'withSnapshot' || name === '*'))
+    .filter(
+      ({ target, names }) => target === 'data/engine/engine.js' && names.some((name) => name === 'withSnapshot' || name === '*'),
+    )
     .map(({ target }) => `${source.file}: withSnapshot from ${target}`);
   const held = imports(source)
     .filter(({ target, names }) => target === 'release/session/present-account.js' && names.length > 0)
@@ -471,8 +473,14 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
   [
     'take hold of data and ledger of a session only where releases are paid for',
     takesContext,
-    ['app/api/planted.ts', "import { releaseContextOf } from '../../release/session/session.js';\nexport const x = releaseContextOf;"],
-    ['analysis/learn/planted.ts', "import { releaseContextOf } from '../../release/session/session.js';\nexport const x = releaseContextOf;"],
+    [
+      'app/api/planted.ts',
+      "import { releaseContextOf } from '../../release/session/session.js';\nexport const x = releaseContextOf;",
+    ],
+    [
+      'analysis/learn/planted.ts',
+      "import { releaseContextOf } from '../../release/session/session.js';\nexport const x = releaseContextOf;",
+    ],
   ],
   [
     'read data only through charge, the registry of public reads, and the reads of the steward',
@@ -551,7 +559,9 @@ describe('the fences', () => {
     const declared = sources.map(({ text }) => text).join('\n');
     const names = ['Payment', 'pureCost', 'zcdpCost', 'releaseContextOf', 'withSnapshot', 'readStructure', 'readBlocks', 'countStructure', 'readAsSteward', 'withStewardData', 'presentAccount', 'publicReads', 'readNamedText', 'contentDigest', 'openStatFile', 'fileState', 'isCsv', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile', 'integerRoot', 'unreadableText']; // biome-ignore format: one line
     expect(names.filter((name) => !new RegExp(`(function\\*?|const|let|class) ${name}\\b`).test(declared))).toEqual([]);
-    expect(/readonly look: PublicReader|\(look: PublicReader\)/.test(declared) && /\bsnapshot\(\): Promise/.test(declared)).toBe(true);
+    expect(/readonly look: PublicReader|\(look: PublicReader\)/.test(declared) && /\bsnapshot\(\): Promise/.test(declared)).toBe(
+      true,
+    );
     const fence = readFileSync(import.meta.filename, 'utf8').split("\ndescribe('the rooms'")[0]!;
     const places = [...fence.matchAll(/'((?:[a-z-]+\/)+[a-z-]+)\.[tj]s'/g)].map(([, file]) => `${file}.ts`);
     expect(places.filter((place) => !files.includes(place))).toEqual([]);

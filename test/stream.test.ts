@@ -8,8 +8,8 @@ import { planStream, type StreamOptions, stream } from '../src/app/api/stream.js
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { additiveMechanism } from '../src/privacy/mechanism/additive.js';
 import { pure } from '../src/privacy/mechanism/budget-share.js';
-import { sensitivityOn } from '../src/privacy/mechanism/sensitivity.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import { sensitivityOn } from '../src/privacy/mechanism/sensitivity.js';
 import { requestKeys } from '../src/release/session/request-key.js';
 import { builtOnce, fugu, mainFile } from './fugu.js';
 import { createSession, Fault, openEngine, openLedger, readPolicy } from './inside.js';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../src/base/exact/rational.js';
-import { costBySlices } from '../src/privacy/mechanism/privacy-cost.js';
 import { largestCost } from '../src/privacy/mechanism/joint-costs.js';
+import { costBySlices } from '../src/privacy/mechanism/privacy-cost.js';
 import { createSession, openEngine, readPolicy } from './inside.js';
 import { memoryLedger } from './memory-ledger.js';
 import { openWorkshop, type Workshop } from './workshop.js';

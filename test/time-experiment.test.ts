@@ -7,9 +7,9 @@ import { histogramNoise } from '../experiments/time/histograms.js';
 import { run } from '../experiments/time/run.js';
 import { rational } from '../src/base/exact/rational.js';
 import { zcdp } from '../src/privacy/mechanism/budget-share.js';
-import { sensitivityOn } from '../src/privacy/mechanism/sensitivity.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { runningTotals } from '../src/privacy/mechanism/running/running-totals.js';
+import { sensitivityOn } from '../src/privacy/mechanism/sensitivity.js';
 
 const out = mkdtempSync(join(tmpdir(), 'fugu-time-'));
 beforeAll(() => run(out, null), 60_000);

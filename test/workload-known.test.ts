@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { workloadChanges } from '../src/analysis/workload/strategy-choice.js';
 import { readWorkload } from '../src/analysis/workload/form.js';
 import { residualLayout } from '../src/analysis/workload/residual-layout.js';
+import { workloadChanges } from '../src/analysis/workload/strategy-choice.js';
 import { estimated } from '../src/app/api/estimate.js';
 import { workload as kind } from '../src/app/api/kinds/workload.js';
-import { layoutSensitivity } from '../src/privacy/mechanism/residual/row-sensitivity.js';
 import { encode, placesWithout, type ResidualLayout } from '../src/privacy/mechanism/residual/layout.js';
+import { layoutSensitivity } from '../src/privacy/mechanism/residual/row-sensitivity.js';
 import { knownPolicy } from './known-policy.js';
 import { category } from './sample-policy.js';
 import { openWorkshop, type Workshop } from './workshop.js';

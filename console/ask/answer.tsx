@@ -2,8 +2,8 @@ import type { Answer, AnswerTable, Policy } from '../api/shapes.ts';
 import { Chart } from '../charts/chart.tsx';
 import { band, type Interval, intervals } from '../charts/intervals.ts';
 import { formatMoment, formatNumber } from '../parts/figures.ts';
-import { DataTable } from '../parts/table.tsx';
 import { Notice } from '../parts/notices.tsx';
+import { DataTable } from '../parts/table.tsx';
 import { linkTo } from '../router.ts';
 import { Result } from './result.tsx';
 

@@ -5,8 +5,8 @@ import { band, intervals } from '../charts/intervals.ts';
 import { Text } from '../parts/field.tsx';
 import { formatNumber } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
-import { DataTable } from '../parts/table.tsx';
 import { Notice } from '../parts/notices.tsx';
+import { DataTable } from '../parts/table.tsx';
 import { exampleBars, exampleCdf } from './example-chart.ts';
 
 /** Cost and expected error of a release, before anything is spent. */

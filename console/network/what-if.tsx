@@ -3,8 +3,8 @@ import { call, problemFrom } from '../api/client.ts';
 import type { Figure, Problem, Tie } from '../api/shapes.ts';
 import { Slider } from '../parts/field.tsx';
 import { formatNumber } from '../parts/figures.ts';
-import { DataTable } from '../parts/table.tsx';
 import { FaultNotice } from '../parts/notices.tsx';
+import { DataTable } from '../parts/table.tsx';
 
 interface WhatIfAnswer {
   readonly epsilon: number;

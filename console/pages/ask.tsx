@@ -12,8 +12,8 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { Segments, Slider, Written } from '../parts/field.tsx';
 import { formatNumber } from '../parts/figures.ts';
-import { Page, Panel } from '../parts/page.tsx';
 import { FaultNotice, Notice, Placeholder } from '../parts/notices.tsx';
+import { Page, Panel } from '../parts/page.tsx';
 
 /** Parts of the budget that the slider stops at. */
 const parts = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100];

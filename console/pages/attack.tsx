@@ -8,9 +8,9 @@ import { Chart } from '../charts/chart.tsx';
 import { gains } from '../charts/gains.ts';
 import { Choice } from '../parts/field.tsx';
 import { formatNumber, formatPercent } from '../parts/figures.ts';
+import { EmptyNotice, FaultNotice, Loaded, Notice, Placeholder } from '../parts/notices.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, FaultNotice, Loaded, Notice, Placeholder } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 
 interface Believer {

@@ -4,9 +4,9 @@ import { useAnswer } from '../api/use-answer.ts';
 import { BeliefPicker, type PickedPoint } from '../budget/belief-picker.tsx';
 import { formatNumber } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
+import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 
 interface Points {
   readonly column?: string;

@@ -6,9 +6,9 @@ import { Chart } from '../charts/chart.tsx';
 import { timeline } from '../charts/timeline.ts';
 import { formatMoment, formatNumber } from '../parts/figures.ts';
 import { Meter } from '../parts/meter.tsx';
+import { EmptyNotice, FaultNotice, Loaded, Notice } from '../parts/notices.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, FaultNotice, Loaded, Notice } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 
 export function LedgerPage({

@@ -3,9 +3,9 @@ import { useAnswer } from '../api/use-answer.ts';
 import { useEntries } from '../api/use-entries.ts';
 import { AnswerView } from '../ask/answer.tsx';
 import { formatMoment, formatNumber } from '../parts/figures.ts';
+import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 
 export function ReceiptsPage({ policy, entry, role }: { readonly policy: Policy; readonly entry: string; readonly role: Role }) {

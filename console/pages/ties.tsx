@@ -6,9 +6,9 @@ import { networkChart, strengthClass, strengths } from '../charts/network.ts';
 import { tieName, WhatIfPanel } from '../network/what-if.tsx';
 import { formatNumber } from '../parts/figures.ts';
 import { Key } from '../parts/key.tsx';
+import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 
 interface Leakage {
   readonly epsilon?: Figure;

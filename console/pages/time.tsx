@@ -3,9 +3,9 @@ import { useAnswer } from '../api/use-answer.ts';
 import { Chart } from '../charts/chart.tsx';
 import { lines } from '../charts/lines.ts';
 import { formatNumber } from '../parts/figures.ts';
+import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 import { Page, Panel } from '../parts/page.tsx';
 import { DataTable } from '../parts/table.tsx';
-import { EmptyNotice, Loaded } from '../parts/notices.tsx';
 import { linkTo } from '../router.ts';
 
 interface Steps {

@@ -7,10 +7,10 @@ import { pmwRounds } from '../../src/evaluate/papers/multiplicative-weights/pmw.
 import { releasedAnswers, type WeightRounds } from '../../src/evaluate/papers/multiplicative-weights/rounds.js';
 import { additiveMechanism } from '../../src/privacy/mechanism/additive.js';
 import { pure, zcdp } from '../../src/privacy/mechanism/budget-share.js';
-import { sensitivityOn } from '../../src/privacy/mechanism/sensitivity.js';
 import { Payment } from '../../src/privacy/mechanism/payment.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
+import { sensitivityOn } from '../../src/privacy/mechanism/sensitivity.js';
 import { type Coded, countsOf, rhoOf } from './measured.js';
 
 /**

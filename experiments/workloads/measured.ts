@@ -5,11 +5,11 @@ import { residualLayout } from '../../src/analysis/workload/residual-layout.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
 import { additiveMechanism } from '../../src/privacy/mechanism/additive.js';
 import { zcdp } from '../../src/privacy/mechanism/budget-share.js';
-import { sensitivityOn } from '../../src/privacy/mechanism/sensitivity.js';
 import { Payment } from '../../src/privacy/mechanism/payment.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { partCells } from '../../src/privacy/mechanism/residual/layout.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
+import { sensitivityOn } from '../../src/privacy/mechanism/sensitivity.js';
 import { nearestCounts } from '../../src/query/nearest-counts.js';
 
 /** Rows by their number of answers to every question. */

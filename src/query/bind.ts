@@ -4,6 +4,7 @@ import type { Policy } from '../policy/policy.js';
 import { applyArrangements, checkArrangement } from './arrange.js';
 import type { AnswerTable, BoundBatch } from './bound.js';
 import { countedText, type Measure } from './count/measure.js';
+import { withDateNote } from './date-notes.js';
 import { viewOf } from './from.js';
 import { groupKeyOf } from './keys.js';
 import type { QueryKind } from './kind.js';
@@ -11,7 +12,6 @@ import { queryKinds } from './kinds.js';
 import { canonical } from './parse.js';
 import type { Batch, Query } from './query.js';
 import { type BindingScope, type BoundQuery, openBindingScope } from './scope.js';
-import { withDateNote } from './date-notes.js';
 import type { View } from './view/view.js';
 import { countedViewOf } from './view/view-snapshot.js';
 

@@ -1,3 +1,4 @@
+import type { JunctionTree } from './junction-tree.js';
 import {
   addTo,
   exponentiateInto,
@@ -8,7 +9,6 @@ import {
   multiplyBy,
   sumInto,
 } from './marginal.js';
-import type { JunctionTree } from './junction-tree.js';
 
 /** A log factor over some columns; the factors add up to the log weight of a row. */
 export interface LogFactor {

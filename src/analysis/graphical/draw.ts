@@ -1,5 +1,5 @@
-import { marginalIndex, marginalSize, sumInto } from './marginal.js';
 import type { JunctionTree } from './junction-tree.js';
+import { marginalIndex, marginalSize, sumInto } from './marginal.js';
 
 interface CliqueBeliefs {
   readonly sizes: readonly number[];

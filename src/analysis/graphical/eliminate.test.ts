@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { within } from '../../base/input/limits.js';
-import { eliminateColumns } from './eliminate.js';
-import { marginalIndex, marginalSize, sumInto } from './marginal.js';
 import { beliefPropagation } from './belief-propagation.js';
+import { eliminateColumns } from './eliminate.js';
 import { junctionTree } from './junction-tree.js';
+import { marginalIndex, marginalSize, sumInto } from './marginal.js';
 
 vi.mock('../../base/input/limits.js', { spy: true });
 

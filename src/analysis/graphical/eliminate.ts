@@ -1,5 +1,5 @@
-import { divideBy, marginalIndex, marginalSize, multiplyBy, sumInto } from './marginal.js';
 import { isWithin, type JunctionTree, refuseLargeModel } from './junction-tree.js';
+import { divideBy, marginalIndex, marginalSize, multiplyBy, sumInto } from './marginal.js';
 
 interface CliqueBeliefs {
   readonly sizes: readonly number[];

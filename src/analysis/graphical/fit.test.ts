@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { eliminateColumns } from './eliminate.js';
 import { fitModel as fitted, type NoisyMarginal } from './fit.js';
+import { junctionTree } from './junction-tree.js';
 import { marginalSize } from './marginal.js';
 import { noiseCovariance } from './noise-covariance.js';
-import { junctionTree } from './junction-tree.js';
 
 let seed = 7;
 const uniform = () => {

@@ -1,10 +1,10 @@
 import { Fault } from '../../base/errors.js';
-import { type Descent, proximalDescent } from './proximal-descent.js';
-import { type GraphicalModel, graphicalModel } from './graphical-model.js';
-import { addTo, marginalIndex, marginalSize } from './marginal.js';
 import { beliefPropagation, type LogFactor } from './belief-propagation.js';
+import { type GraphicalModel, graphicalModel } from './graphical-model.js';
 import { withIntermediateTables } from './intermediate-tables.js';
 import { isWithin, junctionTree, refuseLargeModel } from './junction-tree.js';
+import { addTo, marginalIndex, marginalSize } from './marginal.js';
+import { type Descent, proximalDescent } from './proximal-descent.js';
 
 /** A noisy marginal: columns in increasing order, cells row-major, each with noise of this standard deviation. */
 export interface NoisyMarginal {

@@ -1,8 +1,8 @@
+import { holdingClique, type LogFactor } from './belief-propagation.js';
 import { drawRows } from './draw.js';
 import { eliminateColumns } from './eliminate.js';
-import { marginalIndex, marginalSize, sumInto } from './marginal.js';
-import { holdingClique, type LogFactor } from './belief-propagation.js';
 import type { JunctionTree } from './junction-tree.js';
+import { marginalIndex, marginalSize, sumInto } from './marginal.js';
 
 /**
  * A distribution of rows over columns 0..k-1, as marginals over the cliques of a junction tree. Tables are row-major over columns in

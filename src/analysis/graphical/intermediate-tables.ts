@@ -1,5 +1,5 @@
-import { marginalSize } from './marginal.js';
 import { isWithin, type JunctionTree, spanningTree } from './junction-tree.js';
+import { marginalSize } from './marginal.js';
 
 type Columns = readonly number[];
 

@@ -1,9 +1,9 @@
+import type { BeliefPropagation } from './belief-propagation.js';
 import type { NoisyMarginal } from './fit.js';
+import { isWithin } from './junction-tree.js';
 import { addTo, type MarginalIndex, marginalIndex, sumInto } from './marginal.js';
 import { type NoiseCovariance, noiseCovariance } from './noise-covariance.js';
-import type { BeliefPropagation } from './belief-propagation.js';
 import { type CurvaturePair, minimiseLbfgs } from './quasi-newton.js';
-import { isWithin } from './junction-tree.js';
 
 export interface Descent {
   /** Number of times all marginals of the model were computed. */

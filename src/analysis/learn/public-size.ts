@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
-import type { ExecutionPlan } from '../../query/count/count.js';
 import { dropsWholePersons } from '../../query/count/contribution-bound.js';
+import type { ExecutionPlan } from '../../query/count/count.js';
 import { type PublicReader, publicReads } from '../../release/session/public-read.js';
 import type { PrivacySession } from '../../release/session/session.js';
 

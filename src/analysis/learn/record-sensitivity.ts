@@ -1,5 +1,5 @@
-import { type RecordSensitivity, type Sensitivity, sensitivityOn } from '../../privacy/mechanism/sensitivity.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
+import { type RecordSensitivity, type Sensitivity, sensitivityOn } from '../../privacy/mechanism/sensitivity.js';
 
 /**
  * Sensitivity of a table with at most `each` rows per record, each row adding a whole number of 0 .. `most` to one cell; `most` is 1

@@ -1,11 +1,11 @@
 import { Fault } from '../../base/errors.js';
 import type { Rational } from '../../base/exact/rational.js';
 import { pure } from '../../privacy/mechanism/budget-share.js';
-import { tupleSecret } from './secret.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
-import type { PatternCandidate, PatternTask } from './strategies/strategy.js';
+import { tupleSecret } from './secret.js';
 import { offersFor, type PatternMechanism } from './strategies/strategies.js';
+import type { PatternCandidate, PatternTask } from './strategies/strategy.js';
 
 export type { PatternMechanism };
 

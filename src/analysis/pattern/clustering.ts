@@ -5,12 +5,12 @@ import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import { epsilonText } from '../../release/accountant/share.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import type { PrivacySession } from '../../release/session/session.js';
+import { refuseTooLong } from './counting-time.js';
 import { ownPlan, type PatternPlan, planOf, refusedWhere } from './plan.js';
 import { type PatternOptions, type PreparedPattern, preparePattern } from './prepare.js';
 import { clusteringParts } from './query/shortcut.js';
 import { answerPattern, type PatternResult } from './release.js';
 import { isAdversarial } from './strategies/strategy.js';
-import { refuseTooLong } from './counting-time.js';
 
 export interface ClusteringResult {
   /** Null if the noise left no 2-paths. */

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openWorkshop } from '../../../test/workshop.js';
+import { countingWork } from './counting-time.js';
 import { analysePatternText, schemaFromText } from './query/analyse.js';
 import { rowsJoined } from './query/compile.js';
 import { planPattern, releasePattern } from './release.js';
-import { countingWork } from './counting-time.js';
 
 const yaml = (domain: number) => `data: { source: ties.csv }
 protect: { secret: edge }

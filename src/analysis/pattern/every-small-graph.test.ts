@@ -30,12 +30,12 @@ import { everyRecord, type RecordClass, tuplesIn } from '../../privacy/mechanism
 import { cumulate, tieDegreeSensitivity } from './degrees/distribution.js';
 import { degreeCounts } from './degrees/projection.js';
 import { exactAnswer } from './exact-answer.js';
-import { type PatternSecret, personSecret, tupleSecret } from './secret.js';
 import { readResidualLadder } from './pattern-ladder.js';
 import { maxPerPerson } from './per-person.js';
 import type { PatternAnalysis } from './query/analyse.js';
-import { personLadder, truncatedCount } from './truncated.js';
+import { type PatternSecret, personSecret, tupleSecret } from './secret.js';
 import { offersFor, type PatternMechanism } from './strategies/strategies.js';
+import { personLadder, truncatedCount } from './truncated.js';
 
 /** Exhaustive check of the sensitivity to a person or a tuple on every small graph with self-ties, against the planned noise. */
 const onPairs = [

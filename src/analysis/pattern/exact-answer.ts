@@ -1,8 +1,8 @@
 import { Fault } from '../../base/errors.js';
 import type { Snapshot, Statement } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
-import { countCliques, countDiamonds, countFourCycles, countStars } from './graph/subgraph-counts.js';
 import type { Graph } from './graph/csr.js';
+import { countCliques, countDiamonds, countFourCycles, countStars } from './graph/subgraph-counts.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { compileDomainCheck, compilePattern } from './query/compile.js';
 import { type SubgraphShape, subgraphShape } from './query/shape.js';

@@ -5,12 +5,12 @@ import type { PlanInput } from '../../release/session/complete-plan.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { adversarialPromise } from './adversarial-promise.js';
+import { type CountingWork, endlessFault, workText } from './counting-time.js';
 import { patternExecution } from './execution.js';
 import type { PreparedPattern } from './prepare.js';
 import type { PatternAnalysis } from './query/analyse.js';
-import { isAdversarial, type PatternCandidate } from './strategies/strategy.js';
 import type { PatternMechanism } from './strategies/strategies.js';
-import { type CountingWork, endlessFault, workText } from './counting-time.js';
+import { isAdversarial, type PatternCandidate } from './strategies/strategy.js';
 
 export interface PatternPlan extends Plan {
   readonly pattern: {

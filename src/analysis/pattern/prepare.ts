@@ -5,14 +5,14 @@ import type { Allowance } from '../../release/session/allowance.js';
 import { type PublicFact, relationFact } from '../../release/session/public-facts.js';
 import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 import { chooseCandidate, publicDegree } from './candidates.js';
+import { type CountingWork, countingWork } from './counting-time.js';
 import { refuseWideJoin } from './exact-answer.js';
-import { patternSecret, refuseOtherSecrets } from './secret.js';
 import { type AnalysisOptions, analysePatternText, type PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
 import { subgraphShape } from './query/shape.js';
-import type { DrawnMechanisms, PatternCandidate, PatternOffer } from './strategies/strategy.js';
+import { patternSecret, refuseOtherSecrets } from './secret.js';
 import { offersFor, type PatternMechanism } from './strategies/strategies.js';
-import { type CountingWork, countingWork } from './counting-time.js';
+import type { DrawnMechanisms, PatternCandidate, PatternOffer } from './strategies/strategy.js';
 
 export interface PatternOptions extends ReleaseOptions, AnalysisOptions {
   /** Accept (epsilon, gamma)-adversarial privacy. */

@@ -4,13 +4,13 @@ import type { Payment } from '../../privacy/mechanism/payment.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { refuseSecondBatch } from './adversarial-promise.js';
+import { refuseTooLong } from './counting-time.js';
 import { checkDomain } from './exact-answer.js';
 import { type PatternPlan, planOf } from './plan.js';
 import { type PatternOptions, type PreparedPattern, preparePattern } from './prepare.js';
 import { larger, smaller } from './query/sensitivity.js';
-import { isAdversarial } from './strategies/strategy.js';
 import type { PatternMechanism } from './strategies/strategies.js';
-import { refuseTooLong } from './counting-time.js';
+import { isAdversarial } from './strategies/strategy.js';
 
 export interface PatternResult {
   readonly query: string;

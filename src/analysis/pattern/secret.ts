@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
-import { type RecordSensitivity, sensitivityOn } from '../../privacy/mechanism/sensitivity.js';
 import { everyRecord, type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
+import { type RecordSensitivity, sensitivityOn } from '../../privacy/mechanism/sensitivity.js';
 import { maxPerOwner, ownsTuples, resultOwner } from './owner.js';
 import { maxPerPerson } from './per-person.js';
 import type { PatternAnalysis } from './query/analyse.js';

@@ -1,6 +1,11 @@
 import { divide, multiply, rational, toNumber } from '../../base/exact/rational.js';
 import type { Protect, SecretKind } from '../../policy/policy.js';
-import { type AdditiveDistribution, distributionWords, inDoubles, type NoiseDistribution } from '../../privacy/mechanism/distribution.js';
+import {
+  type AdditiveDistribution,
+  distributionWords,
+  inDoubles,
+  type NoiseDistribution,
+} from '../../privacy/mechanism/distribution.js';
 import { noiseScale, scaleNoise } from '../../privacy/mechanism/half-width.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Measure } from '../../query/count/measure.js';

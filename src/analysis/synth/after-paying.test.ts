@@ -2,10 +2,10 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../../test/workshop.js';
 import { fitModel as modelOf } from '../graphical/fit.js';
 import { candidatesFor } from './candidates.js';
-import { makeSynthResult } from './synth-result.js';
 import { drawableRows } from './memory.js';
-import { planSynth, releaseSynth } from './release.js';
 import { modelCells, withinModelLimit } from './model-size.js';
+import { planSynth, releaseSynth } from './release.js';
+import { makeSynthResult } from './synth-result.js';
 
 // Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>

@@ -1,10 +1,10 @@
 import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
-import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import type { Payment } from '../../privacy/mechanism/payment.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { NoisyMarginal, StructuralZeros } from '../graphical/fit.js';
-import { perRecordSensitivity, tableSensitivity } from '../learn/record-sensitivity.js';
 import type { CodedTable } from '../learn/network/coded.js';
+import { perRecordSensitivity, tableSensitivity } from '../learn/record-sensitivity.js';
 import { codedTableSize, countMarginal } from './counts.js';
 import { penaltySensitivity, rowLimit } from './distance.js';
 

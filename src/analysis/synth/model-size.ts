@@ -1,6 +1,6 @@
 import type { NoisyMarginal, StructuralZeros } from '../graphical/fit.js';
-import { marginalIndex, sumInto } from '../graphical/marginal.js';
 import { junctionTree } from '../graphical/junction-tree.js';
+import { marginalIndex, sumInto } from '../graphical/marginal.js';
 import type { SynthSetting } from './method.js';
 
 type Columns = readonly number[];

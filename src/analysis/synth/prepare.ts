@@ -3,8 +3,8 @@ import { rational } from '../../base/exact/rational.js';
 import { limits } from '../../base/input/limits.js';
 import { isAddRemove } from '../../policy/neighbours.js';
 import { type BudgetShare, splitShare } from '../../privacy/mechanism/budget-share.js';
-import type { ExecutionPlan } from '../../query/count/count.js';
 import { dropsWholePersons } from '../../query/count/contribution-bound.js';
+import type { ExecutionPlan } from '../../query/count/count.js';
 import { nothingLeft } from '../../release/accountant/share.js';
 import { type Allowance, planFieldsOf } from '../../release/session/allowance.js';
 import type { Plan } from '../../release/session/plan.js';
@@ -20,12 +20,12 @@ import { grownTreeMethod } from './grown-tree.js';
 import { declaredHousehold, membersColumn } from './households/declared-household.js';
 import { type PairMethod, pairMethod } from './households/measure-pairs.js';
 import { refuseSeveralHouseholds } from './households/one-household.js';
-import { structuralZeros } from './structural-zeros.js';
-import type { SynthSetup } from './synth-result.js';
 import { defaultModelCells, drawableRows, refuseBeyondMemory, type SynthMemory } from './memory.js';
 import { hasOneRowEach, type SynthMethod, type SynthSetting } from './method.js';
 import { bytesPerRow } from './read-coded.js';
 import { roundsMethod } from './rounds.js';
+import { structuralZeros } from './structural-zeros.js';
+import type { SynthSetup } from './synth-result.js';
 import { treeMethod } from './tree.js';
 
 export interface SynthPlan extends Plan {

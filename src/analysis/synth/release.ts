@@ -11,14 +11,14 @@ import type { CodedColumn } from './columns.js';
 import type { SynthForm, SynthMode } from './form.js';
 import { refuseSeveralHouseholds } from './households/one-household.js';
 import { drawPartners, type HouseholdIds, memberCounts, pairRows } from './households/pairs.js';
-import { makeSynthResult, type SynthMeasurements, type SynthResult } from './synth-result.js';
 import { estimatedTotal, hasOneRowEach } from './method.js';
+import { withinModelLimit } from './model-size.js';
 import { type PreparedSynth, prepareSynth, type SynthPlan } from './prepare.js';
 import { readCoded } from './read-coded.js';
-import { withinModelLimit } from './model-size.js';
+import { makeSynthResult, type SynthMeasurements, type SynthResult } from './synth-result.js';
 
-export type { MeasuredTable, SynthResult } from './synth-result.js';
 export type { SynthPlan } from './prepare.js';
+export type { MeasuredTable, SynthResult } from './synth-result.js';
 
 /** Ledger record of a synthesis: any number of rows can be made from it. */
 interface RecordedSynth {

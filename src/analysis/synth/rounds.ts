@@ -1,10 +1,10 @@
 import { type Rational, rational, subtract } from '../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../privacy/mechanism/additive.js';
 import { type BudgetShare, splitShare } from '../../privacy/mechanism/budget-share.js';
+import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import type { Payment } from '../../privacy/mechanism/payment.js';
 import { reserve } from '../../privacy/mechanism/reserve.js';
-import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
 import type { GraphicalModel } from '../graphical/graphical-model.js';
 import type { CodedTable } from '../learn/network/coded.js';

@@ -3,16 +3,16 @@ import { cryptoBits } from '../../privacy/noise/bits.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
 import type { CodedColumn, ModelColumn } from './columns.js';
 import type { SynthForm, SynthMode } from './form.js';
-import { distanceLabels } from './households/member-distance.js';
 import { drawHouseholds } from './households/draw.js';
 import { type Household, pairModel } from './households/measure-pairs.js';
+import { distanceLabels } from './households/member-distance.js';
 import { pairNames } from './households/pairs.js';
 import { type PartnerQuality, partnerQuality } from './households/quality.js';
 import { estimatedTotal, type SynthSetting } from './method.js';
+import { withinModelLimit } from './model-size.js';
 import { type PredictQuality, predictQuality } from './predict.js';
 import { type Quality, qualityOf } from './quality.js';
 import { decodeRows, drawCodes, type SynthColumn, uniform } from './rows.js';
-import { withinModelLimit } from './model-size.js';
 
 export interface SynthResult {
   readonly mode: SynthMode;

@@ -1,8 +1,8 @@
 import { rational } from '../../base/exact/rational.js';
 import { additiveMechanism } from '../../privacy/mechanism/additive.js';
 import { type BudgetShare, splitShare } from '../../privacy/mechanism/budget-share.js';
-import type { Payment } from '../../privacy/mechanism/payment.js';
 import { exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
+import type { Payment } from '../../privacy/mechanism/payment.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { countMarginal } from './counts.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
-import { within } from '../../base/input/limits.js';
 import { inputProblem, pathText } from '../../base/input/input-problem.js';
+import { within } from '../../base/input/limits.js';
 import { isWeight } from '../../policy/domain.js';
 import { chooseNames } from '../../policy/name-pattern.js';
 import type { Policy } from '../../policy/policy.js';

@@ -1,11 +1,11 @@
-import { layoutSensitivity, type RowChange } from '../../privacy/mechanism/residual/row-sensitivity.js';
 import { type LayoutPart, partCells, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
+import { layoutSensitivity, type RowChange } from '../../privacy/mechanism/residual/row-sensitivity.js';
 import { integerRoot } from '../../privacy/noise/discrete-gaussian.js';
 import { downwardClosure, maximalSets, subsets } from './closure.js';
 import { cellVariance, variancesOf } from './estimate.js';
 import type { RequestedTable } from './form.js';
-import { optimalPrecisions, type WeightedMarginal } from './optimal.js';
 import { classesOf, products, variancesIn } from './linear-query.js';
+import { optimalPrecisions, type WeightedMarginal } from './optimal.js';
 
 interface WorkloadTables {
   readonly sizes: readonly number[];

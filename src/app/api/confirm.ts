@@ -11,8 +11,8 @@ import { parsePolicy, readPolicy } from '../../data/terms/read.js';
 import { isoDay } from '../../policy/date-text.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
-import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { dependence } from './draft.js';
+import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 
 const options = z.strictObject({
   /** Names of columns, or "all". */

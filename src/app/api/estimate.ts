@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { workloadSchema } from '../../analysis/workload/form.js';
 import { type EstimatedTables, estimateTables } from '../../analysis/workload/estimate-tables.js';
+import { workloadSchema } from '../../analysis/workload/form.js';
 import { Fault } from '../../base/errors.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { parseOptions } from './input.js';

@@ -8,8 +8,8 @@ import { parsePolicy, readPolicy } from '../../data/terms/read.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Receipt, Release } from '../../release/session/receipt.js';
 import { boundLadder, decimalsQuery, type LearnedBounds, learnedBounds, tailsQuery } from './bounds-query.js';
-import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, withFaults } from './input.js';
 import { type Fugu, withFugu } from './fugu.js';
+import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, withFaults } from './input.js';
 import type { Question } from './kinds.js';
 
 const paying = {

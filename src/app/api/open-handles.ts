@@ -8,8 +8,8 @@ import { openLedger } from '../../release/ledger/open.js';
 import { asFault, type OutcomeLog } from '../../release/session/outcome.js';
 import type { Plan } from '../../release/session/plan.js';
 import { publicReads, withPublicReader } from '../../release/session/public-read.js';
-import { createSession, type PrivacySession } from '../../release/session/session.js';
 import type { QueryLog } from '../../release/session/query-log.js';
+import { createSession, type PrivacySession } from '../../release/session/session.js';
 
 /** Settings of an opened policy: who pays, who confirms, and callbacks for progress and warnings. */
 export interface OpenSettings {

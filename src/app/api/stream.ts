@@ -14,6 +14,7 @@ import type { Receipt } from '../../release/session/receipt.js';
 import { openTotals, type TotalOfCell } from '../../release/session/running.js';
 import { prepareTotals } from '../../release/session/running-plan.js';
 import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
+import { refuseNoProtection } from './fugu.js';
 import {
   amountShape,
   type Defined,
@@ -24,7 +25,6 @@ import {
   parseOptions,
   withFaults,
 } from './input.js';
-import { refuseNoProtection } from './fugu.js';
 import { type OpenSettings, openHandles, withClosing } from './open-handles.js';
 import { refuseLooking, type StepsSeen, seeSteps } from './stream-steps.js';
 

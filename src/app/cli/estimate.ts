@@ -4,9 +4,9 @@ import type { EstimatedTables, EstimateRequest } from '../api/estimate.js';
 import { readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
 import { dim, good, numberText } from '../report/terminal-text.js';
-import { workloadKind } from './question-options.js';
 import { refuseOverwriteAlone } from './options.js';
 import { emit } from './output.js';
+import { workloadKind } from './question-options.js';
 import { withSession } from './session.js';
 
 interface EstimateWords {

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import type { DomainLearning, LearnedBounds, LearnedDomain, LearnedKeys, LearnedRows } from '../api/learn-domain.js';
 import { numberText, table } from '../report/terminal-text.js';
+import { acceptOption, newBudgetOption, type PaymentOptions, spendingDecision, yesOption } from './confirm-spending.js';
 import { emit, paidText, recordedText } from './output.js';
 import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, type PaymentOptions, spendingDecision, yesOption } from './confirm-spending.js';
 
 interface Words extends PaymentOptions {
   readonly column: string;

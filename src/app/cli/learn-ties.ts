@@ -3,11 +3,11 @@ import { Fault } from '../../base/errors.js';
 import { friendLaw } from '../api/learn-defaults.js';
 import type { LearnedOdds } from '../api/odds.js';
 import { bold, numberText, warn } from '../report/terminal-text.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { type MakeTiesOptions, makeAffinityTiesFile, makeDistanceTiesFile } from './make-ties.js';
 import { emit, recordedText } from './output.js';
 import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { asTyped } from './typed.js';
 
 interface Words extends MakeTiesOptions {

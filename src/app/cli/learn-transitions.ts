@@ -4,11 +4,11 @@ import { Fault } from '../../base/errors.js';
 import { refuseUnwritable } from '../../base/files/write-file.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import { numberText, table } from '../report/terminal-text.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { useText } from './learned-text.js';
 import { emit, recordedText } from './output.js';
 import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { asTyped } from './typed.js';
 
 interface Words {

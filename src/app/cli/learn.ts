@@ -5,6 +5,7 @@ import type { Network } from '../../privacy/dependence/model/network.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import { largestChunk } from '../api/learn-defaults.js';
 import { numberText } from '../report/terminal-text.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { registerDomainCommands } from './learn-domain.js';
 import { registerTiesCommand } from './learn-ties.js';
 import { registerTransitionsCommand } from './learn-transitions.js';
@@ -12,7 +13,6 @@ import { useText } from './learned-text.js';
 import { emit, progressBar, recordedText } from './output.js';
 import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 
 interface LearnWords {
   readonly out: string;

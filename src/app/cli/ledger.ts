@@ -4,10 +4,10 @@ import type { Recovery } from '../../release/ledger/rescue/recover.js';
 import type { PartUse } from '../../release/session/parts.js';
 import type { EntryCost, Spending } from '../api/ledger.js';
 import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
+import { newBudgetOf, newBudgetOption } from './confirm-spending.js';
 import { type ReadByAction, reasonIn, refuseUnreadBy } from './options.js';
 import { emit, momentText } from './output.js';
 import { withSession } from './session.js';
-import { newBudgetOf, newBudgetOption } from './confirm-spending.js';
 import { asTyped } from './typed.js';
 
 interface Words {

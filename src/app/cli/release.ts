@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Receipt } from '../../release/session/receipt.js';
 import { dim, good, warn } from '../report/terminal-text.js';
-import { optionsFrom, type QuestionOptions, questionFrom, withQuestionOptions } from './question-options.js';
+import { spendingDecision, yesOption } from './confirm-spending.js';
 import { refuseOverwriteAlone } from './options.js';
 import { emit, paidText, recordedText } from './output.js';
-import { outcomes } from './process-ending.js';
 import { recordsText } from './plan.js';
+import { outcomes } from './process-ending.js';
+import { optionsFrom, type QuestionOptions, questionFrom, withQuestionOptions } from './question-options.js';
 import { withSession } from './session.js';
-import { spendingDecision, yesOption } from './confirm-spending.js';
 import { wholeErrorText } from './survey-text.js';
 import { asTyped } from './typed.js';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import { readText } from '../api/named-text.js';
-import { serveUntilStopped } from './serving.js';
 import { newBudgetOf, newBudgetOption } from './confirm-spending.js';
+import { serveUntilStopped } from './serving.js';
 
 interface Words {
   readonly host: string;

@@ -4,10 +4,10 @@ import type { Plan } from '../../release/session/plan.js';
 import { readJson } from '../api/named-text.js';
 import type { StreamedStep, StreamOptions, StreamPlan } from '../api/stream.js';
 import { dim, numberText, warn } from '../report/terminal-text.js';
+import { acceptOption, newBudgetOf, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { refuseUnreadOptions } from './options.js';
 import { emit, printJsonLine, printNote, printOut, progressBar, warnCaution } from './output.js';
 import { outcomes } from './process-ending.js';
-import { acceptOption, newBudgetOf, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { asTyped } from './typed.js';
 
 interface Words {

@@ -6,10 +6,10 @@ import type { Plan } from '../../release/session/plan.js';
 import { readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
 import { dim, numberText } from '../report/terminal-text.js';
+import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 import { emit, paidText, printNote, progressBar, recordedText } from './output.js';
 import { outcomes } from './process-ending.js';
 import { withSession } from './session.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
 
 interface SynthWords {
   readonly out: string;

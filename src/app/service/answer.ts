@@ -2,11 +2,11 @@ import type { Context } from 'hono';
 import { asFault } from '../../release/session/outcome.js';
 import { jsonText } from '../report/json-text.js';
 import type { AuditEvent } from './audit-log.js';
+import { busy, comeAgain, type Identity, identifyCaller, isOwnOrigin, isSecure } from './identity.js';
 import { type Problem, problem, problemOf, Refusal } from './problem.js';
 import { idempotencyKey, parseRequest, pathParameters, readBody, sentFile } from './request.js';
 import { type Caller, RawBody, type ResponseExtras, type Route } from './route.js';
 import type { Service } from './service.js';
-import { busy, comeAgain, type Identity, identifyCaller, isOwnOrigin, isSecure } from './identity.js';
 
 interface RouteOutcome {
   readonly status: number;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import { Fault } from '../../base/errors.js';
-import { parseJson } from '../../base/input/json.js';
 import { inputProblem, pathText } from '../../base/input/input-problem.js';
+import { parseJson } from '../../base/input/json.js';
 import type { SentFile } from './route.js';
 
 /** Parameters in the path, including the policy. */

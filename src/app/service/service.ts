@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { secretBytes } from '../../privacy/noise/bits.js';
-import { KeyedQueue } from './keyed-queue.js';
 import { type AuditEvent, AuditLog } from './audit-log.js';
 import { Drafts } from './drafts.js';
 import { Jobs } from './jobs.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { defaultServiceLimits, type ServiceLimits } from './limits.js';
 import { MadePolicies } from './made-policies.js';
 import { Metrics } from './metrics.js';

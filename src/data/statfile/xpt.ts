@@ -2,8 +2,8 @@ import { within } from '../../base/input/limits.js';
 import { rowBlocks, type StatCellReader } from './block.js';
 import { type Bytes, Cursor } from './bytes.js';
 import { type Decode, fieldText, windows } from './decode.js';
-import { malformed } from './malformed.js';
 import { isoDate, isoDateTime, isoTime, statOrigin } from './iso-dates.js';
+import { malformed } from './malformed.js';
 import type { StatCell, StatFile, StatVariable } from './variable.js';
 
 const line = 80;

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import { toNumber } from '../../base/exact/rational.js';
-import { readingSentence, roundingText } from '../../policy/number-reading.js';
 import { oddsMove, posteriorRange } from '../../policy/belief.js';
 import { levelLabel } from '../../policy/domain.js';
 import { figureText, percentFigure, upperFigure } from '../../policy/figures.js';
 import { knownWords } from '../../policy/known/words.js';
 import { betweenValues, isAddRemove, neighboursOf } from '../../policy/neighbours.js';
+import { readingSentence, roundingText } from '../../policy/number-reading.js';
 import { pairWords } from '../../policy/pairs/words.js';
 import type { Column, LinkedTable, MergedColumns, Policy, Relation, SecretKind } from '../../policy/policy.js';
 import { ownTables } from '../../policy/tables.js';

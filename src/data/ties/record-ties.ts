@@ -2,7 +2,13 @@ import { Fault } from '../../base/errors.js';
 import type { Adversary, Dependence, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { combine, type FactorGraph, untied } from '../../privacy/dependence/graph/factor-graph.js';
-import { combinedBytes, graphBytes, memoryAfter, memoryLimit, refuseBeyondHeap } from '../../privacy/dependence/graph/memory-limit.js';
+import {
+  combinedBytes,
+  graphBytes,
+  memoryAfter,
+  memoryLimit,
+  refuseBeyondHeap,
+} from '../../privacy/dependence/graph/memory-limit.js';
 import { type GraphRoute, graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
 import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
 import type { Snapshot } from '../engine/engine.js';

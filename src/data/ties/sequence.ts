@@ -5,8 +5,8 @@ import { add, compare, floor, fromNumber, multiply, one, subtract, toNumber } fr
 import type { Adversary, Column, Policy } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
 import { chainAmplifier } from '../../privacy/dependence/chain/chain-amplifier.js';
-import { informedTransitions, uninformedTransitions } from '../../privacy/dependence/chain/chain-transitions.js';
 import type { ChainTransitions } from '../../privacy/dependence/chain/chain-leakage.js';
+import { informedTransitions, uninformedTransitions } from '../../privacy/dependence/chain/chain-transitions.js';
 import { type StationaryDistribution, stationaryDistribution } from '../../privacy/dependence/chain/stationary.js';
 import { countingSort, type FactorGraph, fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';

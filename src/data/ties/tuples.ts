@@ -7,8 +7,8 @@ import { type BaseCost, baseCostOf, commonBaseCost } from '../../privacy/depende
 import { push } from '../../privacy/dependence/graph/push.js';
 import { largestBelow } from '../../privacy/dependence/largest-below.js';
 import { directAssumption } from '../../privacy/dependence/uninformed/direct.js';
-import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import { type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
+import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import type { TiesDependence } from './relation.js';
 
 /**

@@ -2,8 +2,8 @@ import { codesOf } from '../code.js';
 import { isCoded } from '../domain.js';
 import { gridOf, unitsAt } from '../grid.js';
 import type { Column } from '../policy.js';
-import type { ColumnCut, KnownTest, KnownTotal, KnownTotals } from './known.js';
 import { largestJointChange, type TotalsOfRow } from './joint-change.js';
+import type { ColumnCut, KnownTest, KnownTotal, KnownTotals } from './known.js';
 
 type Columns = ReadonlyMap<string, Column>;
 /** Limit on the number of combinations of pieces that are enumerated as kinds of rows. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pairCliques, type ValueRun } from './cliques.js';
-import { distance } from './distance.js';
 import { degreesWithin } from './degrees.js';
+import { distance } from './distance.js';
 import { type ColumnPairs, isPair } from './pairs.js';
 
 const base = fc.record({ size: fc.integer({ min: 1, max: 9 }), missing: fc.constantFrom<'any' | 'apart'>('any', 'apart') });

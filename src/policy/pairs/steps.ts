@@ -1,9 +1,9 @@
 import { Fault } from '../../base/errors.js';
 import { add, compare, divide, floor, isPositive, parseRational, type Rational, rational } from '../../base/exact/rational.js';
-import { isReadAsIs } from '../number-reading.js';
 import { firstPosition } from '../bins.js';
 import { codesOf } from '../code.js';
 import { gridOf } from '../grid.js';
+import { isReadAsIs } from '../number-reading.js';
 import type { CategoryColumn, Column, MultiColumn, NumberColumn, WeightColumn } from '../policy.js';
 import type { FaultOf } from './declare.js';
 

@@ -1,8 +1,8 @@
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { isReadAsIs, numberReadingText, roundedCells } from '../number-reading.js';
 import { firstPosition } from '../bins.js';
 import { isCoded } from '../domain.js';
 import { gridOf } from '../grid.js';
+import { isReadAsIs, numberReadingText, roundedCells } from '../number-reading.js';
 import type { NumberColumn, Policy, WeightColumn } from '../policy.js';
 import type { PairsDeclaration } from './pairs.js';
 import { stepsWithin } from './steps.js';

@@ -1,6 +1,6 @@
 import type { Rational } from '../../base/exact/rational.js';
-import type { ClassScope } from '../mechanism/sensitivity.js';
 import type { Slicing } from '../mechanism/record-class.js';
+import type { ClassScope } from '../mechanism/sensitivity.js';
 import type { BaseCost, BaseCosts } from './base-cost.js';
 import type { ReleaseCondition } from './condition.js';
 

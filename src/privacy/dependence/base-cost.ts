@@ -1,8 +1,8 @@
 import { maximum, type Rational, zero } from '../../base/exact/rational.js';
-import type { ClassScope } from '../mechanism/sensitivity.js';
-import { columnsIn, type RecordClass, type Slicing } from '../mechanism/record-class.js';
-import { largestOn, type Slices } from '../mechanism/slices.js';
 import { type JointCosts, largestCost } from '../mechanism/joint-costs.js';
+import { columnsIn, type RecordClass, type Slicing } from '../mechanism/record-class.js';
+import type { ClassScope } from '../mechanism/sensitivity.js';
+import { largestOn, type Slices } from '../mechanism/slices.js';
 
 /** Cost of the records of each class; zero for an absent class. */
 export type BaseCosts = ReadonlyMap<RecordClass, Rational>;

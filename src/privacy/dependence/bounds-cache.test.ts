@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromNumber, rational, toText } from '../../base/exact/rational.js';
 import type { Amplifier } from './amplifier.js';
+import { type BoundsCache, type BoundsKey, boundsCache, boundsDigest } from './bounds-cache.js';
 import { type FactorGraph, fromPairs } from './graph/factor-graph.js';
 import { graphAmplifier } from './graph-amplifier.js';
-import { type BoundsCache, type BoundsKey, boundsCache, boundsDigest } from './bounds-cache.js';
 
 /** The questions that are put to an amplifier, in an order that differs from case to case. */
 interface Case {

@@ -1,24 +1,24 @@
 import { addUp, mulUp, subUp } from '../../base/exact/outward.js';
 import { add, divide, isZero, type Rational, toNumberDown, toNumberUp, toText } from '../../base/exact/rational.js';
 import type { Adversary } from '../../policy/policy.js';
-import type { ClassScope } from '../mechanism/sensitivity.js';
 import { answersTo, type RecordClass, type Slicing } from '../mechanism/record-class.js';
+import type { ClassScope } from '../mechanism/sensitivity.js';
 import { pureOfZcdp, zcdpOfPure } from '../mechanism/zcdp-of-pure.js';
 import type { Amplifier, GaussianBound, MixedCost, RecordUse } from './amplifier.js';
 import { type BaseCost, type BaseCosts, baseCostOf, commonBaseCost, isJointBaseCost, isSlicedBaseCost } from './base-cost.js';
+import { type BoundsCache, type CachedBounds, emptyBounds, getOrMake, sharedBoundsCache } from './bounds-cache.js';
 import { onlySums, type ReleaseCondition } from './condition.js';
 import { type GaussianSums, gaussianSums, gaussianSumsText } from './gaussian/sums.js';
 import { distinctComponents } from './graph/distinct.js';
 import type { FactorGraph } from './graph/factor-graph.js';
 import { lazy } from './graph/pair-graph.js';
-import { type BoundsCache, type CachedBounds, emptyBounds, getOrMake, sharedBoundsCache } from './bounds-cache.js';
 import { largestBelow } from './largest-below.js';
 import { largestBaseOn, leakageCalculator } from './leakage.js';
 import type { Model } from './model/model.js';
 import { slicedLeakage } from './sliced-leakage.js';
-import { whatIfOf } from './what-if.js';
 import { directDistributions } from './uninformed/direct-clusters.js';
 import { type Percolation, percolation, percolationOf } from './uninformed/percolation.js';
+import { whatIfOf } from './what-if.js';
 
 export interface GraphRoute {
   readonly name: string;

@@ -1,15 +1,15 @@
 import { addUp, logUp } from '../../base/exact/outward.js';
+import type { BoundsKey } from './bounds-cache.js';
 import { type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { push } from './graph/push.js';
-import { type InformedOptions, informedBound, nodeCosts, totalLogOdds } from './informed/informed.js';
-import { type GraphLayout, layoutGraph, withLayoutOdds } from './informed/graph-layout.js';
 import { propagate } from './informed/belief-propagation.js';
+import { type GraphLayout, layoutGraph, withLayoutOdds } from './informed/graph-layout.js';
+import { type InformedOptions, informedBound, nodeCosts, totalLogOdds } from './informed/informed.js';
 import { isLargeGraph, pushOf } from './informed/sweep.js';
 import { worstFromAbove } from './informed/worst-from-above.js';
-import type { BoundsKey } from './bounds-cache.js';
 import type { LeakageCalculator } from './leakage.js';
-import type { WhatIfLeakages } from './what-if.js';
 import { directBound } from './uninformed/direct.js';
+import type { WhatIfLeakages } from './what-if.js';
 
 /** Precision and work limit for what-ifs: two digits suffice for undeclared ties, and caps apply beyond the limit. */
 const rough = { loose: 5e-3, hardWork: 6e7, part: 1e-2 } as const;

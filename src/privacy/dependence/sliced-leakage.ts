@@ -1,10 +1,10 @@
 import { toNumberUp, toText } from '../../base/exact/rational.js';
-import { columnsIn, type Slicing } from '../mechanism/record-class.js';
 import { costBoxes, isConstantIn, type JointCosts, jointCostAt } from '../mechanism/joint-costs.js';
+import { columnsIn, type Slicing } from '../mechanism/record-class.js';
 import { isSlicedBaseCost, type JointBaseCost, type SlicedBaseCost } from './base-cost.js';
+import { getOrMake } from './bounds-cache.js';
 import { distinctComponents } from './graph/distinct.js';
 import type { GraphRoute } from './graph-amplifier.js';
-import { getOrMake } from './bounds-cache.js';
 import { type LeakageCalculator, leakageCalculator } from './leakage.js';
 
 type Sliceable = Pick<GraphRoute, 'graph' | 'used' | 'values' | 'adversary' | 'reach' | 'pull'>;

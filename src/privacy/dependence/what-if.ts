@@ -1,8 +1,8 @@
 import { addUp, logUp } from '../../base/exact/outward.js';
 import type { WhatIf } from './amplifier.js';
+import type { BoundsKey } from './bounds-cache.js';
 import { type FactorGraph, withOdds } from './graph/factor-graph.js';
 import { withPendants } from './graph/pendants.js';
-import type { BoundsKey } from './bounds-cache.js';
 import { largeWhatIf } from './large-what-if.js';
 import { isLarge, type LeakageCalculator, leakageCalculator, withTwins } from './leakage.js';
 

@@ -2,12 +2,12 @@ import { divide, multiply, type Rational, rational, toNumber } from '../../base/
 import { gaussianSampler } from '../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import type { BudgetShare } from './budget-share.js';
-import { chargedCost, sensitivityNorm } from './mechanism-cost.js';
-import { type ClassScope, largestSensitivity, type RecordSensitivity } from './sensitivity.js';
 import { type AdditiveDistribution, inDoubles, roundUp, varianceOf } from './distribution.js';
 import { noiseHalfWidth } from './half-width.js';
 import type { Mechanism } from './mechanism.js';
+import { chargedCost, sensitivityNorm } from './mechanism-cost.js';
 import type { Payment } from './payment.js';
+import { type ClassScope, largestSensitivity, type RecordSensitivity } from './sensitivity.js';
 
 /** Vector of whole numbers that noise is added to. */
 export interface VectorQuery {

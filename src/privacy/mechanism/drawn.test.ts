@@ -3,12 +3,12 @@ import { failuresOf, gaussianDistribution, laplaceDistribution } from '../../../
 import { rational, toNumber } from '../../base/exact/rational.js';
 import { additiveMechanism } from './additive.js';
 import { type BudgetShare, pure, zcdp } from './budget-share.js';
-import { type RecordSensitivity, sensitivityOn } from './sensitivity.js';
+import { exponentialMechanism } from './exponential-mechanism.js';
 import { ladderMechanism } from './ladder-mechanism.js';
 import type { Mechanism } from './mechanism.js';
 import { Payment } from './payment.js';
 import { everyRecord } from './record-class.js';
-import { exponentialMechanism } from './exponential-mechanism.js';
+import { type RecordSensitivity, sensitivityOn } from './sensitivity.js';
 import { smoothMechanism } from './smooth-sensitivity.js';
 
 /** Cost, plan and receipt are computed from the distribution; these tests compare it with the draws, for every mechanism. */

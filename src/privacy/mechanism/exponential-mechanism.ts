@@ -1,11 +1,11 @@
 import { divide, multiply, type Rational, rational } from '../../base/exact/rational.js';
 import { chooseExponential } from '../noise/exponential.js';
 import { type BudgetShare, rootDown } from './budget-share.js';
-import { chargedCost, sensitivityNorm } from './mechanism-cost.js';
-import { type ClassScope, largestSensitivity, type RecordSensitivity } from './sensitivity.js';
 import type { SelectionDistribution } from './distribution.js';
 import type { Mechanism } from './mechanism.js';
+import { chargedCost, sensitivityNorm } from './mechanism-cost.js';
 import type { Payment } from './payment.js';
+import { type ClassScope, largestSensitivity, type RecordSensitivity } from './sensitivity.js';
 
 /**
  * Query for a selection among public candidates, made `cells` times. With d_g the most by which one record changes a penalty of

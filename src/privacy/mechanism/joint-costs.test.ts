@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../../base/exact/rational.js';
-import { composeCosts, costBySlices, fromStored, type PureCost, pureCost, toStored } from './privacy-cost.js';
-import { columnsIn, everyRecord, sliced, sliceOfAll, slicingOf, slicingTogether } from './record-class.js';
-import { allValues, costAt, type ValueSet } from './slices.js';
 import {
   addJointCosts,
   costBoxes,
@@ -16,6 +13,9 @@ import {
   largestJointCost,
   noJointCosts,
 } from './joint-costs.js';
+import { composeCosts, costBySlices, fromStored, type PureCost, pureCost, toStored } from './privacy-cost.js';
+import { columnsIn, everyRecord, sliced, sliceOfAll, slicingOf, slicingTogether } from './record-class.js';
+import { allValues, costAt, type ValueSet } from './slices.js';
 
 const last = 4;
 const steps = [...Array.from({ length: last + 1 }, (_, v) => v), Number.NaN];

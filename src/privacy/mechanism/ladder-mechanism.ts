@@ -1,8 +1,8 @@
 import { divide, rational } from '../../base/exact/rational.js';
 import { ladderSampler, rungsTabulated } from '../noise/ladder.js';
 import type { BudgetShare } from './budget-share.js';
-import { type LocalMechanism, type LocalQuery, localMechanism } from './local-mechanism.js';
 import type { LadderDistribution } from './distribution.js';
+import { type LocalMechanism, type LocalQuery, localMechanism } from './local-mechanism.js';
 
 /** Pure noise that is narrow where the data lets it be (privacy/noise/ladder.proof.md). */
 export const ladderMechanism = (what: LocalQuery, share: BudgetShare): LocalMechanism<LadderDistribution> =>

@@ -1,11 +1,11 @@
 import type { Rungs } from '../noise/ladder.js';
 import type { BudgetShare } from './budget-share.js';
-import { chargedCost } from './mechanism-cost.js';
-import { sensitivityOn } from './sensitivity.js';
 import type { LadderDistribution, SmoothDistribution } from './distribution.js';
 import type { Mechanism } from './mechanism.js';
+import { chargedCost } from './mechanism-cost.js';
 import type { Payment } from './payment.js';
 import type { RecordClass } from './record-class.js';
+import { sensitivityOn } from './sensitivity.js';
 
 /** Query whose noise depends on the data: for the given classes, one record is one step of its ladder. */
 export interface LocalQuery {

@@ -1,8 +1,8 @@
 import { add, compare, divide, multiply, type Rational, rational } from '../../base/exact/rational.js';
 import type { BudgetShare } from './budget-share.js';
-import { type ClassScope, largestSensitivity, type RecordSensitivity, type Sensitivity } from './sensitivity.js';
 import type { NoiseDistribution } from './distribution.js';
 import { type PrivacyCost, pureCost, withZcdp, zcdpCost } from './privacy-cost.js';
+import { type ClassScope, largestSensitivity, type RecordSensitivity, type Sensitivity } from './sensitivity.js';
 
 const two = rational(2);
 /** 2.2796 > 3^(3/4): how fast the log density of quartic noise moves. */

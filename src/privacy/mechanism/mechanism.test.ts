@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { add, compare, divide, multiply, type Rational, rational, toNumber, zero } from '../../base/exact/rational.js';
 import { additiveMechanism } from './additive.js';
 import { type BudgetShare, pure, zcdp } from './budget-share.js';
-import { chargedCost, drawCost } from './mechanism-cost.js';
-import { type RecordSensitivity, type Sensitivity, sensitivityOn } from './sensitivity.js';
-import { ladderMechanism } from './ladder-mechanism.js';
 import type { NoiseDistribution } from './distribution.js';
+import { exponentialMechanism } from './exponential-mechanism.js';
+import { ladderMechanism } from './ladder-mechanism.js';
 import { type Mechanism, totalCostOf } from './mechanism.js';
+import { chargedCost, drawCost } from './mechanism-cost.js';
 import { Payment } from './payment.js';
 import { answersTo, everyRecord, type RecordClass, tuplesIn } from './record-class.js';
 import { reserve } from './reserve.js';
-import { exponentialMechanism } from './exponential-mechanism.js';
+import { type RecordSensitivity, type Sensitivity, sensitivityOn } from './sensitivity.js';
 import { smoothMechanism } from './smooth-sensitivity.js';
 
 const sensitivity = (l1: number, l2squared: number): RecordSensitivity =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AdditiveDistribution } from './distribution.js';
 import { fourierTail } from './fourier-tail.js';
-import { combinedHalfWidth, noiseSum, type ScaledNoise, sumHalfWidth, sumOfNumbers } from './noise-sum.js';
 import { noiseScale, scaledNormalTail } from './half-width.js';
+import { combinedHalfWidth, noiseSum, type ScaledNoise, sumHalfWidth, sumOfNumbers } from './noise-sum.js';
 
 const laplace = (scale: number): AdditiveDistribution<number> => ({ kind: 'laplace', scale });
 const gaussian = (scale: number): AdditiveDistribution<number> => ({ kind: 'gaussian', variance: scale ** 2 });

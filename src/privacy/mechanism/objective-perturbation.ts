@@ -1,11 +1,11 @@
 import { divide, isPositive, multiply, type Rational, rational, subtract } from '../../base/exact/rational.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import type { BudgetShare } from './budget-share.js';
-import { chargedCost } from './mechanism-cost.js';
-import { largestSensitivity, type RecordSensitivity } from './sensitivity.js';
 import { roundUp, type TiltDistribution } from './distribution.js';
 import type { Mechanism } from './mechanism.js';
+import { chargedCost } from './mechanism-cost.js';
 import type { Payment } from './payment.js';
+import { largestSensitivity, type RecordSensitivity } from './sensitivity.js';
 
 /**
  * Query for objective perturbation: the minimiser of a convex objective with a random linear term, published with a little noise

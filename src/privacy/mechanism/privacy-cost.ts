@@ -12,6 +12,15 @@ import {
   zero,
 } from '../../base/exact/rational.js';
 import {
+  addJointCosts,
+  type CostBox,
+  costBoxes,
+  type JointCosts,
+  jointCostOn,
+  jointCostsOf,
+  noJointCosts,
+} from './joint-costs.js';
+import {
   boxIn,
   columnsIn,
   everyRecord,
@@ -32,7 +41,6 @@ import {
   storedClass,
 } from './record-class.js';
 import { allValues, type Slices } from './slices.js';
-import { addJointCosts, type CostBox, costBoxes, type JointCosts, jointCostOn, jointCostsOf, noJointCosts } from './joint-costs.js';
 import { zcdpOfPure } from './zcdp-of-pure.js';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AdditiveDistribution } from './distribution.js';
-import { noiseSum } from './noise-sum.js';
 import { normalQuantile } from './half-width.js';
+import { noiseSum } from './noise-sum.js';
 import { factorsAt, farthest, ofMean, ofShare, type QuotientQuery, quotientIntervals } from './quotient.js';
 
 const alpha = 0.05;

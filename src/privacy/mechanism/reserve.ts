@@ -1,7 +1,7 @@
 import { additiveMechanism, type VectorQuery } from './additive.js';
 import type { BudgetShare } from './budget-share.js';
-import type { ClassScope } from './sensitivity.js';
 import type { Mechanism } from './mechanism.js';
+import type { ClassScope } from './sensitivity.js';
 
 /**
  * Reserved cost of steps not known yet: it cannot be drawn from, only exchanged (payment.ts) for mechanisms that cost no more in

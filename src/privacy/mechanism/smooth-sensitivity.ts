@@ -4,9 +4,9 @@ import { scaledExponential } from '../noise/decay.js';
 import type { Rungs } from '../noise/ladder.js';
 import { quarticSampler } from '../noise/quartic.js';
 import type { BudgetShare } from './budget-share.js';
-import { quarticSlide } from './mechanism-cost.js';
-import { type LocalMechanism, type LocalQuery, localMechanism } from './local-mechanism.js';
 import type { SmoothDistribution } from './distribution.js';
+import { type LocalMechanism, type LocalQuery, localMechanism } from './local-mechanism.js';
+import { quarticSlide } from './mechanism-cost.js';
 
 /** Half of epsilon for sliding, half for stretching. */
 export const smoothDistribution = (epsilon: Rational): SmoothDistribution => ({

@@ -11,9 +11,9 @@ import {
 import { fromNumber, parseRational, rational, toNumber } from '../../base/exact/rational.js';
 import { additiveMechanism } from '../mechanism/additive.js';
 import { pure } from '../mechanism/budget-share.js';
-import { sensitivityOn } from '../mechanism/sensitivity.js';
 import { Payment } from '../mechanism/payment.js';
 import { everyRecord } from '../mechanism/record-class.js';
+import { sensitivityOn } from '../mechanism/sensitivity.js';
 import { cryptoBits, type Digits } from './bits.js';
 import { gaussianNumbers, gaussianSampler, integerRoot, wideGaussian } from './discrete-gaussian.js';
 import { laplaceNumbers, laplaceSampler, wideLaplace } from './discrete-laplace.js';

@@ -12,8 +12,8 @@ import type { Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../bind.js';
 import { parseSql } from '../sql/sql.js';
-import { countCells } from './count.js';
 import { publicRecordCount } from './contribution-bound.js';
+import { countCells } from './count.js';
 
 let database: Awaited<ReturnType<typeof smallDatabase>>;
 beforeAll(async () => {

@@ -2,7 +2,13 @@ import { Binder, type Dialect } from '../../data/engine/dialect.js';
 import type { Snapshot, SourceColumn } from '../../data/engine/engine.js';
 import { quoteName } from '../../data/engine/structure.js';
 import type { Policy } from '../../policy/policy.js';
-import { type ChosenRows, dataContributionBound, personColumn, personExpression, selectBoundedRows } from './contribution-bound.js';
+import {
+  type ChosenRows,
+  dataContributionBound,
+  personColumn,
+  personExpression,
+  selectBoundedRows,
+} from './contribution-bound.js';
 
 /**
  * Persons with more than `maxRows` rows, and which of their rows are kept, looked up once per state of the data (decision 0075).

@@ -1,10 +1,10 @@
 import { pairCliques } from '../../policy/pairs/cliques.js';
 import type { Policy } from '../../policy/policy.js';
-import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { type CellForest, forestMove, forestPresence } from '../../privacy/mechanism/ordered/forest.js';
-import { withinGroupSensitivity } from './sensitivity.js';
+import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { cellPieces } from './forest-cells.js';
 import type { Axis, Counting } from './measure.js';
+import { withinGroupSensitivity } from './sensitivity.js';
 
 const largerSensitivity = (a: Sensitivity, b: Sensitivity): Sensitivity => (a.l1 > b.l1 ? a : b);
 

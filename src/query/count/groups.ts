@@ -4,9 +4,9 @@ import type { Cell, SourceColumn, Statement } from '../../data/engine/engine.js'
 import { declaredColumn } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { columnView } from './column-view.js';
+import type { ChosenRows } from './contribution-bound.js';
 import { withDerived } from './derived.js';
 import { cellsStatement } from './groups-to-cells.js';
-import type { ChosenRows } from './contribution-bound.js';
 import { type Counting, type GroupKey, type Measure, numberOfCells, stableText } from './measure.js';
 import { codePlaces } from './read-rows.js';
 import { groupsStatement, spareGroups } from './rows-to-groups.js';

@@ -2,8 +2,8 @@ import { Binder, type Dialect } from '../../data/engine/dialect.js';
 import type { Snapshot, SourceColumn, Statement } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
 import { integerOf } from './groups.js';
-import { placesOfRows } from './rows-to-groups.js';
 import type { MarginalSet } from './marginals.js';
+import { placesOfRows } from './rows-to-groups.js';
 
 /** Tables per scan: bounded by the fan-out of a row and by what a database plans at once. */
 const tablesAtOnce = 250;

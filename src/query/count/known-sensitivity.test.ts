@@ -4,15 +4,15 @@ import { knownPolicy } from '../../../test/known-policy.js';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import type { Cell } from '../../data/engine/engine.js';
 import type { Column, NumberColumn, Policy } from '../../policy/policy.js';
-import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
+import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import { sumSensitivity } from './sensitivity.js';
 import { publishedCells } from './margin-cells.js';
 import type { CategoryKey, Counting, Measure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
 import { rowCounter } from './row-counter.js';
+import { sumSensitivity } from './sensitivity.js';
 
 type Row = readonly Cell[];
 const nothing: Sensitivity = { l1: 0n, l2squared: 0n };

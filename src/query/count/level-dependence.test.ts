@@ -7,8 +7,8 @@ import { type ColumnLevels, resolutionOf } from '../../privacy/dependence/model/
 import { columnLevels, type ValueLevels } from '../../privacy/dependence/model/value-levels.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import type { Measure } from './measure.js';
 import { dependsOnLevels } from './level-dependence.js';
+import type { Measure } from './measure.js';
 import { rowCounter } from './row-counter.js';
 
 const columns = [number('x', '0', '7'), category('party', ['a', 'b', 'c', 'd']), weight('w', '0.5', '1.5', '0.5')];

@@ -2,10 +2,10 @@ import type { Rational } from '../../base/exact/rational.js';
 import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
-import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
+import type { ExponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import type { CellForest } from '../../privacy/mechanism/ordered/forest.js';
 import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
-import type { ExponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { DerivedColumn } from './derived.js';
 import { columnsTested, type RowTest } from './row-test.js';
 

@@ -2,10 +2,10 @@ import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
 import { distributionText, type NoiseDistribution } from '../../privacy/mechanism/distribution.js';
+import type { ExponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import { sumsBeyond } from '../../privacy/mechanism/ordered/forest.js';
 import { encoded } from '../../privacy/mechanism/ordered/strategy.js';
 import type { Payment } from '../../privacy/mechanism/payment.js';
-import type { ExponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import { countCells } from './count.js';
 import type { Measure, MechanismOf, OrderedMeasure } from './measure.js';
 

@@ -4,15 +4,15 @@ import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import type { Cell } from '../../data/engine/engine.js';
 import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { prefixEstimator } from '../../privacy/mechanism/ordered/prefix-estimator.js';
 import { noisedCount, type Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import { everyRecord, pairsClass } from '../../privacy/mechanism/record-class.js';
-import { orderedSensitivity } from './sensitivity.js';
+import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { Counting, GroupKey, OrderedMeasure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
-import type { LeafTest as RowTest } from './row-test.js';
 import { rowCounter } from './row-counter.js';
+import type { LeafTest as RowTest } from './row-test.js';
+import { orderedSensitivity } from './sensitivity.js';
 import { strategyFor } from './strategies.js';
 
 /** Two columns: positions on a grid, read two steps at a time or one by one, and groups. */

@@ -6,14 +6,14 @@ import { one } from '../../base/exact/rational.js';
 import type { Cell } from '../../data/engine/engine.js';
 import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
+import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import { sumSensitivity } from './sensitivity.js';
 import type { Measure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
 import { rowCounter } from './row-counter.js';
+import { sumSensitivity } from './sensitivity.js';
 
 /** A cell, and the position it is read at. */
 interface Value {

@@ -4,8 +4,8 @@ import { gridOf, type NumberGrid, unitsAt } from '../../policy/grid.js';
 import { pairCliques, type ValueRun } from '../../policy/pairs/cliques.js';
 import { blockAt, type ColumnPairs, type Pairs } from '../../policy/pairs/pairs.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
+import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { type CategoryKey, type Counting, columnsOfKey, type GroupKey, type RowValue, stableText } from './measure.js';
 import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass, type RowTest } from './row-test.js';
 

@@ -3,11 +3,11 @@ import { declaredColumn } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { columnView, loadChunk } from './column-view.js';
 import { derivedIn, withDerived } from './derived.js';
-import { valueInterval } from './sensitivity.js';
 import type { Counting, GroupKey, Measure } from './measure.js';
 import { columnsOf, numberOfCells, stableText } from './measure.js';
 import { codePlaces, derivedView, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows } from './read-rows.js';
 import type { RowTest } from './row-test.js';
+import { valueInterval } from './sensitivity.js';
 
 /** Counts the measures over rows handed in block by block: the same integers as the SQL of groups-to-cells.ts. */
 export interface RowCounter {

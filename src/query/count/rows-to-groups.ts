@@ -1,8 +1,8 @@
 import { Binder } from '../../data/engine/dialect.js';
 import type { Statement } from '../../data/engine/engine.js';
+import { boundedRowsSql, type ChosenRows, personExpression } from './contribution-bound.js';
 import { type DerivedColumn, withDerived } from './derived.js';
 import { withDerivedPlaces } from './derived-sql.js';
-import { boundedRowsSql, type ChosenRows, personExpression } from './contribution-bound.js';
 import { type Axis, type Counting, columnsOf, type GroupKey, numberOfCells, type RowValue } from './measure.js';
 import { columnGrid } from './read-column.js';
 import { cellSql, type RowSource, RowSql } from './row-sql.js';

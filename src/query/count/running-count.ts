@@ -1,12 +1,11 @@
 import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
-import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { ContinualStrategy, Encoder } from '../../privacy/mechanism/running/continual-strategy.js';
-
-import { sumSensitivity } from './sensitivity.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { compileMeasures, integerOf } from './groups.js';
 import { numberOfCells, type SumMeasure } from './measure.js';
 import type { Steps } from './public-steps.js';
+import { sumSensitivity } from './sensitivity.js';
 
 /** Measure with a cell for every step, from which totals are formed. */
 function perStep(measure: SumMeasure, { column, width, count }: Steps): SumMeasure {

@@ -6,7 +6,6 @@ import { Fault } from '../../base/errors.js';
 import type { Cell } from '../../data/engine/engine.js';
 import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
 import type { Column, Policy, Protect } from '../../policy/policy.js';
-import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import {
   answersTo,
   boxIn,
@@ -17,6 +16,7 @@ import {
   type Slicing,
   sliced,
 } from '../../privacy/mechanism/record-class.js';
+import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { ValueSet } from '../../privacy/mechanism/slices.js';
 import { includesValue, valuesIn } from '../../release/accountant/by-slice.js';
 import { bindBatch } from '../bind.js';

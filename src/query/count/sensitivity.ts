@@ -6,9 +6,10 @@ import { declaredNumber, declaredWeight } from '../../policy/domain.js';
 import { gridOf, unitsAt } from '../../policy/grid.js';
 import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
-import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
+import type { ValueBox } from '../../privacy/mechanism/joint-costs.js';
 import { moveSensitivity, presenceSensitivity, type Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import { answersTo, columnsIn, everyRecord, type RecordClass, sliced, sliceOfAll } from '../../privacy/mechanism/record-class.js';
+import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import {
   allValues,
   commonValues,
@@ -18,7 +19,6 @@ import {
   unionOfValues,
   type ValueSet,
 } from '../../privacy/mechanism/slices.js';
-import type { ValueBox } from '../../privacy/mechanism/joint-costs.js';
 import { type DerivedColumn, passesAt, withDerived } from './derived.js';
 import { knownTotalsSensitivity } from './known-sensitivity.js';
 import { type Counting, columnsOf, columnsOfKey, declaredBases, type GroupKey, type RowValue, weightColumn } from './measure.js';

@@ -1,13 +1,13 @@
 import { toNumber } from '../../base/exact/rational.js';
 import type { ColumnPairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
-import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { prefixEstimator } from '../../privacy/mechanism/ordered/prefix-estimator.js';
 import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import { everyRecord, pairsClass } from '../../privacy/mechanism/record-class.js';
 import { aritiesOver } from '../../privacy/mechanism/running/tree.js';
-import { orderedSensitivity } from './sensitivity.js';
+import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { type Counting, columnsOfKey, type GroupKey, stableText } from './measure.js';
+import { orderedSensitivity } from './sensitivity.js';
 
 /**
  * Strategy of least mean squared error over all ranges, from public numbers only: sensitivities and exact variances.

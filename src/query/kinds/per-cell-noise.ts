@@ -1,7 +1,7 @@
 import { one, toNumber } from '../../base/exact/rational.js';
 import { type AnswerLayout, linearAnswer } from '../answer.js';
-import { sumSensitivity } from '../count/sensitivity.js';
 import type { Axis } from '../count/measure.js';
+import { sumSensitivity } from '../count/sensitivity.js';
 import { type BindingScope, type BoundQuery, type RowSelection, withKey } from '../scope.js';
 import type { Alternative } from './forest.js';
 

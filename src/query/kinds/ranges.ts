@@ -12,9 +12,9 @@ import { boundedList, codeForm, columnNameForm, commonFields } from '../form.js'
 import type { QueryKind } from '../kind.js';
 import type { Query } from '../query.js';
 import type { BindingScope, BoundQuery } from '../scope.js';
-import { noisePerCell } from './per-cell-noise.js';
 import { forestAnswer } from './forest.js';
 import { countInterval, type OrderedCounting, type OrderedPositions, orderedCounting, orderedCounts } from './ordered.js';
+import { noisePerCell } from './per-cell-noise.js';
 
 const end = z.union([codeForm, z.number()]);
 const schema = z.strictObject({

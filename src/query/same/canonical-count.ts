@@ -2,9 +2,9 @@ import type { Policy } from '../../policy/policy.js';
 import { type GroupKey, type Measure, type RowValue, stableText } from '../count/measure.js';
 import type { View } from '../view/view.js';
 import { canonicalColumns, viewText, withDerivedColumns } from './columns.js';
-import { withoutUpperBounds } from './upper-bounds.js';
-import { cachedHash, shortHash } from './short-hash.js';
 import { type CanonicalColumns, testsText } from './decision-diagram.js';
+import { cachedHash, shortHash } from './short-hash.js';
+import { withoutUpperBounds } from './upper-bounds.js';
 
 /** Canonical form of the counting of a measure, equal for all ways to write it. */
 export interface CanonicalCount {

@@ -3,8 +3,8 @@ import type { Policy } from '../../policy/policy.js';
 import { type DerivedColumn, type IntegerExpression, withDerived } from '../count/derived.js';
 import { columnsOfView, policyOfView } from '../view/declared.js';
 import type { View, ViewPart } from '../view/view.js';
-import { cachedHash, shortHash } from './short-hash.js';
 import { type CanonicalColumns, testsText } from './decision-diagram.js';
+import { cachedHash, shortHash } from './short-hash.js';
 
 /** Columns of the data, or of a view, identified by their declarations, not by the names a query uses for them. */
 export function canonicalColumns(policy: Policy, view?: View): CanonicalColumns {

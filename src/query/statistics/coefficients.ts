@@ -1,3 +1,4 @@
+import { type ConfidenceInterval, confidenceInterval, type PerturbedValue } from './confidence-interval.js';
 import {
   choleskyRoot,
   dot,
@@ -8,7 +9,6 @@ import {
   zeroMatrix,
 } from './matrix.js';
 import type { Moments } from './moments.js';
-import { type ConfidenceInterval, confidenceInterval, type PerturbedValue } from './confidence-interval.js';
 import { extraDeviations } from './skew.js';
 
 /** Moments of one regression, the outcome last, and their noises. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { normalFrom, seeded } from '../../../experiments/coverage/world.js';
 import { chiSquareTail, normalTails } from './chi-square.js';
-import { choleskyRoot, eigenDecomposition, multiplyVector, solveCholesky } from './matrix.js';
 import { confidenceInterval, criticalValue, type PerturbedValue } from './confidence-interval.js';
+import { choleskyRoot, eigenDecomposition, multiplyVector, solveCholesky } from './matrix.js';
 
 const gaussian = () => false;
 /** (a + s z1) / (b + t z2). */

@@ -1,6 +1,6 @@
+import { confidenceInterval, type PerturbedValue } from './confidence-interval.js';
 import { eigenDecomposition } from './matrix.js';
 import type { Moments } from './moments.js';
-import { confidenceInterval, type PerturbedValue } from './confidence-interval.js';
 
 interface CorrelationEstimate {
   /** Null where the noise left no rows, or no variation. */

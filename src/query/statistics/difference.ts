@@ -1,7 +1,7 @@
 import type { NoisyMeasure } from '../bound.js';
 import { normalTails } from './chi-square.js';
-import { type AnswerValues, combineMeans, type GroupMean, type GroupTerms, groupMean, noAnswer } from './group-means.js';
 import { criticalValue } from './confidence-interval.js';
+import { type AnswerValues, combineMeans, type GroupMean, type GroupTerms, groupMean, noAnswer } from './group-means.js';
 
 /** Ratio of the sampling variance to that of a simple random sample: of one group with its share of a cluster, and of the difference. */
 interface VarianceFactors {

@@ -1,6 +1,6 @@
 import { toNumber } from '../../base/exact/rational.js';
-import { spreadDeviation } from '../../privacy/mechanism/noise-sum.js';
 import { standardDeviation } from '../../privacy/mechanism/half-width.js';
+import { spreadDeviation } from '../../privacy/mechanism/noise-sum.js';
 import { additiveNoise, distributionsOf, type LinearTerm } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
 import { confidenceInterval, isLaplace, type PerturbedValue } from './confidence-interval.js';

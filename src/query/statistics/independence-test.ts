@@ -1,7 +1,7 @@
 import { chiSquareTail } from './chi-square.js';
 import { type CellNoise, departuresOf } from './departures.js';
-import { simulatedPValue } from './simulated-tables.js';
 import { dot, eigenDecomposition, multiplyVector, type SymmetricMatrix } from './matrix.js';
+import { simulatedPValue } from './simulated-tables.js';
 
 export interface Independence {
   /** Null where the noise left no rows. */

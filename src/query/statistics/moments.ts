@@ -10,9 +10,9 @@ import { presenceTest } from '../filter.js';
 import type { LabelledKey } from '../keys.js';
 import { centredGrid, momentTerm } from '../kinds/moment.js';
 import { type BindingScope, type RowSelection, withKey, withTests } from '../scope.js';
+import { isLaplace } from './confidence-interval.js';
 import { type SymmetricMatrix, zeroMatrix } from './matrix.js';
 import { productTerm } from './product.js';
-import { isLaplace } from './confidence-interval.js';
 
 /** Entry of a row's vector: one (the first), a number centred and scaled by its bounds, or the indicator of a category's level. */
 export type MomentEntry =

@@ -20,7 +20,6 @@ import type { Amplifier, GaussianBound, MixedCost } from '../../privacy/dependen
 import type { BaseCosts } from '../../privacy/dependence/base-cost.js';
 import type { ReleaseCondition } from '../../privacy/dependence/condition.js';
 import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
-import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import {
   composeCosts,
   inZcdp,
@@ -44,6 +43,7 @@ import {
   type RecordClass,
   type Slicing,
 } from '../../privacy/mechanism/record-class.js';
+import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import { admitsByPairs, lossByPairs, pairUsages } from './by-pairs.js';
 import {
   admitsBySlice,

@@ -13,10 +13,10 @@ import {
   toNumber,
   zero,
 } from '../../base/exact/rational.js';
+import { costBoxes } from '../../privacy/mechanism/joint-costs.js';
 import { costBySlices, type PrivacyCost, type SpentCosts, spend } from '../../privacy/mechanism/privacy-cost.js';
 import { columnsIn } from '../../privacy/mechanism/record-class.js';
 import { allValues, type ValueSet } from '../../privacy/mechanism/slices.js';
-import { costBoxes } from '../../privacy/mechanism/joint-costs.js';
 import { type Account, accountUsages, isClosedToGaussian, isGaussian, usedShare } from './account.js';
 import { everySlice, hasNoRecords, type SliceSelection } from './by-slice.js';
 import { recountRefusal } from './remaining-budget.js';

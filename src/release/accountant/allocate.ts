@@ -1,6 +1,6 @@
 import { floor, fromNumber, minimum, multiply, one, type Rational, rational } from '../../base/exact/rational.js';
-import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import { columnsIn, everyRecord, type Slicing } from '../../privacy/mechanism/record-class.js';
+import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import type { Measure } from '../../query/count/measure.js';
 import { includesValue, representativeValues, valuesIn } from './by-slice.js';
 

@@ -5,9 +5,9 @@ import { compare, multiply, parseRational, rational, toNumber } from '../../base
 import type { Cell } from '../../data/engine/engine.js';
 import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
+import { emptyBounds } from '../../privacy/dependence/bounds-cache.js';
 import { fromPairs, untied } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
-import { emptyBounds } from '../../privacy/dependence/bounds-cache.js';
 import { inDoubles, type NoiseDistribution } from '../../privacy/mechanism/distribution.js';
 import {
   costAlongPairs,

@@ -16,7 +16,6 @@ import {
   zero,
 } from '../../base/exact/rational.js';
 import { largestBelow } from '../../privacy/dependence/largest-below.js';
-import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import {
   costAlongPairs,
   hasCostAlongPairs,
@@ -25,6 +24,7 @@ import {
   zcdpOfAll,
 } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
+import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { LeakageRoute } from './account.js';
 import { memoize } from './memoize.js';
 import type { RemainingBudget } from './remaining-budget.js';

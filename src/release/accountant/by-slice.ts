@@ -15,6 +15,18 @@ import {
 import type { MixedCost } from '../../privacy/dependence/amplifier.js';
 import { largestBelow } from '../../privacy/dependence/largest-below.js';
 import {
+  addJointCosts,
+  areEqualCosts,
+  costBoxes,
+  isConstantIn,
+  type JointCosts,
+  jointCostOn,
+  largestByColumn,
+  largestCost,
+  largestJointCost,
+  noJointCosts,
+} from '../../privacy/mechanism/joint-costs.js';
+import {
   costBySlice,
   costBySlices,
   hasCostBySlice,
@@ -44,18 +56,6 @@ import {
   unionOfValues,
   type ValueSet,
 } from '../../privacy/mechanism/slices.js';
-import {
-  addJointCosts,
-  areEqualCosts,
-  costBoxes,
-  isConstantIn,
-  type JointCosts,
-  jointCostOn,
-  largestByColumn,
-  largestCost,
-  largestJointCost,
-  noJointCosts,
-} from '../../privacy/mechanism/joint-costs.js';
 import type { LeakageRoute } from './account.js';
 import { memoize } from './memoize.js';
 import type { RemainingBudget } from './remaining-budget.js';

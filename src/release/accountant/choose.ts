@@ -14,8 +14,8 @@ import {
 } from '../../base/exact/rational.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../privacy/mechanism/additive.js';
 import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
-import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { varianceOf } from '../../privacy/mechanism/distribution.js';
+import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import { meanNumbers } from '../../privacy/mechanism/ordered/forest.js';
 import { prefixEstimator } from '../../privacy/mechanism/ordered/prefix-estimator.js';
@@ -36,7 +36,7 @@ import {
   pairsClass,
   type Slicing,
 } from '../../privacy/mechanism/record-class.js';
-import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
+import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { coversAllValues, largestOn } from '../../privacy/mechanism/slices.js';
 import type { Measure, MechanismOf } from '../../query/count/measure.js';
 import {
@@ -50,11 +50,10 @@ import {
   spentUnder,
   usedShare,
 } from './account.js';
+import { affectedAccounts, amountWithin } from './affected-accounts.js';
 import { allocate, combinationCount } from './allocate.js';
 import { hasPairSensitivity, isMovedAlong, remainingAlongTies, remainingByPairs, shareAlong } from './by-pairs.js';
 import { remainingBySlice, type SliceSelection, selectedValues, sliceSelectionOf } from './by-slice.js';
-import { affectedAccounts, amountWithin } from './affected-accounts.js';
-import { meets } from './request-reading.js';
 import {
   changesQuotas,
   mostSpendable,
@@ -64,6 +63,7 @@ import {
   type ShareTarget,
   spendable,
 } from './remaining-budget.js';
+import { meets } from './request-reading.js';
 import { nothingLeft } from './share.js';
 import { coversSources } from './sources.js';
 

@@ -1,11 +1,11 @@
 import { addUp } from '../../base/exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../../base/exact/rational.js';
 import { slicingsOf } from '../../data/ties/slicings.js';
-import { readingSentence } from '../../policy/number-reading.js';
 import { oddsFactorText } from '../../policy/belief.js';
 import { protectsNothing } from '../../policy/budget.js';
 import type { KnownTotals } from '../../policy/known/known.js';
 import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
+import { readingSentence } from '../../policy/number-reading.js';
 import type { Policy, SecretKind } from '../../policy/policy.js';
 import { coarseColumns, columnList } from '../../privacy/dependence/model/resolution.js';
 import type { Account, LeakageRoute } from './account.js';

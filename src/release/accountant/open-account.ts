@@ -10,8 +10,8 @@ import type { ReleaseCondition } from '../../privacy/dependence/condition.js';
 import { everyRecord, extendMark } from '../../privacy/mechanism/record-class.js';
 import type { ValueSet } from '../../privacy/mechanism/slices.js';
 import { type Account, type GaussianRoute, type LeakageRoute, reservedCostOf, type StepBudget } from './account.js';
-import { failureProbability, largestRhoForOdds } from './belief-delta.js';
 import { mostAccounts } from './affected-accounts.js';
+import { failureProbability, largestRhoForOdds } from './belief-delta.js';
 import { foreignCosts, foreignReading } from './others.js';
 import { accountSource } from './sources.js';
 

@@ -3,8 +3,8 @@ import { coarseColumns } from '../../privacy/dependence/model/resolution.js';
 import type { PrivacyCost } from '../../privacy/mechanism/privacy-cost.js';
 import { isDataPart } from '../../privacy/mechanism/record-class.js';
 import { isDistinct } from '../../query/count/groups.js';
-import type { Measure } from '../../query/count/measure.js';
 import { dependsOnLevels } from '../../query/count/level-dependence.js';
+import type { Measure } from '../../query/count/measure.js';
 
 /** Properties of a request that conditions of routes depend on. Public facts of the request alone. */
 export interface RequestReading {

@@ -5,10 +5,10 @@ import { nothingSpent, type PrivacyCost, spend } from '../../privacy/mechanism/p
 import { columnsIn, type RecordClass, type Slicing } from '../../privacy/mechanism/record-class.js';
 import type { ValueSet } from '../../privacy/mechanism/slices.js';
 import { type Account, costOfShare, decidingNoise, type LeakageRoute, type Quota, spentUnder, usedShare } from './account.js';
-import { everySlice, remainingBySlice, type SliceSelection } from './by-slice.js';
 import { affectedAccounts, amountWithin } from './affected-accounts.js';
-import { meets, type RequestReading } from './request-reading.js';
+import { everySlice, remainingBySlice, type SliceSelection } from './by-slice.js';
 import { changesQuotas, mostSpendable, remainingBudgets, routeSwitchRefusal, spendable } from './remaining-budget.js';
+import { meets, type RequestReading } from './request-reading.js';
 import { type AccountBalance, refusalOf } from './share.js';
 import { coversSources } from './sources.js';
 

@@ -5,7 +5,13 @@ import { compare, isPositive, negate, type Rational, rational, subtract, zero } 
 import { type TieKinds, tieKindOf, tieKinds } from '../../data/ties/kinds.js';
 import { dataSource, hasOneSource, placeOfData } from '../../policy/data-source.js';
 import type { Policy } from '../../policy/policy.js';
-import { markedCost, type PrivacyCost, renameClasses, type SpentCosts, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
+import {
+  markedCost,
+  type PrivacyCost,
+  renameClasses,
+  type SpentCosts,
+  withoutZcdp,
+} from '../../privacy/mechanism/privacy-cost.js';
 import {
   boxIn,
   declaredMark,

@@ -6,8 +6,8 @@ import { corrupt, withFinalOutcome } from './faults.js';
 import { type AccountState, type Books, resumeKey } from './index/accounts.js';
 import { linkIn } from './index/tables.js';
 import { addToTotal, costFromStored, spentFromText } from './index/total.js';
-import { addLink, type ChainAppend, type ChainState, type LedgerStorage } from './ledger-storage.js';
 import type { AccountTerms, Ledger, LedgerAccount, Reservation, SpendEntry } from './ledger.js';
+import { addLink, type ChainAppend, type ChainState, type LedgerStorage } from './ledger-storage.js';
 
 /** Ledger operations, independent of the storage. */
 export function ledgerOn(store: LedgerStorage): Ledger {

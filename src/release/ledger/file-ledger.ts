@@ -1,14 +1,14 @@
 import type { ChainEnd, StoredLink } from './chain/chain.js';
 import type { Witness } from './chain/witness.js';
 import { ledgerOn } from './chained-ledger.js';
-import { writeLinks } from './write-links.js';
 import { ledgerFault } from './faults.js';
 import type { Books } from './index/accounts.js';
 import { inTurn, transaction } from './index/sqlite.js';
-import type { LedgerStorage } from './ledger-storage.js';
 import type { Ledger } from './ledger.js';
+import type { LedgerStorage } from './ledger-storage.js';
 import { verifyInChild } from './rescue/verify.js';
 import { openStore, type Store } from './store.js';
+import { writeLinks } from './write-links.js';
 
 /** A ledger in two files: the chain, and SQLite as its index and lock. */
 export const openFileLedger = async (place: string, witness?: Witness): Promise<Ledger> =>

@@ -23,8 +23,8 @@ import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from 
 import { connect, inTurn, type SqliteConnection, transaction } from './index/sqlite.js';
 import { indexOn } from './index/sqlite-rows.js';
 import { type LedgerIndex, linkIn } from './index/tables.js';
-import type { ChainState } from './ledger-storage.js';
 import { makeLedgerFile } from './ledger-file.js';
+import type { ChainState } from './ledger-storage.js';
 import { mend } from './rescue/mend.js';
 import { upgrade } from './rescue/upgrade.js';
 

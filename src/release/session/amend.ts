@@ -10,8 +10,8 @@ import { termsOf } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
 import { otherSourceRefusal } from '../accountant/sources.js';
 import type { Ledger, LedgerAccount, SpendEntry } from '../ledger/ledger.js';
-import { refuseUnready } from './ready.js';
 import { explainsExactness, namesSecretColumns, nowSecret, rowsFact } from './public-facts.js';
+import { refuseUnready } from './ready.js';
 
 export interface Amended {
   readonly before: string | null;

@@ -7,9 +7,9 @@ import type { Allowance } from './allowance.js';
 import { type ChargeResult, outcomeOf, type ReleaseContext, type ReleaseRequest } from './charge.js';
 import { attachOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
+import type { PublicFact } from './public-facts.js';
 import type { PublicReader } from './public-read.js';
 import { type Receipt, receiptOf } from './receipt.js';
-import type { PublicFact } from './public-facts.js';
 import { replayedOf } from './replayed.js';
 import { readingText } from './request-key.js';
 

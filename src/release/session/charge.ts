@@ -16,12 +16,12 @@ import { keyOnRecord } from './key-on-record.js';
 import { attachOutcome, notSpent, type OutcomeLog, withOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type PresentData, presentAccount } from './present-account.js';
-import { type PublicReader, publicReader } from './public-read.js';
-import { quotaFor } from './quota.js';
 import { factsByRow, reliedByTies } from './public-facts.js';
+import { type PublicReader, publicReader } from './public-read.js';
+import type { QueryLog } from './query-log.js';
+import { quotaFor } from './quota.js';
 import { notOnRecord, type OnRecord } from './replayed.js';
 import { sameCost } from './same-cost.js';
-import type { QueryLog } from './query-log.js';
 
 /** Context of every release, whatever the request. */
 export interface ReleaseContext {

@@ -3,7 +3,12 @@ import { category, number, samplePolicy, weight } from '../../../test/sample-pol
 import { seededBits } from '../../../test/seeded-bits.js';
 import { rational } from '../../base/exact/rational.js';
 import { pure, zcdp } from '../../privacy/mechanism/budget-share.js';
-import { type AdditiveDistribution, distributionText, inDoubles, type NoiseDistribution } from '../../privacy/mechanism/distribution.js';
+import {
+  type AdditiveDistribution,
+  distributionText,
+  inDoubles,
+  type NoiseDistribution,
+} from '../../privacy/mechanism/distribution.js';
 import { noiseSum } from '../../privacy/mechanism/noise-sum.js';
 import type { Bits } from '../../privacy/noise/bits.js';
 import { gaussianSampler } from '../../privacy/noise/discrete-gaussian.js';

@@ -11,9 +11,9 @@ import { columnsOf } from '../../query/count/measure.js';
 import { policyOfQuery } from '../../query/from.js';
 import type { NoisePlan } from '../accountant/choose.js';
 import type { Guarantee } from '../accountant/guarantee.js';
+import type { BudgetRemedy } from './budget-remedies.js';
 import type { PartUse } from './parts.js';
 import type { QuotaUse } from './quota.js';
-import type { BudgetRemedy } from './budget-remedies.js';
 
 /** Cost and expected error of a release. Plain data; made without reading the data or spending anything. */
 export interface Plan {

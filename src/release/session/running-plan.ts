@@ -2,7 +2,6 @@ import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
 import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
 import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
-import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { distributionWords } from '../../privacy/mechanism/distribution.js';
 import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import {
@@ -14,8 +13,9 @@ import {
   type Slicing,
   sliced,
 } from '../../privacy/mechanism/record-class.js';
-import { type CountedSteps, type RunningTotals, runningTotals } from '../../privacy/mechanism/running/running-totals.js';
 import type { StepChange } from '../../privacy/mechanism/running/continual-strategy.js';
+import { type CountedSteps, type RunningTotals, runningTotals } from '../../privacy/mechanism/running/running-totals.js';
+import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { bindBatch, requestIdentity } from '../../query/bind.js';
 import { isDistinct } from '../../query/count/groups.js';
 import type { Measure, SumMeasure } from '../../query/count/measure.js';

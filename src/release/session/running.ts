@@ -5,16 +5,16 @@ import { inDoubles } from '../../privacy/mechanism/distribution.js';
 import { standardDeviation } from '../../privacy/mechanism/half-width.js';
 import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import { type StoredCost, toStored, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
-import { type RunningTotals, runningTotals } from '../../privacy/mechanism/running/running-totals.js';
 import type { Decoder } from '../../privacy/mechanism/running/continual-strategy.js';
+import { type RunningTotals, runningTotals } from '../../privacy/mechanism/running/running-totals.js';
 import { protectedStepsFault } from '../../query/count/public-steps.js';
 import { RunningCount } from '../../query/count/running-count.js';
 import type { CanonicalRequest } from './analysis.js';
 import { type ChargeResult, outcomeOf } from './charge.js';
 import { attachOutcome, notSpent } from './outcome.js';
 import type { Plan } from './plan.js';
-import { type Receipt, receiptOf } from './receipt.js';
 import { factsReliedOn, stepFact } from './public-facts.js';
+import { type Receipt, receiptOf } from './receipt.js';
 import { countedTotals, type PreparedTotals, prepareTotals, type TotalsRequest } from './running-plan.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 

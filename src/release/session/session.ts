@@ -22,18 +22,18 @@ import { type Analysis, type CanonicalRequest, runAnalysis } from './analysis.js
 import { systemAnalyst } from './analyst.js';
 import { isBatchRecorded, planBatch, releaseBatch } from './batch.js';
 import { type ChargeResult, charge, type ReleaseContext } from './charge.js';
+import { completePlan, type PlanInput } from './complete-plan.js';
 import { type ClaimOptions, DataClaims, openingFor } from './data-claims.js';
 import { enterForeignSpending, type ForeignSpending } from './foreign-spending.js';
-import { completePlan, type PlanInput } from './complete-plan.js';
 import { type Note, note, noted, refuseReadOtherwise } from './note.js';
 import type { OutcomeLog } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type PublicRead, publicReads, type ReadArguments, readPublic, withPublicReader } from './public-read.js';
+import type { QueryLog } from './query-log.js';
 import { quotaFor, quotaOf } from './quota.js';
 import { refuseOtherReading, refuseUnready } from './ready.js';
 import type { Receipt, Release } from './receipt.js';
 import { type RequestKeys, requestKeys } from './request-key.js';
-import type { QueryLog } from './query-log.js';
 
 export interface SessionParts {
   readonly policy: Policy;

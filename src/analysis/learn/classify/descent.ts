@@ -7,8 +7,8 @@ import type { Examples } from './examples.js';
 import { unit } from './features.js';
 import { margin } from './gradient.js';
 import type { Loss } from './loss.js';
-import type { ClassifySetting, Trainer } from './trainer.js';
 import { noisyDescent } from './noisy-descent.js';
+import type { ClassifySetting, Trainer } from './trainer.js';
 
 /** Slopes are whole multiples of 1 / fineness. */
 export const fineness = 1024;

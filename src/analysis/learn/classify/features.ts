@@ -1,10 +1,10 @@
 import { Fault } from '../../../base/errors.js';
 import { type Rational, toNumber } from '../../../base/exact/rational.js';
-import { isReadAsIs } from '../../../policy/number-reading.js';
 import { firstPosition } from '../../../policy/bins.js';
 import { codesOf } from '../../../policy/code.js';
 import { declaredCode, declaredCoded, declaredColumn, isCoded, isNumber } from '../../../policy/domain.js';
 import { firstAt, gridOf, type NumberGrid } from '../../../policy/grid.js';
+import { isReadAsIs } from '../../../policy/number-reading.js';
 import type { NumberColumn, Policy } from '../../../policy/policy.js';
 import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
 import type { ClassifyRequest } from './request.js';

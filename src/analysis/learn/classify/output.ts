@@ -1,9 +1,9 @@
 import { add, ceiling, divide, fromNumber, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
 import { additiveMechanism } from '../../../privacy/mechanism/additive.js';
 import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
-import type { Sensitivity } from '../../../privacy/mechanism/sensitivity.js';
 import { distributionWords, inDoubles } from '../../../privacy/mechanism/distribution.js';
 import { noiseHalfWidth } from '../../../privacy/mechanism/half-width.js';
+import type { Sensitivity } from '../../../privacy/mechanism/sensitivity.js';
 import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
 import { perRecordSensitivity } from '../record-sensitivity.js';
 import { gradientError } from './gradient.js';

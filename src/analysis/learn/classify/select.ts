@@ -3,12 +3,12 @@ import { rational } from '../../../base/exact/rational.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import type { Policy } from '../../../policy/policy.js';
 import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
-import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { type ExponentialMechanism, exponentialMechanism } from '../../../privacy/mechanism/exponential-mechanism.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { streamIndices } from '../../../query/count/stream.js';
-import { perRecordSensitivity } from '../record-sensitivity.js';
 import { scoreGrid } from '../network/score-grid.js';
 import { oneRowEach } from '../public-size.js';
+import { perRecordSensitivity } from '../record-sensitivity.js';
 import type { ColumnFeature, FeatureMap } from './features.js';
 
 /** A paid selection of features before training. */

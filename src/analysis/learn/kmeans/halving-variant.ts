@@ -4,10 +4,10 @@ import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-
 import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { boundedRowsSensitivity, tableSensitivity } from '../record-sensitivity.js';
 import { boxCloud, growBoxes, type HalvingLevel, halvingOrder } from './halving.js';
+import { type HalvingBudget, halvingBudget } from './halving-budget.js';
 import { type OffsetNorm, offsetUnit, tallyOffsets } from './offsets.js';
 import type { Points } from './points.js';
 import { clusterRadii, initialCentroids, moveCentroids, type RefinedCentroids } from './refine.js';
-import { type HalvingBudget, halvingBudget } from './halving-budget.js';
 import type { Clustering, KmeansSetting, KmeansVariant } from './variant.js';
 
 /** Recursive halving of dense boxes finds the clusters, iterations with clipped offsets refine them (kmeans.proof.md). */

@@ -1,5 +1,5 @@
-import type { RecordSensitivity, Sensitivity } from '../../../privacy/mechanism/sensitivity.js';
 import { everyRecord, paired, pairsClass, type RecordClass } from '../../../privacy/mechanism/record-class.js';
+import type { RecordSensitivity, Sensitivity } from '../../../privacy/mechanism/sensitivity.js';
 import type { Points } from './points.js';
 import type { PairDistances } from './variant.js';
 

@@ -8,10 +8,10 @@ import { cellStarts, type PairTables } from '../../../privacy/dependence/pairwis
 import { columnView, loadChunk } from '../../../query/count/column-view.js';
 import type { ExecutionPlan } from '../../../query/count/count.js';
 import { countInScans, scanResultBound } from '../../../query/count/in-scans.js';
+import type { MarginalSet } from '../../../query/count/marginals.js';
 import type { Axis } from '../../../query/count/measure.js';
 import { keyRows } from '../../../query/count/read-rows.js';
 import { compileStream } from '../../../query/count/stream.js';
-import type { MarginalSet } from '../../../query/count/marginals.js';
 import { groupKeyOf } from '../../../query/keys.js';
 
 /** Scans of the data beyond which rows are read once and counted in memory. */

@@ -3,8 +3,8 @@ import { makeNetwork, type Network, type NetworkVariable } from '../../../privac
 import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
 import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
-import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { type ExponentialMechanism, exponentialMechanism } from '../../../privacy/mechanism/exponential-mechanism.js';
+import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { perRecordSensitivity, tableSensitivity } from '../record-sensitivity.js';
 import { conditionalTable } from './fit.js';
 import { scoreGrid } from './score-grid.js';

@@ -4,10 +4,10 @@ import { RecordingPayment, usedParts } from '../../../../test/transcript.js';
 import { openWorkshop, policyYaml } from '../../../../test/workshop.js';
 import { type Rational, rational } from '../../../base/exact/rational.js';
 import { pure, zcdp } from '../../../privacy/mechanism/budget-share.js';
-import type { Sensitivity } from '../../../privacy/mechanism/sensitivity.js';
 import { isotonic } from '../../../privacy/mechanism/ordered/isotonic.js';
 import { Payment } from '../../../privacy/mechanism/payment.js';
 import { everyRecord, tuplesIn } from '../../../privacy/mechanism/record-class.js';
+import type { Sensitivity } from '../../../privacy/mechanism/sensitivity.js';
 import {
   accuracy,
   type DegreeForm,

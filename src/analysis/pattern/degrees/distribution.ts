@@ -1,9 +1,9 @@
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
 import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
-import { type Sensitivity, sensitivityOn } from '../../../privacy/mechanism/sensitivity.js';
 import { isotonic } from '../../../privacy/mechanism/ordered/isotonic.js';
 import type { Payment } from '../../../privacy/mechanism/payment.js';
 import type { RecordClass } from '../../../privacy/mechanism/record-class.js';
+import { type Sensitivity, sensitivityOn } from '../../../privacy/mechanism/sensitivity.js';
 
 /**
  * Degree distribution of n people, n public: counts of d = 0 … last ties, the last bin holding everybody above. Three forms of noise,

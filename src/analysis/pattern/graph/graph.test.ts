@@ -11,9 +11,9 @@ import { analysePatternText, schemaFromText } from '../query/analyse.js';
 import { compilePattern } from '../query/compile.js';
 import { choose } from '../query/ladders.js';
 import { commonNeighbourPairs, maxCommonNeighbours } from './common-neighbours.js';
-import { countCliques, countDiamonds, countFourCycles, countStars, countTriangles } from './subgraph-counts.js';
 import { buildGraph, type Graph } from './csr.js';
 import { cliqueLocalSensitivity, degreePairs, diamondLocalSensitivity } from './local-sensitivity.js';
+import { countCliques, countDiamonds, countFourCycles, countStars, countTriangles } from './subgraph-counts.js';
 
 const size = 8;
 type Edge = readonly [number, number];

@@ -1,6 +1,6 @@
 import { choose } from '../query/ladders.js';
-import { countCliques, edgeSupports } from './subgraph-counts.js';
 import { buildGraph, degreeOf, type Graph } from './csr.js';
+import { countCliques, edgeSupports } from './subgraph-counts.js';
 
 /**
  * Sensitivity of a count to one edge, present or not, in this graph: the statistics that ladders start from. Exact, so never to be

@@ -1,8 +1,8 @@
 import { additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
 import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
 import { exactAnswer } from '../exact-answer.js';
-import { secretSensitivity } from '../secret.js';
 import { domainSize } from '../query/lambda.js';
+import { secretSensitivity } from '../secret.js';
 import { type DrawnMechanisms, offer, type PatternStrategy, type PatternTask } from './strategy.js';
 
 /** Noise scaled to the global sensitivity of any record in any data. */

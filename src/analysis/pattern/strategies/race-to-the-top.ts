@@ -4,12 +4,12 @@ import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
 import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
-import { sensitivityOn } from '../../../privacy/mechanism/sensitivity.js';
 import type { Payment } from '../../../privacy/mechanism/payment.js';
-import type { PatternSecret } from '../secret.js';
+import { sensitivityOn } from '../../../privacy/mechanism/sensitivity.js';
 import type { PatternAnalysis } from '../query/analyse.js';
 import { compilePerValue } from '../query/compile.js';
 import { larger, smaller } from '../query/sensitivity.js';
+import type { PatternSecret } from '../secret.js';
 import { offer, type PatternStrategy } from './strategy.js';
 
 /**

@@ -4,8 +4,8 @@ import { elasticSensitivity } from './elastic-sensitivity.js';
 import { residualLadderNoise, shapeLadderNoise } from './ladder-noise.js';
 import { plainNoise } from './plain-noise.js';
 import { raceToTheTop } from './race-to-the-top.js';
-import { truncatedNoise } from './truncated-noise.js';
 import type { PatternOffer, PatternStrategy, PatternTask } from './strategy.js';
+import { truncatedNoise } from './truncated-noise.js';
 
 /** All strategies. A new one is a file here and its name below; of equal ones the first is taken. */
 const strategies = {

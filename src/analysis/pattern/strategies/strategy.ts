@@ -3,8 +3,8 @@ import type { Snapshot } from '../../../data/engine/engine.js';
 import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
 import type { Payment } from '../../../privacy/mechanism/payment.js';
-import type { PatternSecret } from '../secret.js';
 import type { PatternAnalysis } from '../query/analyse.js';
+import type { PatternSecret } from '../secret.js';
 
 /**
  * A strategy makes its own mechanisms and answers with nothing else, all from public declarations: data-dependent noise is judged on

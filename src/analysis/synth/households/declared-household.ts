@@ -4,8 +4,8 @@ import type { Policy } from '../../../policy/policy.js';
 import { columnPlaces } from '../candidates.js';
 import type { CodedColumn, ModelColumn } from '../columns.js';
 import type { SynthForm } from '../form.js';
-import { memberDistances } from './member-distance.js';
 import type { Household } from './measure-pairs.js';
+import { memberDistances } from './member-distance.js';
 
 /** Number of household members, as a column of the model. */
 export const membersColumn = ({ by, most }: NonNullable<SynthForm['households']>): ModelColumn => ({

@@ -1,8 +1,8 @@
 import type { NoisyMarginal } from '../../graphical/fit.js';
 import type { GraphicalModel } from '../../graphical/graphical-model.js';
+import { arrangeMembers, type HouseholdKind, type TargetTable } from './arrange-members.js';
 import type { Household } from './measure-pairs.js';
 import type { RandomBelow } from './pairs.js';
-import { arrangeMembers, type HouseholdKind, type TargetTable } from './arrange-members.js';
 
 export interface DrawnHouseholds {
   /** Values of everybody by column of the model; members of one household are adjacent. */

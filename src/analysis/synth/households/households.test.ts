@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../../../test/workshop.js';
 import { compare, rational } from '../../../base/exact/rational.js';
 import { zcdp } from '../../../privacy/mechanism/budget-share.js';
-import { drawCost } from '../../../privacy/mechanism/mechanism-cost.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
+import { drawCost } from '../../../privacy/mechanism/mechanism-cost.js';
 import { Payment } from '../../../privacy/mechanism/payment.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
 import { fitModel as modelOf } from '../../graphical/fit.js';
@@ -13,10 +13,10 @@ import { countMarginal } from '../counts.js';
 import { penaltySensitivity } from '../distance.js';
 import type { SynthSetting } from '../method.js';
 import { planSynth, releaseSynth } from '../release.js';
-import { distanceBetween, type MemberDistance } from './member-distance.js';
-import { type Household, pairMethod } from './measure-pairs.js';
-import { drawPartners, memberCounts, noHousehold, pairRows } from './pairs.js';
 import { arrangeMembers } from './arrange-members.js';
+import { type Household, pairMethod } from './measure-pairs.js';
+import { distanceBetween, type MemberDistance } from './member-distance.js';
+import { drawPartners, memberCounts, noHousehold, pairRows } from './pairs.js';
 
 // Seeded noise: every run draws the same.
 vi.mock('../../../privacy/noise/bits.js', async (original) =>

@@ -7,8 +7,8 @@ import type { GraphicalModel } from '../../graphical/graphical-model.js';
 import type { CodedTable } from '../../learn/network/coded.js';
 import { codedTableSize } from '../counts.js';
 import type { SynthSetting } from '../method.js';
-import { defaultSchedules, type MarginalCandidate, measurementRounds } from '../rounds.js';
 import { modelCells } from '../model-size.js';
+import { defaultSchedules, type MarginalCandidate, measurementRounds } from '../rounds.js';
 import { distanceZeros, type MemberDistance } from './member-distance.js';
 import { pairLevels } from './pairs.js';
 

@@ -1,6 +1,6 @@
 import type { CodedTable } from '../../learn/network/coded.js';
-import { distanceBetween } from './member-distance.js';
 import type { Household } from './measure-pairs.js';
+import { distanceBetween } from './member-distance.js';
 
 /** Household of every row, numbered from 0; `noHousehold` for rows that name none. */
 export type HouseholdIds = Uint32Array;

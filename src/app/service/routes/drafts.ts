@@ -4,11 +4,11 @@ import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
 import { publicName } from '../../../policy/population.js';
 import { answersForm } from '../drafts.js';
+import { comeAgain } from '../identity.js';
 import type { ServedPolicy } from '../policies.js';
 import { Refusal } from '../problem.js';
 import type { Role } from '../role.js';
 import { type Caller, defineRoute } from '../route.js';
-import { comeAgain } from '../identity.js';
 
 const listed = z.looseObject({ id: z.string(), file: z.string(), made: z.string() });
 const answerShape = z.union([z.string(), z.array(z.string())]);

@@ -7,11 +7,11 @@ import { recordedAnswer } from '../../api/recorded.js';
 import { hidesTies } from '../../api/tie-figures.js';
 import { tableCsv } from '../../report/csv.js';
 import { publishedTable } from '../../report/published-table.js';
-import { runInWorker } from '../worker.js';
 import type { ServedPolicy } from '../policies.js';
 import { Refusal } from '../problem.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
+import { runInWorker } from '../worker.js';
 import { visibleEntry } from './entry.js';
 import { figureShape } from './shapes.js';
 

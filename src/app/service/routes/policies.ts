@@ -5,9 +5,9 @@ import { tieKindColumns } from '../../../data/ties/kinds.js';
 import type { Column, Policy } from '../../../policy/policy.js';
 import { publicName } from '../../../policy/population.js';
 import type { CheckedPolicy } from '../../api/check.js';
-import { runInWorker } from '../worker.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
+import { runInWorker } from '../worker.js';
 
 const column = z.looseObject({
   name: z.string(),

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { cookieName } from '../identity.js';
 import { Refusal } from '../problem.js';
 import { everybody, role } from '../role.js';
 import { defineRoute, type RouteRequest } from '../route.js';
 import { csrfOf } from '../sessions.js';
 import type { AccessToken } from '../token.js';
-import { cookieName } from '../identity.js';
 
 const signedIn = z.strictObject({
   name: z.string(),

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeText } from '../../../policy/code.js';
-import type { SourceColumn } from '../engine.js';
 import { type SourceView, type SourceViewColumn, selectAll } from '../data-view.js';
+import type { SourceColumn } from '../engine.js';
 import { type EngineSource, gridText } from '../source.js';
 import { storedPlace } from './dialect.js';
 import { identifierSql, type Scan, type ScanColumn, textLiteral, unless } from './scan.js';

@@ -1,20 +1,20 @@
 import { Fault } from '../../../base/errors.js';
 import { readAddress } from '../../../policy/address.js';
-import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
 import { viewInjector } from '../data-view.js';
+import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
 import type { EngineSource } from '../source.js';
 import { relationView, tableView } from '../structure.js';
 import { type TimeLeft, timeLeft } from '../time-left.js';
 import { type KeepTest, sourceColumnNamed, WithoutRows } from '../without-rows.js';
+import { readCatalogMarks, sameObjects } from './catalog-marks.js';
 import { inTime, type PostgresConnection } from './connection.js';
 import { postgres } from './dialect.js';
-import { postgresFault } from './fault.js';
-import { readCatalogMarks, sameObjects } from './catalog-marks.js';
 import { beginSnapshot, exportedSnapshot } from './exported-snapshot.js';
-import { type PostgresSchema, PostgresSnapshot } from './snapshot.js';
+import { postgresFault } from './fault.js';
 import { Pool } from './pool.js';
 import { postgresRelationViews } from './relation.js';
 import { refuseServer } from './server.js';
+import { type PostgresSchema, PostgresSnapshot } from './snapshot.js';
 import { describePostgresTable, findTable, type PostgresTable, shortPostgresTable } from './table.js';
 
 const reading =

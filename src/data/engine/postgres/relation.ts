@@ -1,5 +1,5 @@
-import { relationTuples } from '../relation-tuples.js';
 import { viewClause } from '../data-view.js';
+import { relationTuples } from '../relation-tuples.js';
 import type { RelationSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { postgres } from './dialect.js';

@@ -5,11 +5,11 @@ import { once } from '../once.js';
 import type { EngineSource } from '../source.js';
 import type { TimeLeft } from '../time-left.js';
 import { allRows } from '../without-rows.js';
+import { type ReachedObjects, refuseCatalogChange } from './catalog-marks.js';
 import { PostgresTextNumbers, postgresChunk, postgresRows } from './cells.js';
 import { inTime, type PostgresConnection, type RawRows } from './connection.js';
 import { postgres } from './dialect.js';
 import { postgresClosed, postgresFault, postgresTimeout } from './fault.js';
-import { type ReachedObjects, refuseCatalogChange } from './catalog-marks.js';
 import { type Pool, Turnstile } from './pool.js';
 
 /** Views and columns for statements, valid while the schema is unchanged. */

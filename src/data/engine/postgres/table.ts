@@ -1,14 +1,14 @@
 import { Fault } from '../../../base/errors.js';
 import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
+import type { SourceView } from '../data-view.js';
 import type { SourceColumn } from '../engine.js';
 import { longestText } from '../short-text.js';
-import type { SourceView } from '../data-view.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
+import { firstUserOid } from './catalog-marks.js';
 import type { PostgresConnection, PostgresField } from './connection.js';
 import { byLetters, postgres, postgresDayInText, postgresNumberInText } from './dialect.js';
-import { firstUserOid } from './catalog-marks.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface PostgresTable {

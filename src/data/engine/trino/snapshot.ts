@@ -7,9 +7,9 @@ import { allRows } from '../without-rows.js';
 import type { Client, ResultPart, StatementRunner } from './client.js';
 import { trino } from './dialect.js';
 import { trinoClosed, trinoFault } from './fault.js';
-import type { Watch } from './table-versions.js';
 import { type TrinoTextNumbers, trinoChunk, trinoRows } from './page.js';
 import { spelt } from './spelling.js';
+import type { Watch } from './table-versions.js';
 
 /** Views and columns for statements, valid while the tables are unchanged. */
 export interface TrinoSchema {

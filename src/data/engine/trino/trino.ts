@@ -1,7 +1,7 @@
 import { Fault } from '../../../base/errors.js';
 import { readCluster } from '../../../policy/address.js';
-import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
 import { viewInjector } from '../data-view.js';
+import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
 import type { EngineSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { timeLeft } from '../time-left.js';
@@ -9,10 +9,10 @@ import { type KeepTest, sourceColumnNamed, WithoutRows } from '../without-rows.j
 import { Client, type StatementRunner } from './client.js';
 import { trino } from './dialect.js';
 import { trinoFault } from './fault.js';
-import { atVersion, stabilityOf, stateOf, type TableStability, versionsOf, Watch } from './table-versions.js';
-import { type TrinoSchema, TrinoSnapshot } from './snapshot.js';
 import { trinoRelationViews } from './relation.js';
+import { type TrinoSchema, TrinoSnapshot } from './snapshot.js';
 import { describeTrinoTable, shortTrinoTable, type TrinoTable, type TrinoTableName, trinoTableName } from './table.js';
+import { atVersion, stabilityOf, stateOf, type TableStability, versionsOf, Watch } from './table-versions.js';
 
 /** Opens a table of a Trino cluster: nothing is created there, and nothing but what a SELECT gives leaves it. */
 export async function openTrino(source: EngineSource, limits: EngineLimits): Promise<Engine> {

@@ -1,8 +1,8 @@
 import { within } from '../../../base/input/limits.js';
 import type { StatCellReader } from '../block.js';
 import { type Decode, decoderOf, fieldText, windows } from '../decode.js';
-import { malformed } from '../malformed.js';
 import { isoDate, isoDateTime, isoTime, spssOrigin } from '../iso-dates.js';
+import { malformed } from '../malformed.js';
 import { codeOfNumber, type MissingRange, type StatCell, type StatVariable, spellRange } from '../variable.js';
 import { extension, type SavRecords, type SavVariable } from './records.js';
 

@@ -1,7 +1,7 @@
 import { toNumberDown } from '../../../base/exact/rational.js';
 import type { Adversary } from '../../../policy/policy.js';
-import { informedTransitions, uninformedTransitions } from '../../../privacy/dependence/chain/chain-transitions.js';
 import { chainLeakage } from '../../../privacy/dependence/chain/chain-leakage.js';
+import { informedTransitions, uninformedTransitions } from '../../../privacy/dependence/chain/chain-transitions.js';
 import { stationaryDistribution } from '../../../privacy/dependence/chain/stationary.js';
 import { largestBelow } from '../../../privacy/dependence/largest-below.js';
 import type { MarkovChain } from '../pufferfish/markov-quilt.js';

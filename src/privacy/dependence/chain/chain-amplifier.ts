@@ -4,13 +4,13 @@ import { everyRecord, type RecordClass, type Slicing } from '../../mechanism/rec
 import type { Run, Slices } from '../../mechanism/slices.js';
 import type { Amplifier, WhatIf } from '../amplifier.js';
 import { type BaseCost, commonBaseCost, isSlicedBaseCost } from '../base-cost.js';
+import { getOrMake } from '../bounds-cache.js';
 import { fromPairs } from '../graph/factor-graph.js';
 import { push } from '../graph/push.js';
 import { graphAmplifier } from '../graph-amplifier.js';
-import { getOrMake } from '../bounds-cache.js';
 import { largestBelow } from '../largest-below.js';
-import { oddsRatioTransitions } from './chain-transitions.js';
 import { chainLeakage, type Spell, type StepChain, steadyChainLeakage } from './chain-leakage.js';
+import { oddsRatioTransitions } from './chain-transitions.js';
 
 export interface ChainRoute extends StepChain {
   readonly name: string;

@@ -10,8 +10,8 @@ import { leakageBounds } from '../leakage.js';
 import { logOddsRatio } from '../model/odds.js';
 import { type LossFunctions, lossFunction, temporalLeakage } from '../temporal/temporal.js';
 import { chainAmplifier } from './chain-amplifier.js';
-import { informedTransitions, oddsRatioTransitions, uninformedTransitions } from './chain-transitions.js';
 import { chainLeakage, type Spell, type StepChain, steadyChainLeakage } from './chain-leakage.js';
+import { informedTransitions, oddsRatioTransitions, uninformedTransitions } from './chain-transitions.js';
 import { backwardTransitions, stationaryDistribution } from './stationary.js';
 
 type Matrix = readonly (readonly number[])[];

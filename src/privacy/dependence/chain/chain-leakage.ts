@@ -1,7 +1,7 @@
 import { addUp, mulUp } from '../../../base/exact/outward.js';
 import { type LossFunction, type LossFunctions, supremum } from '../temporal/temporal.js';
-import type { PairTransitions } from './pair-transitions.js';
 import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
+import type { PairTransitions } from './pair-transitions.js';
 
 /**
  * Chain of steps, of which everybody goes through some: costs of one step reach the others through its neighbours

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { informedTransitions } from './chain-transitions.js';
 import { chainLeakage, type Spell, steadyChainLeakage } from './chain-leakage.js';
-import { type PairTransitions, pairTransitions } from './pair-transitions.js';
+import { informedTransitions } from './chain-transitions.js';
 import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
+import { type PairTransitions, pairTransitions } from './pair-transitions.js';
 
 type Matrix = readonly (readonly number[])[];
 

@@ -14,8 +14,8 @@ import type { GaussianBound } from '../amplifier.js';
 import { onlySums } from '../condition.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
 import type { GraphWalk } from '../graph/walk.js';
-import { informedBound } from '../informed/informed.js';
 import { layoutGraph } from '../informed/graph-layout.js';
+import { informedBound } from '../informed/informed.js';
 import { directBound } from '../uninformed/direct.js';
 import { epsilonOn, largestRhoOn } from './delta-curve.js';
 

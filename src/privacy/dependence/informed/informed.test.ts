@@ -7,8 +7,8 @@ import { fromGroups } from '../graph/group-graph.js';
 import { contraction, push } from '../graph/push.js';
 import { componentOf, recursion } from '../graph/recursion.js';
 import { walkGraph } from '../graph/walk.js';
-import { informedBound } from './informed.js';
 import { propagate } from './belief-propagation.js';
+import { informedBound } from './informed.js';
 
 const inf = Number.POSITIVE_INFINITY;
 const fill = (n: number, e: number) => new Float64Array(n).fill(e);

@@ -5,8 +5,8 @@ import { forestPass, roundedUp } from '../graph/forest.js';
 import { push } from '../graph/push.js';
 import { componentOf, componentShape, recursion } from '../graph/recursion.js';
 import type { GraphWalk } from '../graph/walk.js';
-import { type GraphLayout, layoutGraph, type Subgraph, subgraphOf } from './graph-layout.js';
 import { type PropagationOptions, propagate } from './belief-propagation.js';
+import { type GraphLayout, layoutGraph, type Subgraph, subgraphOf } from './graph-layout.js';
 import { isLargeGraph, type MessageGraph, pushOf } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 

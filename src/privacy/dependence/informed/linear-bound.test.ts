@@ -4,9 +4,9 @@ import { unitRandom } from '../../../../test/worst-distribution.js';
 import { distinctComponents } from '../graph/distinct.js';
 import { type FactorGraph, fromPairs } from '../graph/factor-graph.js';
 import { leakageCalculator } from '../leakage.js';
+import { propagate } from './belief-propagation.js';
 import { informedBound } from './informed.js';
 import { isLinearBound, linearBound } from './linear-bound.js';
-import { propagate } from './belief-propagation.js';
 import { sparseSolve } from './sparse-solve.js';
 
 /** A ring through everybody, so that all have a loop, with further ties and leaves; strengths of one kind or of several. */

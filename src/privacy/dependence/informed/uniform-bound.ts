@@ -3,10 +3,10 @@ import { type FactorGraph, withOdds } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { lazy, listedEnds, pairGraph } from '../graph/pair-graph.js';
 import { push } from '../graph/push.js';
-import { informedBound, totalLogOdds, type WarmStart, warmStartOn } from './informed.js';
-import { type GraphLayout, layoutGraph, withLayoutOdds } from './graph-layout.js';
-import { linearBound } from './linear-bound.js';
 import { type PropagationOptions, propagate } from './belief-propagation.js';
+import { type GraphLayout, layoutGraph, withLayoutOdds } from './graph-layout.js';
+import { informedBound, totalLogOdds, type WarmStart, warmStartOn } from './informed.js';
+import { linearBound } from './linear-bound.js';
 import { isLargeGraph, pushOf, releaseScratch } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 

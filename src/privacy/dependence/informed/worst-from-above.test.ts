@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { unitRandom } from '../../../../test/worst-distribution.js';
 import { type FactorGraph, fromPairs, withOdds } from '../graph/factor-graph.js';
-import { informedBound, warmStart } from './informed.js';
-import { layoutGraph } from './graph-layout.js';
 import { propagate } from './belief-propagation.js';
+import { layoutGraph } from './graph-layout.js';
+import { informedBound, warmStart } from './informed.js';
 import { pushOf } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 

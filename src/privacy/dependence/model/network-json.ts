@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '../../../base/errors.js';
-import { parseJson } from '../../../base/input/json.js';
 import { inputProblem, pathText } from '../../../base/input/input-problem.js';
+import { parseJson } from '../../../base/input/json.js';
 import { makeNetwork, type Network, type NetworkOrigin, networkFormat } from './network.js';
 import { valueLevels } from './value-levels.js';
 

@@ -1,6 +1,6 @@
 import { divide, fromNumber, type Rational, toNumberDown, toNumberUp } from '../../../base/exact/rational.js';
-import type { ClassScope } from '../../mechanism/sensitivity.js';
 import { answersTo, type RecordClass } from '../../mechanism/record-class.js';
+import type { ClassScope } from '../../mechanism/sensitivity.js';
 import type { Amplifier } from '../amplifier.js';
 import { commonBaseCost } from '../base-cost.js';
 import { wholeLevels } from '../condition.js';

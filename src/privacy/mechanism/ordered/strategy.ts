@@ -1,7 +1,7 @@
-import { type Sensitivity, sensitivityOn } from '../sensitivity.js';
 import { everyRecord } from '../record-class.js';
-import { treeStrategy } from '../running/tree.js';
 import { encodedSensitivity } from '../running/continual-strategy.js';
+import { treeStrategy } from '../running/tree.js';
+import { type Sensitivity, sensitivityOn } from '../sensitivity.js';
 
 /**
  * Strategy for counts over ordered positions (ordered.proof.md): prefix counts at block ends, and a tree of sums in every block,

@@ -4,10 +4,10 @@ import { zcdp } from '../budget-share.js';
 import { drawCost } from '../mechanism-cost.js';
 import { Payment } from '../payment.js';
 import { answersTo, everyRecord } from '../record-class.js';
-import { layoutSensitivity, rowSensitivity } from './row-sensitivity.js';
+import { largestChange, mostAxesTried } from './largest-change.js';
 import { encode, type LayoutPart, partCells, type ResidualLayout } from './layout.js';
 import { noisedTables, type RecordChange } from './residual.js';
-import { largestChange, mostAxesTried } from './largest-change.js';
+import { layoutSensitivity, rowSensitivity } from './row-sensitivity.js';
 
 function subsets(axes: readonly number[], most = axes.length): number[][] {
   const sets: number[][] = [[]];

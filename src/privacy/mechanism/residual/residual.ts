@@ -1,11 +1,11 @@
 import { type AdditiveMechanism, additiveMechanism } from '../additive.js';
 import type { BudgetShare } from '../budget-share.js';
-import type { ClassScope, RecordSensitivity } from '../sensitivity.js';
 import { inDoubles } from '../distribution.js';
 import { standardDeviation } from '../half-width.js';
 import type { RecordClass } from '../record-class.js';
-import { layoutSensitivity, type RowChange } from './row-sensitivity.js';
+import type { ClassScope, RecordSensitivity } from '../sensitivity.js';
 import { encode, layoutCells, partCells, type ResidualLayout } from './layout.js';
+import { layoutSensitivity, type RowChange } from './row-sensitivity.js';
 
 /** Change by one record of a class: one change for each of `rows` rows. */
 export interface RecordChange {

@@ -1,6 +1,6 @@
 import type { Sensitivity } from '../sensitivity.js';
-import { coefficientsOf, type LayoutPart, type ResidualLayout } from './layout.js';
 import { largestChange } from './largest-change.js';
+import { coefficientsOf, type LayoutPart, type ResidualLayout } from './layout.js';
 
 /** Change of one row: replaced by any other or by none, added or removed alone, or moved along some axes and no others. */
 export type RowChange = 'replaced' | 'removed' | { readonly along: readonly number[] };

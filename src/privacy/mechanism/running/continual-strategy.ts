@@ -1,6 +1,6 @@
 import { integerRoot } from '../../noise/discrete-gaussian.js';
-import type { RecordSensitivity, Sensitivity } from '../sensitivity.js';
 import type { RecordClass } from '../record-class.js';
+import type { RecordSensitivity, Sensitivity } from '../sensitivity.js';
 
 /**
  * Strategy for running totals over a horizon: noise is added to whole numbers that arrive step by step, and totals are computed

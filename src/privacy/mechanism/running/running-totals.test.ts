@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../../../base/exact/rational.js';
 import { pure, zcdp } from '../budget-share.js';
-import { type Sensitivity, sensitivityOn } from '../sensitivity.js';
 import { Payment } from '../payment.js';
 import { everyRecord } from '../record-class.js';
+import { type Sensitivity, sensitivityOn } from '../sensitivity.js';
+import { type ContinualStrategy, encodedSensitivity, type StepChange } from './continual-strategy.js';
 import { convolutionStrategy } from './convolution.js';
 import { type CountedSteps, runningTotals, totalsWith } from './running-totals.js';
 import { treeStrategy, treesOver } from './tree.js';
-import { type ContinualStrategy, encodedSensitivity, type StepChange } from './continual-strategy.js';
 
 const one: Sensitivity = { l1: 1n, l2squared: 1n };
 const two: Sensitivity = { l1: 2n, l2squared: 2n };

@@ -1,11 +1,11 @@
 import { type AdditiveMechanism, additiveMechanism } from '../additive.js';
 import type { BudgetShare } from '../budget-share.js';
-import { type ClassScope, largestSensitivity, type RecordSensitivity } from '../sensitivity.js';
 import { inDoubles } from '../distribution.js';
 import { standardDeviation } from '../half-width.js';
+import { type ClassScope, largestSensitivity, type RecordSensitivity } from '../sensitivity.js';
+import { type ContinualStrategy, encodedSensitivity, type StepChangeOf } from './continual-strategy.js';
 import { convolutionStrategy } from './convolution.js';
 import { treesOver } from './tree.js';
-import { type ContinualStrategy, encodedSensitivity, type StepChangeOf } from './continual-strategy.js';
 
 /** Counts at every step up to a horizon, published as running totals from the first step on. */
 export interface CountedSteps {

@@ -1,5 +1,5 @@
-import type { IndexRow } from './row.js';
 import type { IndexQueries } from './index-queries.js';
+import type { IndexRow } from './row.js';
 import type { SqliteConnection } from './sqlite.js';
 import { indexOf, type LedgerIndex } from './tables.js';
 

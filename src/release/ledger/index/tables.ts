@@ -2,8 +2,8 @@ import { answerHash, BrokenChain, type Link, type StoredLink, sha256 } from '../
 import type { EntryRange } from '../ledger.js';
 import type { AccountChange, AccountState, Books, PendingEntry } from './accounts.js';
 import { accountsRoot, changeBy, stateHash } from './accounts.js';
-import { decodeInteger, decodeText, type IndexRow } from './row.js';
 import type { IndexQueries } from './index-queries.js';
+import { decodeInteger, decodeText, type IndexRow } from './row.js';
 import { emptyText } from './total.js';
 
 /**

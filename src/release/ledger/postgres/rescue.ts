@@ -4,10 +4,10 @@ import { BrokenChain, type Link, type StoredLink, sha256 } from '../chain/chain.
 import type { Witness } from '../chain/witness.js';
 import { linkFrom, stateHash } from '../index/accounts.js';
 import { type Backup, knowsMore, noReason, otherLedger, type Restored, readBackup, writeBackup } from '../rescue/backup.js';
+import { ChainWalk, filedUnder } from '../rescue/chain-walk.js';
 import { boundAnswers, type Copy, writeCopy } from '../rescue/copy.js';
 import { noLedger, type Recovery } from '../rescue/recover.js';
 import { begins } from '../rescue/upgrade.js';
-import { ChainWalk, filedUnder } from '../rescue/chain-walk.js';
 import { serverFault } from './fault.js';
 import { prepareTables } from './schema.js';
 import { memoryOf } from './seen.js';

@@ -1,7 +1,7 @@
 import type { PostgresConnection, RawRows } from '../../../data/engine/postgres/connection.js';
 import { BrokenChain } from '../chain/chain.js';
-import type { IndexRow } from '../index/row.js';
 import type { IndexQueries } from '../index/index-queries.js';
+import type { IndexRow } from '../index/row.js';
 
 type Value = string | number | null;
 type Named = keyof typeof questions;

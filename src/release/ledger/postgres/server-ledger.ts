@@ -7,6 +7,7 @@ import { corrupt } from '../faults.js';
 import type { Books } from '../index/accounts.js';
 import { decodeText, type IndexRow } from '../index/row.js';
 import { indexOf, type LedgerIndex, linkIn } from '../index/tables.js';
+import type { Ledger } from '../ledger.js';
 import {
   type ChainAppend,
   type ChainState,
@@ -15,7 +16,6 @@ import {
   type LateFailure,
   type LedgerStorage,
 } from '../ledger-storage.js';
-import type { Ledger } from '../ledger.js';
 import { serverFault } from './fault.js';
 import { FetchedRows, firstQuestions, NotFetched } from './rows.js';
 import { prepareTables } from './schema.js';

@@ -7,8 +7,8 @@ import { connect, inTurn, type SqliteConnection } from '../index/sqlite.js';
 import { indexOn } from '../index/sqlite-rows.js';
 import { linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
-import { inChild } from './child.js';
 import { ChainWalk, filedUnder } from './chain-walk.js';
+import { inChild } from './child.js';
 
 export async function verifyInChild(place: string): Promise<Verification> {
   const { output } = inChild('verify', place);
