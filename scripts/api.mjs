@@ -88,22 +88,22 @@ const forms = [
   [/z\.enum\(\[([^\]]*)\]\)/, (m) => m[1].replaceAll("'", '').replaceAll(', ', ' \\| ')],
   [/z\.literal\(true\)/, () => 'true'],
   [/z\.union\(\[z\.literal\('all'\)/, () => 'list of texts \\| "all"'],
-  [/amount/, () => 'number or text'],
-  [/z\.array\(amount\)/, () => 'list of numbers or texts'],
+  [/amountShape/, () => 'number or text'],
+  [/z\.array\(amountShape\)/, () => 'list of numbers or texts'],
   [/everyTable/, () => 'list of tables'],
-  [/z\.array\(condition\)/, () => 'list of conditions'],
-  [/z\.array\(z\.string|z\.array\(columnName|z\s*\.array\(z\.union\(\[z\.string|list\(code/, () => 'list of texts'],
-  [/numbers|z\.array\(z\.number|list\(z\.number/, () => 'list of numbers'],
+  [/z\.array\(conditionForm\)/, () => 'list of conditions'],
+  [/z\.array\(z\.string|z\.array\(columnNameForm|z\s*\.array\(z\.union\(\[z\.string|boundedList\(codeForm/, () => 'list of texts'],
+  [/numbers|z\.array\(z\.number|boundedList\(z\.number/, () => 'list of numbers'],
   [/z\.tuple/, () => 'two texts'],
   [/z\.record/, () => 'numbers by name'],
-  [/progress/, () => 'function (done, total)'],
+  [/progressShape/, () => 'function (done, total)'],
   [/z\.boolean/, () => 'boolean'],
-  [/z\.number|whole\(|above\(|size/, () => 'number'],
+  [/z\.number|integerBetween\(|whole\(|above\(|size/, () => 'number'],
   [/z\.union\(\[z\.string\(\), z\.number|literal/, () => 'number or text'],
   [/z\.string|columnName|title|witness|reason|code|z\.custom/, () => 'text'],
 ];
 function formText(form) {
-  const array = /z\.array\(amount\)/.test(form) ? 'list of numbers or texts' : undefined;
+  const array = /z\.array\(amountShape\)/.test(form) ? 'list of numbers or texts' : undefined;
   const [pattern, say] = forms.find(([p]) => p.test(form)) ?? [/$/, () => ''];
   const shown = array ?? say(pattern.exec(form));
   const standard = (/^z\s*\.strictObject/.test(form) ? undefined : /\.default\(([^)]*)\)/.exec(form)?.[1])?.replaceAll("'", '');
@@ -128,22 +128,28 @@ function questions() {
       const { about } = declared({ name, file });
       const [, said] = /hint: '([^']*)'/.exec(text);
       // An analysis has an entry point of its own, without the field that its request comes in.
-      const hint = /question: z\.strictObject\(\{ \w+: request \}\)/.test(text) && !said.includes(`"${name}"`) ? said.replace(/^Write (.*)\.$/, `Write {"${name}": $1}.`) : said;
-      const from = /import \{[^}]*\brequest\b[^}]*\} from '((?:\.\.\/)+[^']*)\.js'/.exec(text)?.[1];
-      const own = from ? fields(read(`${posix.join(posix.dirname(file), from)}.ts`), 'request') : fields(text, /const request = /.test(text) ? 'request' : 'question');
+      const hint = /question: z\.strictObject\(\{ \w+: (request|\w+Schema) \}\)/.test(text) && !said.includes(`"${name}"`) ? said.replace(/^Write (.*)\.$/, `Write {"${name}": $1}.`) : said;
+      const [, form, from] = /import \{[^}]*\b(\w+Schema)\b[^}]*\} from '((?:\.\.\/)+[^']*)\.js'/.exec(text) ?? [];
+      const own = from ? fields(read(`${posix.join(posix.dirname(file), from)}.ts`), form) : fields(text, /const request = /.test(text) ? 'request' : 'question');
       return `### ${name}\n\n${about}\n\n${hint}\n\n${table(own)}`;
     })
     .join('\n');
 }
 
+/** Kinds of queries in the order in which they are imported, each with its file and the name of its schema there. */
+const queryKindFiles = () =>
+  [...read('src/query/kinds.ts').matchAll(/import \{ ([^}]*) \} from '\.\/kinds\/([^']*)\.js'/g)].flatMap(([, names, file]) =>
+    names.split(', ').map((kind) => {
+      const name = kind.replace(/Kind$/, '');
+      return { name, file, schema: names.includes(',') ? `${name}Schema` : 'schema' };
+    }),
+  );
+
 function queries() {
-  const shared = table(fields(read('src/query/form.ts'), 'asked'));
-  const kinds = [...read('src/query/kinds.ts').matchAll(/import \{ ([^}]*) \} from '\.\/kinds\/([^']*)\.js'/g)].flatMap(([, names, file]) => {
-    const text = read(`src/query/kinds/${file}.ts`);
-    return names.split(', ').map((name) => {
-      const own = fields(text, names.includes(',') ? `${name}Schema` : 'schema').filter((f) => f.field !== 'kind' && !['name', 'where', 'by', 'weight'].includes(f.field));
+  const shared = table(fields(read('src/query/form.ts'), 'commonFields'));
+  const kinds = queryKindFiles().map(({ name, file, schema }) => {
+      const own = fields(read(`src/query/kinds/${file}.ts`), schema).filter((f) => f.field !== 'kind' && !['name', 'where', 'by', 'weight'].includes(f.field));
       return `- \`{ kind: '${name}'${own.map((f) => `, ${f.field}${/optional/.test(f.form) ? '?' : ''}`).join('')} }\``;
-    });
   });
   return `Every query is one of\n\n${kinds.join('\n')}\n\nand may say\n\n${shared}`;
 }
@@ -196,10 +202,7 @@ const weightless = ['cdf', 'ranges', 'quantile', 'distinct', 'compare', 'indepen
 
 /** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts runs. */
 function reference() {
-  const kinds = [...read('src/query/kinds.ts').matchAll(/import \{ ([^}]*) \} from '\.\/kinds\/([^']*)\.js'/g)].flatMap(([, names, file]) =>
-    names.split(', ').map((name) => ({ name, file, schema: names.includes(',') ? `${name}Schema` : 'schema' })),
-  );
-  const sections = kinds.map(({ name, file, schema }) => {
+  const sections = queryKindFiles().map(({ name, file, schema }) => {
     const page = read(`docs/queries/${name}.md`);
     const about = page.split('\n\n')[1].trim();
     const [, policy, example] = /```json (\S+)\n([\s\S]*?)\n```/.exec(page);
@@ -218,7 +221,7 @@ function reference() {
     '# Every query on one page',
     '<!-- Written by scripts/api.mjs from the schemas and docs/queries: change it there. -->',
     'JSON, the same with weights (`w`: a column of `type: weight`) where they may stand, and SQL where it says the same. Every query may also say:',
-    table(fields(read('src/query/form.ts'), 'asked')),
+    table(fields(read('src/query/form.ts'), 'commonFields')),
     ...sections,
   ].join('\n\n').replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
 }

@@ -96,8 +96,8 @@ describe('what is measured while a process runs', () => {
   const messages: readonly RegExp[] = [
     // Kept, or told to people: when something happened.
     /^release\/ledger\/(rescue\/|postgres\/rescue\.ts$|chained-ledger\.ts$|known-data\.ts$)/,
-    /^release\/session\/(batch|charge|enter|receipt)\.ts$/,
-    /^app\/service\/(answer|drafts|job|jobs|made-policies|one-writer|sessions|token|routes\/session)\.ts$/,
+    /^release\/session\/(batch|charge|foreign-spending|receipt)\.ts$/,
+    /^app\/service\/(answer|drafts|job|jobs|made-policies|writer-lock|sessions|token|routes\/session)\.ts$/,
     // Beside the time that a file was written.
     /^data\/engine\/data-file\.ts$/,
     /^app\/(cli|report)\//,

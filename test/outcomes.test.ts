@@ -50,12 +50,12 @@ function breaking(ledger: Ledger, engine: Engine, at: number, wrong: Wrong) {
     met.push(what);
     if (moment++ === at) throw wrong(sequence);
   };
-  const wrapped = <T extends object>(inner: T, names: readonly string[]): T =>
+  const wrapped = <T extends object>(inner: T, names: readonly (keyof T & string)[]): T =>
     new Proxy(inner, {
       get(target, name) {
         const value = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
-        if (!names.includes(String(name))) return value.bind(target);
+        if (!names.includes(String(name) as keyof T & string)) return value.bind(target);
         return async (...given: unknown[]) => {
           pass(`before ${String(name)}`);
           const result = await value.apply(target, given);
@@ -64,12 +64,12 @@ function breaking(ledger: Ledger, engine: Engine, at: number, wrong: Wrong) {
         };
       },
     });
-  const pinning = wrapped({ pin: async () => wrapped(await engine.snapshot(), ['rows', 'columns', 'size']) }, ['pin']);
+  const pinning = wrapped({ snapshot: async () => wrapped(await engine.snapshot(), ['rows', 'columns', 'size']) }, ['snapshot']);
   return {
     met,
-    ledger: wrapped(ledger, ['replay', 'reserve', 'settle', 'standing', 'unanswered']),
+    ledger: wrapped(ledger, ['replay', 'reserve', 'commit', 'spentUnder', 'unanswered']),
     engine: {
-      snapshot: () => pinning.pin(),
+      snapshot: () => pinning.snapshot(),
       source: engine.source,
       room: engine.room,
       whole: engine.whole,
@@ -131,7 +131,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
       const where = broken.met[at]!;
       seen.add(where);
       const was = truth(ledger);
-      if (outcome.answered) expect(where, 'told though something failed').toMatch(/settle/);
+      if (outcome.answered) expect(where, 'told though something failed').toMatch(/commit/);
       else if (outcome.outcome !== undefined || was.state !== 'not spent') expect(outcome.outcome, where).toEqual(was);
       if (was.state !== 'not spent' && !outcome.answered) expect(outcomes.whole, where).toEqual(was);
       // What may be taken up again is never told before it is on record.
@@ -144,7 +144,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
       expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
       if (was.state === 'spent') expect(was.resumable).toBe(resumable);
     }
-    for (const name of ['reserve', 'settle', 'replay', 'pin']) {
+    for (const name of ['reserve', 'commit', 'replay', 'snapshot']) {
       expect([...seen], 'every moment was met').toContain(`before ${name}`);
       expect([...seen]).toContain(`after ${name}`);
     }
@@ -166,7 +166,7 @@ describe('the test itself', () => {
     expect(outcome.outcome).not.toEqual(truth(ledger));
 
     const careless = memoryLedger();
-    const forgetful = { ...careless, settle: async (_entry: unknown, text: string) => text };
+    const forgetful = { ...careless, commit: async (_entry: unknown, text: string) => text };
     expect(await outcomeWith(histogram, new Sessions({ ...context, ledger: forgetful }))).toMatchObject({ answered: true });
     expect(truth(careless).state).toBe('spent');
   });
@@ -288,7 +288,7 @@ describe('a request whose entry was never answered', () => {
       { state: 'spent', entry: 1, resumable: false },
       { state: 'recorded', entry: 2 },
     ] as const) {
-      const lost = { ...ledger, settle: () => Promise.reject(new Fault('DISK_FAILED', 'broken', 'mend', { outcome })) };
+      const lost = { ...ledger, commit: () => Promise.reject(new Fault('DISK_FAILED', 'broken', 'mend', { outcome })) };
       const request = new Sessions({ ...context, ledger: lost }).release({ kind: 'count' }, { epsilon: `${outcome.entry}` });
       await expect(request).rejects.toMatchObject({ outcome });
     }

@@ -263,7 +263,7 @@ describe('a stream where rows are the secret', () => {
         if (property === 'whole') return counted;
         const value = Reflect.get(target, property);
         if (typeof value !== 'function') return value;
-        if (property === 'pin') pins++;
+        if (property === 'snapshot') pins++;
         return value.bind(target);
       },
     });

@@ -232,7 +232,7 @@ const doors: Readonly<Record<string, string>> = {
   'data/terms/open.ts': 'names of columns, when the data is opened',
 };
 /** Adapters pin what they wrap, and look at names of columns only. */
-const adapters = /^data\/engine\/((engine|without)\.ts$|(duckdb|postgres|trino)\/)/;
+const adapters = /^data\/engine\/((engine|without-rows)\.ts$|(duckdb|postgres|trino)\/)/;
 /** Pinning in any spelling: a call or a mention of `.snapshot`, `['snapshot']`, `{ snapshot }`, the helper of engine/engine.ts, or what charge has pinned. */
 const pinsData: Fence = (source) => {
   if (adapters.test(source.file) || source.file in doors) return [];
@@ -315,7 +315,7 @@ const readsFiles: Fence = (source) =>
 
 /** Files that people name and programs keep: policies, models, tables, journals, tokens. Data is none of them. */
 const namesFiles =
-  /^(base\/input|policy|data\/(statfile|codebook|terms)|release\/ledger|privacy\/dependence\/model)\/|^app\/api\/(csv-table|model-file|named-text|stream-steps)\.ts$|^app\/service\/(audit-log|drafts|made-policies|one-writer|sessions|token)\.ts$/;
+  /^(base\/input|policy|data\/(statfile|codebook|terms)|release\/ledger|privacy\/dependence\/model)\/|^app\/api\/(csv-table|model-file|named-text|stream-steps)\.ts$|^app\/service\/(audit-log|drafts|made-policies|writer-lock|sessions|token)\.ts$/;
 const readsNamed: Fence = (source) =>
   namesFiles.test(source.file)
     ? []
