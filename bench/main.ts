@@ -8,7 +8,7 @@ process.env.FUGU_REGISTRY ??= 'off';
 
 /**
  * `npm run bench [-- words]` prints every figure whose name holds all the words, and fails where one exceeds its goal.
- * `--json` prints one JSON document instead; `--write` also puts the figures into docs/figures.md.
+ * `--json` prints one JSON document instead; `--write` also puts the figures into docs/reference/figures.md.
  */
 const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./start.js'),
@@ -60,7 +60,7 @@ for (const bench of chosen) {
 }
 console.log(asked('--json') ? JSON.stringify(results, undefined, 2) : textTable(rows));
 if (asked('--write')) {
-  const page = 'docs/figures.md';
+  const page = 'docs/reference/figures.md';
   writeFileSync(page, withRows(readFileSync(page, 'utf8'), rows, new Set(all.map(({ name }) => name))));
 }
 const missed = rows.filter(({ met }) => met === 'NO' || met === 'FAILED');

@@ -1,5 +1,5 @@
 /**
- * Writes docs/api.md (the exports of src/index.ts, with comment, signature and example) and docs/queries-reference.md.
+ * Writes docs/reference/api.md (the exports of src/index.ts, with comment, signature and example) and docs/reference/queries-reference.md.
  * Usage: node scripts/api.mjs [--print | --examples | --unexported]; the last two list the names that tests check.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -203,7 +203,7 @@ const weightless = ['cdf', 'ranges', 'quantile', 'distinct', 'compare', 'indepen
 /** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts runs. */
 function reference() {
   const sections = queryKindFiles().map(({ name, file, schema }) => {
-    const page = read(`docs/queries/${name}.md`);
+    const page = read(`docs/reference/queries/${name}.md`);
     const about = page.split('\n\n')[1].trim();
     const [, policy, example] = /```json (\S+)\n([\s\S]*?)\n```/.exec(page);
     const own = fields(read(`src/query/kinds/${file}.ts`), schema).filter((f) => f.field !== 'kind' && !['name', 'where', 'by', 'weight', 'from', 'derive'].includes(f.field));
@@ -219,7 +219,7 @@ function reference() {
   });
   return `${[
     '# Every query on one page',
-    '<!-- Written by scripts/api.mjs from the schemas and docs/queries: change it there. -->',
+    '<!-- Written by scripts/api.mjs from the schemas and docs/reference/queries: change it there. -->',
     'JSON, the same with weights (`w`: a column of `type: weight`) where they may stand, and SQL where it says the same. Every query may also say:',
     table(fields(read('src/query/form.ts'), 'commonFields')),
     ...sections,
@@ -253,7 +253,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   else if (wanted === '--print') process.stdout.write(document());
   else if (wanted === '--print-queries') process.stdout.write(reference());
   else {
-    writeFileSync(join(root, 'docs/api.md'), document());
-    writeFileSync(join(root, 'docs/queries-reference.md'), reference());
+    writeFileSync(join(root, 'docs/reference/api.md'), document());
+    writeFileSync(join(root, 'docs/reference/queries-reference.md'), reference());
   }
 }

@@ -39,7 +39,7 @@ const answers = [
   mutant('published-few-columns', 'src/evaluate/attack/survey/audit.ts', 'if (usable.length < 5) return fewColumns(table);', 'if (usable.length < 5) return [];', 'src/evaluate/attack/survey/published.test.ts'),
 ];
 
-/** Shares of the budget that do not add up (docs/decisions/0092). */
+/** Shares of the budget that do not add up (docs/explanation/decisions/0092). */
 const remaining = 'test/remaining.test.ts';
 const priced = 'src/privacy/mechanism/zcdp-of-pure.test.ts';
 // biome-ignore format: one line per mutant

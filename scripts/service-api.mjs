@@ -1,4 +1,4 @@
-// docs/service-api.md, from the API document: `node scripts/service-api.mjs` after a build writes it, test/service/client.test.ts compares it.
+// docs/reference/service-api.md, from the API document: `node scripts/service-api.mjs` after a build writes it, test/service/client.test.ts compares it.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -48,7 +48,7 @@ export function pageOf(document) {
   });
   return `# API of the service
 
-Made from the API document that the service itself checks by (\`/openapi.json\`, OpenAPI 3.1). \`?\` marks fields that may be absent; answers may hold more than is listed: fields are only ever added. Numbers without a bound are \`"inf"\`. Faults are \`application/problem+json\`: \`type\`, \`title\`, \`status\`, \`code\`, \`hint\`, \`request\`, and \`outcome\` where something was to be paid for. A guide: [answer over HTTP](guides/service.md).
+Made from the API document that the service itself checks by (\`/openapi.json\`, OpenAPI 3.1). \`?\` marks fields that may be absent; answers may hold more than is listed: fields are only ever added. Numbers without a bound are \`"inf"\`. Faults are \`application/problem+json\`: \`type\`, \`title\`, \`status\`, \`code\`, \`hint\`, \`request\`, and \`outcome\` where something was to be paid for. A guide: [answer over HTTP](../how-to/service.md).
 
 Beside these: \`GET /health/live\` and \`/health/ready\`, \`GET /openapi.json\`, and the console at \`/\`.
 
@@ -63,5 +63,5 @@ ${sections.join('\n\n')}
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { openapi } = await import('../dist/app/service/openapi.js');
   const { routes } = await import('../dist/app/service/routes/routes.js');
-  writeFileSync(fileURLToPath(new URL('../docs/service-api.md', import.meta.url)), pageOf(openapi(routes)));
+  writeFileSync(fileURLToPath(new URL('../docs/reference/service-api.md', import.meta.url)), pageOf(openapi(routes)));
 }

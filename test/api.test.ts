@@ -125,7 +125,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the page about the library', () => {
   it('is what the sources say (node scripts/api.mjs writes it)', () => {
-    expect(readFileSync(join(root, 'docs/api.md'), 'utf8') === script('--print')).toBe(true);
+    expect(readFileSync(join(root, 'docs/reference/api.md'), 'utf8') === script('--print')).toBe(true);
   });
 
   it('speaks of no type that is not exported', () => expect(JSON.parse(script('--unexported'))).toEqual([]));

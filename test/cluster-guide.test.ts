@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 /** It is not run here: at least it says to a cluster what the one of the tests is told. */
 describe('the compose file of the cluster guide', () => {
-  const guide = readFileSync('docs/guides/cluster.md', 'utf8');
+  const guide = readFileSync('docs/how-to/cluster.md', 'utf8');
   const tests = readFileSync('test/cluster/start-cluster.ts', 'utf8');
   const archives = readFileSync('test/cluster/archives.ts', 'utf8');
   const { services } = parse(/```yaml\n(# compose[\s\S]*?)```/.exec(guide)![1]!) as {

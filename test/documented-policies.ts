@@ -71,7 +71,10 @@ const oneByOne = (shown: Entry): readonly Entry[] =>
 /** Every policy, or part of one, that the documentation shows, and those of the examples. */
 export function documentedPolicies(): { readonly policies: readonly DocumentedPolicy[]; remove(): void } {
   const top = mkdtempSync(join(tmpdir(), 'fugu-documented-'));
-  const pages = ['docs/policy.md', ...readdirSync(join(root, 'docs', 'guides')).filter((f) => f.endsWith('.md')).map((f) => `docs/guides/${f}`)]; // biome-ignore format: one line
+  const guides = ['docs/tutorials', 'docs/how-to'].flatMap((folder) =>
+    readdirSync(join(root, folder)).map((f) => `${folder}/${f}`),
+  );
+  const pages = ['docs/reference/policy.md', ...guides.filter((f) => f.endsWith('.md'))];
   const found: DocumentedPolicy[] = [];
   for (const page of pages) {
     const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) =>

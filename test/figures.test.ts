@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Bench } from '../bench/bench.js';
 import { rowOf, skippedRow, withRows } from '../bench/figures.js';
 
-const page = readFileSync(new URL('../docs/figures.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../docs/reference/figures.md', import.meta.url), 'utf8');
 const bench = (name: string, ratio: number): Bench => ({ name, goal: { ratio }, run: async () => ({ ours: 1 }) });
 const measured = (ours: number) => ({ ours, peer: { name: 'peer', seconds: 1 }, spread: [0.9, 1.2] }) as const;
 

@@ -282,7 +282,7 @@ columns:
 });
 
 describe('the guide to policies', () => {
-  const text = readFileSync(join(import.meta.dirname, '..', 'docs', 'guides', 'policies.md'), 'utf8');
+  const text = readFileSync(join(import.meta.dirname, '..', 'docs', 'how-to', 'policies.md'), 'utf8');
   const part = text.slice(text.indexOf('# Totals that are published already'));
   const [yaml, , shown] = [...part.matchAll(/^```\w*\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
 

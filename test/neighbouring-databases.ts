@@ -105,7 +105,7 @@ interface Part {
   readonly columns: readonly string[];
 }
 
-/** Whatever the grammar of docs/queries/sql.md and docs/guides/tables.md lets one ask. */
+/** Whatever the grammar of docs/reference/queries/sql.md and docs/how-to/tables.md lets one ask. */
 export function randomStatement(draw: Draw, { policy, tables }: DatabaseShape): WorldStatement {
   const names = [...tables.keys()];
   const own = names.filter((name) => tables.get(name)!.unit !== undefined);

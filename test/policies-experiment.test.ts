@@ -13,7 +13,7 @@ function tableIn(page: string, heading: string): Table {
   const end = lines.findIndex((line, k) => k > start && !line.startsWith('|'));
   return lines.slice(start + 2, end).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim())); // biome-ignore format: one line
 }
-const [guide, readme] = ['docs/guides/policies.md', 'experiments/policies/README.md'];
+const [guide, readme] = ['docs/how-to/policies.md', 'experiments/policies/README.md'];
 /** What is left out at the beginning of a row is that of the row before. */
 const named = (table: Table): Table => {
   let name = '';

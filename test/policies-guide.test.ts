@@ -8,7 +8,7 @@ import { open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-const guide = join(import.meta.dirname, '..', 'docs', 'guides', 'policies.md');
+const guide = join(import.meta.dirname, '..', 'docs', 'how-to', 'policies.md');
 const text = readFileSync(guide, 'utf8');
 /** Blocks of code with their languages. */
 const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => ({ language, code: code! }));

@@ -357,9 +357,9 @@ describe('the registry of public reads', () => {
     }
   });
 
-  it('is listed with what each read relies on in docs/unpaid-reads.md', () => {
+  it('is listed with what each read relies on in docs/reference/unpaid-reads.md', () => {
     folder = mkdtempSync(join(tmpdir(), 'fugu-public-'));
-    const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'unpaid-reads.md'), 'utf8');
+    const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'reference', 'unpaid-reads.md'), 'utf8');
     const lines = page.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| read |'));
     expect(lines).toEqual([
       ...Object.values(publicReads).map(

@@ -11,7 +11,7 @@ import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';
 
 const root = join(import.meta.dirname, '..');
-const page = readFileSync(join(root, 'docs/queries-reference.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/reference/queries-reference.md'), 'utf8');
 const sections = page.split(/^## /m).slice(1);
 const block = (section: string, language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``).exec(section)?.[1];
 
@@ -22,7 +22,7 @@ async function weighted(file: string): Promise<Policy> {
   return { ...policy, columns: new Map([...policy.columns, ['w', w]]) };
 }
 
-describe('docs/queries-reference.md', () => {
+describe('docs/reference/queries-reference.md', () => {
   it('is what scripts/api.mjs writes, with a section per kind', () => {
     expect(execFileSync(process.execPath, [join(root, 'scripts/api.mjs'), '--print-queries'], { encoding: 'utf8' })).toBe(page);
     expect(sections.map((section) => section.split('\n')[0]).sort()).toEqual(Object.keys(queryKinds).sort());

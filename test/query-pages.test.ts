@@ -12,13 +12,13 @@ import { queryKinds } from '../src/query/kinds.js';
 import { runCommand } from './command.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const pages = readdirSync(join(root, 'docs/queries'))
+const pages = readdirSync(join(root, 'docs/reference/queries'))
   .filter((file) => file !== 'README.md')
   .map((file) => file.replace('.md', ''));
 /** What is asked by a command of its own. */
 const commands = { stream, temporal, location };
 const names = pages.filter((name) => !Object.hasOwn(commands, name));
-const read = (name: string) => readFileSync(join(root, 'docs/queries', `${name}.md`), 'utf8');
+const read = (name: string) => readFileSync(join(root, 'docs/reference/queries', `${name}.md`), 'utf8');
 
 /** The examples are asked on a copy: their budgets are for people. */
 let folder: string;
@@ -43,7 +43,7 @@ const blocks = (page: string, language: string) =>
     text: text!,
   }));
 
-describe('docs/queries', () => {
+describe('docs/reference/queries', () => {
   it('has a page per kind of question, and no other', () => {
     expect([...names].sort()).toEqual([...Object.keys(queryKinds), ...Object.keys(kinds)].sort());
     expect(Object.keys(commands).filter((name) => !pages.includes(name))).toEqual([]);

@@ -13,7 +13,7 @@ import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /**
  * What happens to a request may depend on the ledger and on what is public, never on whether a record has changed: neither with budget left nor without,
- * neither asked again nor anew, neither across sessions nor within one (docs/decisions/0008).
+ * neither asked again nor anew, neither across sessions nor within one (docs/explanation/decisions/0008).
  */
 const shops: Workshop[] = [];
 afterEach(() => {

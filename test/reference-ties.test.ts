@@ -7,7 +7,7 @@ import { referenceTies, sources } from '../experiments/reference-ties/ties.js';
 import { toDeclare } from '../src/analysis/learn/odds/odds-interval.js';
 import { measuredTies, unknownStrength } from '../src/app/cli/interview.js';
 
-const page = readFileSync(new URL('../docs/reference-ties.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../docs/reference/reference-ties.md', import.meta.url), 'utf8');
 const lines = readLines(readFileSync(new URL('../experiments/reference-ties/measured.csv', import.meta.url), 'utf8'));
 const folder = publicData('', sources.acs.file);
 
@@ -33,7 +33,7 @@ describe('the page of reference ties', () => {
   });
 
   it('is what the guide quotes', () => {
-    const guide = readFileSync(new URL('../docs/guides/ties.md', import.meta.url), 'utf8');
+    const guide = readFileSync(new URL('../docs/how-to/ties.md', import.meta.url), 'utf8');
     const [income, , disability, insurance] = lines.filter((line) => line.between === 'any two adults of a household');
     expect(guide).toContain(
       `Two adults of a household: ${income!.declare} in income class, ${disability!.declare} in having a disability, ${insurance!.declare} in having health insurance.`,

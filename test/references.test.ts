@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const folders = ['src', 'docs', 'test', 'bench', 'experiments', 'examples', 'scripts'];
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
-const list = 'docs/references.md';
+const list = 'docs/reference/references.md';
 const own = 'test/references.test.ts';
 
 /** Every text of the project by its path, comments and line ends read as one line. */
@@ -88,7 +88,7 @@ describe('the references', () => {
     const links = [...readFileSync(join(root, list), 'utf8').matchAll(/\]\(([^)]+)\)/g)].map((m) => m[1]!);
     const all = new Set([...texts.keys()].flatMap((f) => [f, ...f.split('/').map((_, k, parts) => parts.slice(0, k).join('/'))]));
     expect(links.length).toBeGreaterThan(25);
-    expect(links.filter((link) => !all.has(normalize(join('docs', link)).replaceAll('\\', '/')))).toEqual([]);
+    expect(links.filter((link) => !all.has(normalize(join(dirname(list), link)).replaceAll('\\', '/')))).toEqual([]);
   });
 });
 

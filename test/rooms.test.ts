@@ -227,8 +227,8 @@ const takesContext: Fence = (source) =>
 /** The doors to the data, each with what it lets through. Whoever pins an engine can read all of it. */
 const doors: Readonly<Record<string, string>> = {
   'release/session/present-account.ts': 'charge: what is read was paid for, but for registered public facts before',
-  'release/session/public-read.ts': 'registered public facts (docs/unpaid-reads.md)',
-  'app/api/steward-read.ts': 'for whoever holds the rows (docs/unpaid-reads.md)',
+  'release/session/public-read.ts': 'registered public facts (docs/reference/unpaid-reads.md)',
+  'app/api/steward-read.ts': 'for whoever holds the rows (docs/reference/unpaid-reads.md)',
   'data/terms/open.ts': 'names of columns, when the data is opened',
 };
 /** Adapters pin what they wrap, and look at names of columns only. */
@@ -266,7 +266,7 @@ const namesState: Fence = (source) =>
         .filter((node) => /^(content|moment)$/.test(nameOf(node.property) ?? ''))
         .map((node) => `${source.file}: publicReads.${nameOf(node.property)}`);
 
-/** Files that read the rows as the steward; the service's are behind a steward's role (docs/service-api.md). */
+/** Files that read the rows as the steward; the service's are behind a steward's role (docs/reference/service-api.md). */
 const stewards = new Set(
   ['attack', 'attack-stream', 'check', 'draft', 'learn', 'published', 'tie-figures', 'transitions'].map(
     (name) => `app/api/${name}.ts`,

@@ -9,7 +9,7 @@ import { databaseShape, drawing, openRows, randomStatement, typeOf, worldOf } fr
 import { smallDatabase, type Tables } from './tables-of-persons.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-/** The same question in other words is told from the record; another is not (docs/decisions/0085). */
+/** The same question in other words is told from the record; another is not (docs/explanation/decisions/0085). */
 let shop: Workshop | undefined;
 afterEach(() => shop?.remove());
 

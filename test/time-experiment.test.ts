@@ -17,7 +17,7 @@ afterAll(() => rmSync(out, { recursive: true }));
 
 /** The cells of the guide's table under a heading that begins so, without what makes them bold. */
 function guided(heading: string): readonly (readonly string[])[] {
-  const lines = readFileSync(new URL('../docs/guides/time.md', import.meta.url), 'utf8').split('\n');
+  const lines = readFileSync(new URL('../docs/how-to/time.md', import.meta.url), 'utf8').split('\n');
   const start = lines.findIndex((line) => line.startsWith(heading));
   expect(start, heading).toBeGreaterThan(0);
   const end = lines.findIndex((line, k) => k > start && !line.startsWith('|'));

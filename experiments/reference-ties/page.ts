@@ -38,7 +38,7 @@ const thousands = (n: string): string => n.replace(/\B(?=(\d{3})+$)/g, ',');
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** docs/reference-ties.md, made from the measured lines only. */
+/** docs/reference/reference-ties.md, made from the measured lines only. */
 export function pageOf(lines: readonly Line[]): string {
   const rows = lines.map((l) => [
     l.between,
@@ -50,7 +50,7 @@ export function pageOf(lines: readonly Line[]): string {
   ]);
   return `# Reference ties: how alike people are
 
-Odds ratios measured on public data, for stewards who have no pairs of their own. Quote a line with its source, or better: measure yours ([how](guides/ties.md)). Written by \`npm run experiment -- reference-ties --write\`.
+Odds ratios measured on public data, for stewards who have no pairs of their own. Quote a line with its source, or better: measure yours ([how](../how-to/ties.md)). Written by \`npm run experiment -- reference-ties --write\`.
 
 ${table(['between', 'what', 'pairs', 'odds ratio (95 %)', 'declare', 'measured on'], rows)}
 
@@ -62,8 +62,8 @@ ${table(['between', 'what', 'pairs', 'odds ratio (95 %)', 'declare', 'measured o
 
 ## How it was measured
 - At most one pair of each household, person, couple of friends or week, chosen by a hash of their names: pairs are then independent draws, which is what the interval assumes. Survey weights are not used: the interval is about the pairs in the file.
-- \`fugu learn ties --public\` on each list of pairs. Where a second number stands beside what to declare, cells lend each other strength ([assumption](../src/analysis/learn/odds/shared-strength.proof.md)); the second number makes no such assumption.
-- Pairs show a tie *and* every other path between its ends: couples are alike in income also because both live where they live. What is declared promises less (everybody else fixed), so the numbers mostly err on the safe side; [they need not](guides/ties.md).
+- \`fugu learn ties --public\` on each list of pairs. Where a second number stands beside what to declare, cells lend each other strength ([assumption](../../src/analysis/learn/odds/shared-strength.proof.md)); the second number makes no such assumption.
+- Pairs show a tie *and* every other path between its ends: couples are alike in income also because both live where they live. What is declared promises less (everybody else fixed), so the numbers mostly err on the safe side; [they need not](../how-to/ties.md).
 
 ## What it does not say
 - Whom a person talks with, and of which party they are, was told by that person: people take others to be more like themselves than they are.

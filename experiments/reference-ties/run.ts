@@ -8,7 +8,8 @@ import { referenceTies, sources } from './ties.js';
 /** Odds ratios of ties on public data, as a table to cite. `--write`: into docs/ and into the committed file. */
 export async function run(out: string): Promise<void> {
   const folder = publicData('', sources.acs.file);
-  if (!folder) return console.log('The public data is not beside the checkout; docs/reference-ties.md says what it gave.');
+  if (!folder)
+    return console.log('The public data is not beside the checkout; docs/reference/reference-ties.md says what it gave.');
   const lines: Line[] = [];
   for (const tie of referenceTies) {
     lines.push(lineOf(await measure(folder, tie)));
@@ -18,5 +19,5 @@ export async function run(out: string): Promise<void> {
   writeFileSync(join(out, 'measured.csv'), fileOf(lines));
   if (!process.argv.includes('--write')) return;
   writeFileSync(join('experiments', 'reference-ties', 'measured.csv'), fileOf(lines));
-  writeFileSync(join('docs', 'reference-ties.md'), pageOf(lines));
+  writeFileSync(join('docs', 'reference', 'reference-ties.md'), pageOf(lines));
 }

@@ -91,7 +91,7 @@ export function gridOf(column: NumberColumn | WeightColumn): NumberGrid {
 }
 
 /**
- * Grid of a public column of whole numbers: clamped to its lower bound, without an upper end (docs/decisions/0095). Moving the
+ * Grid of a public column of whole numbers: clamped to its lower bound, without an upper end (docs/explanation/decisions/0095). Moving the
  * upper bound changes no value. Undefined for other columns.
  */
 export function unboundedGrid(column: NumberColumn | WeightColumn): NumberGrid | undefined {
@@ -107,7 +107,7 @@ export const gridNumber = (grid: NumberGrid, position: number): Rational =>
   add(grid.low, multiply(grid.step, rational(BigInt(position))));
 
 /**
- * Position of a number on the grid; -1 is missing. The value of a cell is this and nothing else (docs/decisions/0088);
+ * Position of a number on the grid; -1 is missing. The value of a cell is this and nothing else (docs/explanation/decisions/0088);
  * read-column.ts writes the same expression in SQL.
  */
 export function positionOf(grid: GridPlaces, x: number): number {
@@ -148,7 +148,7 @@ export function firstBeyond({ from, rate, top }: GridPlaces, most: number): numb
 
 /**
  * Cut of the grid at a number from a policy or query: the first position at or above it, and the first above it. Not clamped.
- * Used for bins, blocks, conditions and known totals (docs/decisions/0088).
+ * Used for bins, blocks, conditions and known totals (docs/explanation/decisions/0088).
  */
 export function cutAt(
   { low, step }: Pick<NumberGrid, 'low' | 'step'>,

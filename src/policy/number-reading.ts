@@ -10,7 +10,7 @@ const isDate = (column: Numeric): boolean => 'date' in column && column.date ===
 /** True for whole numbers in steps of one: every whole number within the bounds is read unchanged. */
 export const isReadAsIs = ({ type, step }: Numeric): boolean => type === 'integer' && step.num === step.den;
 
-/** Text that describes the reading of a column's numbers. Values of public columns have no upper bound (docs/decisions/0095). */
+/** Text that describes the reading of a column's numbers. Values of public columns have no upper bound (docs/explanation/decisions/0095). */
 export function numberReadingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bounded'): string {
   const [low, high] = column.bounds.map((x) => (isDate(column) ? isoDay(toNumber(x)) : `${toNumber(x)}`));
   const reading = isDate(column) ? 'as a day' : isReadAsIs(column) ? 'as a whole number' : `in steps of ${toNumber(column.step)}`;
@@ -24,7 +24,7 @@ export const roundingText =
   'clamped to their bounds and rounded to their step, halves to an even number of steps from the lower bound';
 
 /**
- * Sentence about the numbers that determine which data sets are compared, part of the promise (docs/decisions/0088); undefined if
+ * Sentence about the numbers that determine which data sets are compared, part of the promise (docs/explanation/decisions/0088); undefined if
  * there are none. `agreed`: public columns, equal in neighbouring data sets.
  */
 export function readingSentence(

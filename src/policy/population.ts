@@ -72,7 +72,7 @@ const allFiles = (kept: PopulationSource): readonly string[] =>
 
 /**
  * Population whose budget a policy spends: as declared, or named after the real paths of the protected files alone. A copied or
- * edited policy thus keeps its account (docs/decisions/0002).
+ * edited policy thus keeps its account (docs/explanation/decisions/0002).
  */
 export const populationOf = (written: string | undefined, files: readonly string[]): string =>
   (written ?? `${ofData}${files.join(between)}`).normalize('NFC');

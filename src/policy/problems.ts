@@ -22,7 +22,7 @@ export function firstProblem(issues: readonly Issue[], yaml: YamlFile, shape: z.
   const [message, hint] = words(
     first!.issue,
     first!.path,
-    usageAt(shape, first!.path) ?? 'See docs/policy.md, or policy.schema.json in an editor.',
+    usageAt(shape, first!.path) ?? 'See docs/reference/policy.md, or policy.schema.json in an editor.',
   );
   // A limit is refused by its own code, at the place where it was found.
   const limit = first!.issue.code === 'custom' ? (first!.issue.params as Fault['details'] | undefined) : undefined;

@@ -44,7 +44,7 @@ function hintFor(given: unknown, [, place, ...within]: readonly PropertyKey[], u
   const near = unknown === undefined || within.length > 0 ? undefined : suggest(unknown, names);
   if (near !== undefined) return `Did you mean "${near}"?`;
   const isNeeded = (name: string) => !(shape as Record<string, z.ZodType>)[name]!.safeParse(undefined).success;
-  return `A query of kind "${kind}" has ${names.filter(isNeeded).join(', ')}, and may have ${names.filter((name) => !isNeeded(name)).join(', ')} (docs/queries/README.md).`;
+  return `A query of kind "${kind}" has ${names.filter(isNeeded).join(', ')}, and may have ${names.filter((name) => !isNeeded(name)).join(', ')} (docs/reference/queries/README.md).`;
 }
 
 const sorted = (value: unknown): unknown =>

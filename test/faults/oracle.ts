@@ -196,7 +196,7 @@ export const judgeAgain: JudgeAgain = (first, result, after) => {
 };
 
 /**
- * It said so; or it was killed between the two copies of its answer, so that the chain says it was answered and the text is lost (docs/outcomes.md).
+ * It said so; or it was killed between the two copies of its answer, so that the chain says it was answered and the text is lost (docs/reference/outcomes.md).
  */
 function paysAgain({ before, result, after, planted: { call, mode } }: First): boolean {
   if (!killed(result)) return documentOf(result)?.error?.outcome?.resumable === false;

@@ -109,7 +109,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     for (const right of ['INSERT ON fugu_ledger.link', 'UPDATE ON fugu_ledger.account', 'SELECT ON fugu_ledger.link', 'UPDATE ON fugu_ledger.mark', 'INSERT ON fugu_ledger.answer']) {
       await town.as('keeper', `REVOKE ${right} FROM clerk`);
       const found = await faultOf(right.includes('answer') ? ledger.commit(first, 'told') : ledger.reserve(asking(right)));
-      expect([right, found.code, found.hint]).toEqual([right, 'ACCESS_DENIED', expect.stringMatching(/guides\/postgres/)]);
+      expect([right, found.code, found.hint]).toEqual([right, 'ACCESS_DENIED', expect.stringMatching(/how-to\/postgres/)]);
       await town.as('keeper', `GRANT ${right} TO clerk`);
       expect(await spent(ledger)).toBe('1/10');
     } // biome-ignore format: one line

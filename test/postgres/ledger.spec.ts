@@ -84,7 +84,7 @@ describe.skipIf(!server)('a server', () => {
 
     it('is kept by somebody who has the rights of the guide and no other, and cannot take anything back', async () => {
       await filled();
-      const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'guides', 'postgres.md'), 'utf8');
+      const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'how-to', 'postgres.md'), 'utf8');
       const rights = /GRANT USAGE ON SCHEMA fugu_ledger TO clerk;[^`]*/.exec(guide)![0];
       await town.as('owner', `DROP ROLE IF EXISTS clerk; CREATE ROLE clerk LOGIN PASSWORD '${town.password}'; ${rights}`);
       const ledger = await ledgerAt(town.address('clerk'));

@@ -15,7 +15,7 @@ const bare = (text: string) => text.replaceAll(/[\s|;,()]+/g, '');
 
 describe('the page of the API', () => {
   it('is what the API document says', () => {
-    const committed = readFileSync(join(import.meta.dirname, '../../docs/service-api.md'), 'utf8');
+    const committed = readFileSync(join(import.meta.dirname, '../../docs/reference/service-api.md'), 'utf8');
     expect(committed).toBe(pageOf(openapi(routes)));
   });
 });

@@ -36,7 +36,7 @@ export function surveyQuestions(policy: Policy, choice: ColumnSelection = {}): S
     throw new Fault(
       'QUERY_INVALID',
       'The policy declares no column to ask about.',
-      'Write the questions under columns:, as docs/policy.md shows.',
+      'Write the questions under columns:, as docs/reference/policy.md shows.',
     );
   if (columns.length === 0)
     throw new Fault(

@@ -10,7 +10,7 @@ const maxCountedCells = 30_000_000;
 
 /**
  * Marginals of up to so many columns, and named tables with theirs. Weight is the share of a table's columns in each wanted table;
- * overlap by number (McKenna et al. 2022) favours large tables and blurs other choices (docs/decisions/0086).
+ * overlap by number (McKenna et al. 2022) favours large tables and blurs other choices (docs/explanation/decisions/0086).
  */
 export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mostCells: number): readonly MarginalCandidate[] {
   const k = coded.length;

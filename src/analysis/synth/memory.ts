@@ -25,7 +25,7 @@ const bytesOf = ({ rows, perRow, counted, cells, drawn, columns }: SynthMemory):
 
 /**
  * Default for `cells`: the larger one if it fits into a quarter of the allowed memory. A small budget fills neither
- * (docs/decisions/0084).
+ * (docs/explanation/decisions/0084).
  */
 export const defaultModelCells = (memoryLimit: number): number => (4 * perCell * roomy <= memoryLimit ? roomy : narrow);
 const roomy = 800_000;

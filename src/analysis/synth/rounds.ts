@@ -40,7 +40,7 @@ export interface RoundSchedule {
   readonly choosing: Rational;
   /**
    * Least distance of a useful table, as a multiple of the mean noise of a cell: the fit removes part of the noise again
-   * (docs/decisions/0086).
+   * (docs/explanation/decisions/0086).
    */
   readonly penalty: number;
   /** Iterations of the fit after each round. */

@@ -53,7 +53,7 @@ export function parseInput<T extends z.ZodType>(schema: T, input: unknown, what:
   const parsed = schema.safeParse(plainData(input, what));
   if (parsed.success) return parsed.data as Defined<z.output<T>>;
   const { path, text } = inputProblem(parsed.error);
-  throw new Fault('USAGE', `${pathText([what, ...path])}: ${text}`, 'docs/api.md lists what every function takes.');
+  throw new Fault('USAGE', `${pathText([what, ...path])}: ${text}`, 'docs/reference/api.md lists what every function takes.');
 }
 
 /** Options may be left out as a whole. */

@@ -6,7 +6,7 @@ import { withClosing } from './open-handles.js';
 
 /**
  * Unpaid reads of the protected rows, for the steward, who holds them anyway. Each text explains why its result must stay with the
- * steward, or what makes it public. docs/unpaid-reads.md lists them.
+ * steward, or what makes it public. docs/reference/unpaid-reads.md lists them.
  */
 export const stewardReads = {
   init: 'Drafts a policy for whoever holds the file. Domains and bounds are marked unconfirmed until a person says that they are public.',

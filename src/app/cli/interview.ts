@@ -80,7 +80,7 @@ async function whoKnowsWhom(ask: AskLine, found: Found): Promise<DraftAnswers> {
 /** Odds ratio of a tie without a stated strength: a number measured for one question does not bound all of them. */
 export const unknownStrength = 'inf';
 
-/** Values of docs/reference-ties.md (test/reference-ties.test.ts compares them). */
+/** Values of docs/reference/reference-ties.md (test/reference-ties.test.ts compares them). */
 export const measuredTies = {
   'income class': '3.8',
   'a disability': '5.4',
@@ -93,7 +93,7 @@ async function strength(ask: AskLine): Promise<string> {
   printNote(
     '  How alike do they answer, in what ties them most? As an odds ratio: 1 strangers, 81 two of them agree nine times in ten.',
   );
-  printNote(`  Measured between couples in public data: ${measured.join(', ')} (more in docs/reference-ties.md).`);
+  printNote(`  Measured between couples in public data: ${measured.join(', ')} (more in docs/reference/reference-ties.md).`);
   return askUntil(
     ask,
     '  The odds ratio, or Enter for inf, as if all gave the same answers: the only one that is safe for whatever is asked [inf]: ',

@@ -129,7 +129,7 @@ function sentences(found: LearnedOdds, column: string | undefined, origin: strin
       : []),
     ...(unjudged.length > 0 ? [`Too rare to be judged, and left out: ${unjudged.join(', ')}.`] : []),
     origin,
-    'This is what pairs show with everything else let free. What the policy needs is the effect of changing one value with everybody else fixed: see docs/guides/ties.md.',
+    'This is what pairs show with everything else let free. What the policy needs is the effect of changing one value with everybody else fixed: see docs/how-to/ties.md.',
   ];
 }
 

@@ -42,4 +42,4 @@ Exit codes:
   2  wrong usage, policy or query 4  access denied
   5  ledger, database or disk
   6  spent without an answer      7  spent and recorded, but not delivered
-  Below 6 nothing was spent. 129, 130, 143: stopped by a signal. See docs/outcomes.md.`;
+  Below 6 nothing was spent. 129, 130, 143: stopped by a signal. See docs/reference/outcomes.md.`;

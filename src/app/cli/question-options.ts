@@ -51,7 +51,7 @@ export function withQuestionOptions(command: Command): Command {
     .option('--weight <column>', 'with --survey: answers count by this declared weight')
     .option(
       '--workload <file>',
-      'many tables that agree with one another: a YAML file of tables:, as docs/guides/workloads.md shows',
+      'many tables that agree with one another: a YAML file of tables:, as docs/how-to/workloads.md shows',
     );
   for (const [flag, [argument, description]] of Object.entries(analyses)) command.option(`--${flag} ${argument}`, description);
   return command

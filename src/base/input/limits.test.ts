@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exceeded, type LimitName, limits, within, withinMagnitude } from './limits.js';
 
-const page = new URL('../../../docs/limits.md', import.meta.url);
+const page = new URL('../../../docs/reference/limits.md', import.meta.url);
 const size = (n: number) => (n >= 2 ** 20 && n % 2 ** 20 === 0 ? `${n / 2 ** 20} Mi` : n.toLocaleString('en'));
 const rows = (Object.keys(limits) as LimitName[]).map((name) => {
   const { what, unit, most, stay, code = 'LIMIT_EXCEEDED' } = limits[name];
@@ -38,7 +38,7 @@ describe('input limits', () => {
     for (const x of [1e101, -1e308, 5e-324, Number.POSITIVE_INFINITY, Number.NaN]) expect(() => withinMagnitude(x)).toThrow();
   });
 
-  it('docs/limits.md lists the limits as in the code (UPDATE_DOCS=1 writes it)', () => {
+  it('docs/reference/limits.md lists the limits as in the code (UPDATE_DOCS=1 writes it)', () => {
     const text = readFileSync(page, 'utf8');
     if (process.env.UPDATE_DOCS) writeFileSync(page, withList(text));
     else expect(text).toBe(withList(text));

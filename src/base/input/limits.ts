@@ -16,8 +16,8 @@ const declareLess = 'Declare large tie graphs in the policy (ties, groups, seque
 const splitBatches = 'Ask in several batches; every batch is one ledger entry.';
 
 /**
- * All limits on user input (reasons in docs/decisions/0014-limits.md); input within them is read in about a second.
- * docs/limits.md is generated from this list.
+ * All limits on user input (reasons in docs/explanation/decisions/0014-limits.md); input within them is read in about a second.
+ * docs/reference/limits.md is generated from this list.
  */
 const table = {
   sqlBytes: { what: 'The SQL text', unit: 'bytes', most: 65_536, stay: 'Ask several smaller queries, or use --query with JSON.' },

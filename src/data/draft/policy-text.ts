@@ -112,7 +112,7 @@ function protectLines({ ids, panels, protect }: Hints): string[] {
       '# maxRows: so many rows of one person count, the rest is left out. If each row is a secret of its own: protect: {secret: row},',
       order === undefined
         ? `# and say below how rows of one ${yamlScalar(unit!)} go together.`
-        : `# with dependence: [{kind: sequence, by: ${yamlScalar(unit!)}, order: ${yamlScalar(order)}, …}] (docs/guides/time.md).`,
+        : `# with dependence: [{kind: sequence, by: ${yamlScalar(unit!)}, order: ${yamlScalar(order)}, …}] (docs/how-to/time.md).`,
       personLine(unit!, maxRows!),
     ];
   const [panel] = panels;
@@ -139,7 +139,7 @@ export const dependenceText = (stated: DraftDependence): string =>
 
 function dependenceLines({ dependence = 'undecided' }: PolicyDraftOptions, { groups }: Hints): string[] {
   const alike =
-    '# 1 means strangers, 81 that two of them agree nine times in ten, inf copies, which is safe whatever is asked. Measured: docs/reference-ties.md.';
+    '# 1 means strangers, 81 that two of them agree nine times in ten, inf copies, which is safe whatever is asked. Measured: docs/reference/reference-ties.md.';
   if (dependence === 'none') return ['# Said when this was drafted: no row says anything about another.', 'dependence: none'];
   if (dependence !== 'undecided')
     return [

@@ -39,7 +39,7 @@ export function draftTable(file: SideFile, data: readonly ColumnSummary[], unit:
 
 /**
  * Lines about side tables, all of them comments: owner, contribution bound
- * and publicness are promises that no file can show (docs/decisions/0023).
+ * and publicness are promises that no file can show (docs/explanation/decisions/0023).
  */
 export function sideFileLines(
   files: readonly SideFile[],
@@ -71,7 +71,7 @@ export function sideFileLines(
     ];
   });
   return [
-    '# Tables beside the data (docs/guides/tables.md). They are comments because they make promises: look at every line, above all at unit,',
+    '# Tables beside the data (docs/how-to/tables.md). They are comments because they make promises: look at every line, above all at unit,',
     '# maxRows and public, put what is known beforehand for values and bounds that were read from the files, and take the # away.',
     `# With tables the secret is a person: protect: {secret: person, unit: ${unit === undefined ? 'COLUMN' : yamlScalar(unit)}, maxRows: 1}.`,
     '# tables:',

@@ -26,7 +26,7 @@ const kinds: readonly [RegExp, FileKind][] = [
   [/\.(duckdb|ddb|db)$/i, 'duckdb'],
 ];
 
-/** Formats that cannot be read soundly (docs/decisions/0022-survey-files.md), with advice for conversion. */
+/** Formats that cannot be read soundly (docs/explanation/decisions/0022-survey-files.md), with advice for conversion. */
 const others: readonly [RegExp, string][] = [
   [
     /\.sas7bdat$/i,

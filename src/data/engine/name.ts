@@ -1,5 +1,5 @@
 /**
- * Name of a person, group or end of a tie: one text for every spelling and stored type (docs/policy.md, "Names").
+ * Name of a person, group or end of a tie: one text for every spelling and stored type (docs/reference/policy.md, "Names").
  * All comparisons of identity use names only; merging two spellings is safe, splitting one is not (name.proof.md).
  */
 

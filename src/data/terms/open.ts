@@ -47,7 +47,7 @@ export async function openEngine(
 }
 
 type Open = (source: EngineSource, limits: EngineLimits) => Promise<Engine>;
-/** Database adapter by URL scheme. A driver is loaded only when it is used (docs/decisions/0021-start.md). */
+/** Database adapter by URL scheme. A driver is loaded only when it is used (docs/explanation/decisions/0021-start.md). */
 const databases: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
   postgres: async () => (await import('../engine/postgres/postgres.js')).openPostgres,
   trino: async () => (await import('../engine/trino/trino.js')).openTrino,

@@ -20,7 +20,7 @@ export interface SlicingColumn {
   readonly last: number;
   /** Numbers that mean no value. */
   readonly missing: readonly number[];
-  /** Number of the value in a cell; of whole numbers not clamped from above (docs/decisions/0095). NaN for none. */
+  /** Number of the value in a cell; of whole numbers not clamped from above (docs/explanation/decisions/0095). NaN for none. */
   readonly read: (cell: Cell) => number;
 }
 

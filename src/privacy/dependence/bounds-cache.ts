@@ -47,7 +47,7 @@ export function boundsCache(keyOf: (question: BoundsKey) => string): BoundsCache
 
 /**
  * Bounds by the content of the graph, shared by all sessions of the process. Any difference in content is another key; a recorded
- * bound equals a new one to the last bit (docs/decisions/0019-kept-bounds.md).
+ * bound equals a new one to the last bit (docs/explanation/decisions/0019-kept-bounds.md).
  */
 export const sharedBoundsCache: BoundsCache = boundsCache((question) => boundsDigest(question));
 

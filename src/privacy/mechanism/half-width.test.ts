@@ -66,7 +66,7 @@ describe('the width of noise', () => {
 });
 
 describe('a whole half width', () => {
-  it('a whole half width holds 95 to 98 of 100, except at scales where none can (docs/guides/statistics.md)', () => {
+  it('a whole half width holds 95 to 98 of 100, except at scales where none can (docs/how-to/statistics.md)', () => {
     const above = {
       laplace: [0.22, 0.27, 0.44, 0.57, 0.68, 0.88, 0.93],
       gaussian: [0.33, 0.37, 0.7, 0.82, 1.11, 1.31, 1.53, 1.81, 1.95, 2.32, 2.38],

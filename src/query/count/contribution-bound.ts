@@ -172,7 +172,7 @@ const joined = (texts: readonly string[]): string => {
 };
 
 /**
- * Number of records: not changed by replacing a record, so it may be published and steer an analysis (docs/known-limits.md).
+ * Number of records: not changed by replacing a record, so it may be published and steer an analysis (docs/explanation/known-limits.md).
  * With secret `person`, the number of persons; the number of rows would depend on how many rows one person has.
  */
 export async function publicRecordCount(engine: Snapshot, policy: Policy): Promise<number> {

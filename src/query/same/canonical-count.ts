@@ -22,7 +22,7 @@ export function canonicalCount(measure: Measure, policy: Policy, view: View | un
   return canonicalCountWithBounds({ ...measure, counting: { ...counting, filter: free.filter } }, free.policy, view);
 }
 
-/** The same with all bounds: the form under which answers were recorded before docs/decisions/0095. */
+/** The same with all bounds: the form under which answers were recorded before docs/explanation/decisions/0095. */
 export function canonicalCountWithBounds(measure: Measure, policy: Policy, view: View | undefined): CanonicalCount {
   const { counting, countedView, mechanism } = measure;
   const declared = countedView?.policy ?? policy;

@@ -6,7 +6,7 @@ import { isLeaf, leavesOf, type RowTest } from '../count/row-test.js';
 
 /**
  * Conditions on whole numbers without their upper bound: what passes at the bound passes above it, because counts clamp.
- * Equal forms pass the same rows for any bounds (docs/decisions/0095). Columns that are read elsewhere keep theirs.
+ * Equal forms pass the same rows for any bounds (docs/explanation/decisions/0095). Columns that are read elsewhere keep theirs.
  */
 export function withoutUpperBounds(
   policy: Policy,

@@ -51,7 +51,7 @@ export const refuse = (
   sql: SqlText,
   construct: string,
   node: PGNode | undefined,
-  hint = 'Supported: SELECT keys and aggregates FROM a table, joined tables or rows per person WHERE … GROUP BY keys HAVING … ORDER BY … LIMIT n (docs/queries/sql.md).',
+  hint = 'Supported: SELECT keys and aggregates FROM a table, joined tables or rows per person WHERE … GROUP BY keys HAVING … ORDER BY … LIMIT n (docs/reference/queries/sql.md).',
 ): Fault => new Fault('QUERY_UNSUPPORTED', `SQL: ${construct} is not supported (${sql.at(node)}).`, hint);
 
 /** Refuses the first of the named parts a node has. */

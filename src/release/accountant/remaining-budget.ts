@@ -91,7 +91,7 @@ export function mostSpendable(spendables: readonly Spendable[]): Spendable {
 }
 
 /**
- * Largest draws of each kind after which the account has used exactly the target (docs/decisions/0092):
+ * Largest draws of each kind after which the account has used exactly the target (docs/explanation/decisions/0092):
  * pure noise is paid in epsilon or at its zCDP cost, whichever allows more.
  */
 export function spendable(

@@ -159,7 +159,7 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
 type Bound = BoundBatch &
   Pick<Agreement, 'agree'> & {
     readonly counted: readonly CanonicalCount[];
-    /** The canonical form before docs/decisions/0095, with all bounds. */
+    /** The canonical form before docs/explanation/decisions/0095, with all bounds. */
     readonly former: readonly CanonicalCount[];
   };
 
@@ -180,7 +180,7 @@ interface Prepared {
 
 /**
  * The bound query and the key of its record: queries that count the same have the same key,
- * however they are written (docs/decisions/0085).
+ * however they are written (docs/explanation/decisions/0085).
  */
 async function bindRequest(session: PrivacySession, context: ReleaseContext, query: unknown, options: ReleaseOptions) {
   const { policy } = session;

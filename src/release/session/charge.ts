@@ -123,7 +123,7 @@ export const outcomeOf = ({ entry, recorded }: Pick<ChargeResult<unknown>, 'entr
 
 /**
  * The only way to the data: return the recorded answer, or reserve durably, read, record, then return.
- * The path and its outcome depend on the ledger and public structure only, never on rows (charge.proof.md, docs/decisions/0008, 0013).
+ * The path and its outcome depend on the ledger and public structure only, never on rows (charge.proof.md, docs/explanation/decisions/0008, 0013).
  */
 export async function charge<T>(context: ReleaseContext, request: ReleaseRequest<T>): Promise<ChargeResult<T>> {
   const ready = await attachOutcome(notSpent, () => prepare<T>(context, request));
@@ -347,7 +347,7 @@ async function findReservation(
 
 /**
  * Every failure after the reservation ends in the same fault. Its cause (a limit, an unreadable cell, a broken line) may depend
- * on the data, and the budget pays for the answer only. That it failed remains visible (docs/known-limits.md).
+ * on the data, and the budget pays for the answer only. That it failed remains visible (docs/explanation/known-limits.md).
  */
 async function paidFor<T>(spent: Outcome, work: () => Promise<T>): Promise<T> {
   try {

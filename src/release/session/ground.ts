@@ -11,7 +11,7 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 
 /**
  * Digest of the rows that answers refer to: same rows of the same files, whatever the budget and quotas. Files are identified by place,
- * not by content (docs/decisions/0008): changed content shows in how well the answers agree.
+ * not by content (docs/explanation/decisions/0008): changed content shows in how well the answers agree.
  */
 export const groundOf = (policy: Policy): string =>
   onFiles(policy, [dataSource(policy)], (file) => (isAbsolute(file) ? placeOfData(file, policy) : file));

@@ -26,7 +26,7 @@ import { readingIn, stepFact } from './public-facts.js';
  */
 export interface PublicRead<Argument, Result> {
   readonly name: string;
-  /** Reason why the result is public, in one sentence; docs/unpaid-reads.md lists it. */
+  /** Reason why the result is public, in one sentence; docs/reference/unpaid-reads.md lists it. */
   readonly relies: string;
   /** Fault for policies under which the result is not public. */
   readonly refusal?: (policy: Policy, argument: Argument) => Fault | undefined;

@@ -19,7 +19,7 @@ export function refuseUnready(policy: Policy): void {
     throw new Fault(
       'POLICY_UNCONFIRMED',
       'It is not said whether records know each other (dependence: undecided).',
-      'Write one of these lines instead: dependence: none (no row says anything about another); or dependence: [{kind: groups, by: COLUMN, oddsRatio: inf}] (people with one value of a column, a household, answer alike: inf as copies would, 81 where two of them agree nine times in ten); or, for pairs, a relation and {kind: ties}: docs/guides/ties.md.',
+      'Write one of these lines instead: dependence: none (no row says anything about another); or dependence: [{kind: groups, by: COLUMN, oddsRatio: inf}] (people with one value of a column, a household, answer alike: inf as copies would, 81 where two of them agree nine times in ten); or, for pairs, a relation and {kind: ties}: docs/how-to/ties.md.',
       { place: policy.places?.get('dependence') ?? { file } },
     );
 }

@@ -13,7 +13,7 @@ export interface RequestKeys {
 
 /**
  * Key of a request: query, files and terms; files by place relative to the ledger, so that a moved folder keeps its answers. The content of
- * the files is left out: a key that depended on it would reveal changes in the data (docs/decisions/0008).
+ * the files is left out: a key that depended on it would reveal changes in the data (docs/explanation/decisions/0008).
  */
 export function requestKeys(policy: Policy, canonical: string): RequestKeys {
   const { data, ledger, relations, tables, movableDigest, digest } = policy;

@@ -34,7 +34,7 @@ function signalToNoise(
 }
 
 /**
- * Fitted to synthetic clusters and to census and check-in data (docs/decisions/0020-clusters-and-classifiers.md), from two public
+ * Fitted to synthetic clusters and to census and check-in data (docs/explanation/decisions/0020-clusters-and-classifiers.md), from two public
  * numbers: the signal-to-noise of a mean cluster's box, and a centroid's noise relative to its width.
  */
 export function halvingBudget(setting: KmeansSetting, budgetShare: BudgetShare): HalvingBudget {

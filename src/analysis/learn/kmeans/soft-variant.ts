@@ -16,7 +16,7 @@ const worthwhile = 1 / 2;
 
 /**
  * Most cells of the plain grid between two nodes; beyond it blurring costs more than noise (measured on Gowalla:
- * docs/decisions/0037-ordered-counts.md).
+ * docs/explanation/decisions/0037-ordered-counts.md).
  */
 const maxBlur = 2;
 

@@ -10,7 +10,7 @@ export function refusePairs({ protect, known }: Policy, column: string): void {
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'Attackers here know people one by one; beside known totals records can only change together, and answers were made to agree with the totals.',
-      'Attack releases of a policy without known totals; docs/guides/policies.md says what was attacked instead.',
+      'Attack releases of a policy without known totals; docs/how-to/policies.md says what was attacked instead.',
     );
   if (protect.pairs?.columns.has(column))
     throw new Fault(

@@ -4,7 +4,7 @@ import { databaseShare } from '../../../base/input/limits.js';
 
 /**
  * Memory limit for reading ties. Sizes are computed from counts of public structure before anything is allocated, so that too
- * large a policy is refused, not crashed on (docs/decisions/0015-memory.md).
+ * large a policy is refused, not crashed on (docs/explanation/decisions/0015-memory.md).
  */
 export interface MemoryLimit {
   /** Refuses a total of more bytes than the limit. */

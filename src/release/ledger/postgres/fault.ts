@@ -23,7 +23,7 @@ const notAllowed: FaultMaker = (place) =>
   new Fault(
     'ACCESS_DENIED',
     'The database does not let this user keep the ledger.',
-    'It needs the rights that docs/guides/postgres.md lists, or, for the first time, the right to create a schema in the database.',
+    'It needs the rights that docs/how-to/postgres.md lists, or, for the first time, the right to create a schema in the database.',
     at(place),
   );
 const noDatabase: FaultMaker = (place) =>

@@ -27,7 +27,7 @@ const settings = [
 /** The one lock. `mark` has one row. */
 export const lock = 'SELECT 1 FROM fugu_ledger.mark WHERE one = 1 FOR UPDATE';
 
-const instead = 'Use one who may write the tables of the ledger and nothing else: docs/guides/postgres.md says how to make one.';
+const instead = 'Use one who may write the tables of the ledger and nothing else: docs/how-to/postgres.md says how to make one.';
 
 /** One pooled connection, opened again when it was lost. */
 export class LedgerServer {
