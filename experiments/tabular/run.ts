@@ -119,7 +119,7 @@ function figures5and9(out: string, surveys: readonly Prepared[]): void {
       join(out, `figure-${epsilon === 0.1 ? 5 : 9}-accuracy-epsilon-${epsilon}.svg`),
       standalone(smallMultiples(panels(epsilon), 2, `L2 error of all histograms at epsilon ${epsilon}`)),
     );
-  // the pictures of docs/tutorials/survey.md
+  // the pictures of docs/tutorials/survey.md and docs/how-to/survey-noise.md
   writeFileSync(join(out, 'guide-accuracy.svg'), standalone(panels(1).at(-1)!.drawing));
   for (const row of rows.filter((r) => r[1] === 1))
     console.log(`${row[0]} epsilon 1  ${row[2]}: ${Number(row[7]).toFixed(3)} of Laplace 2n/epsilon`);

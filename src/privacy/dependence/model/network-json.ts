@@ -40,7 +40,7 @@ export function readOrigin(text: string): NetworkOrigin | undefined {
 /** Our own file: what `fugu learn columns` writes and `dependence: [{kind: columns, network}]` reads. */
 export function readNetworkJson(text: string, file: string): Network {
   const refuse = (message: string): Fault =>
-    new Fault('MODEL_INVALID', message, 'See docs/tutorials/survey.md for the form of a network file.', { place: { file } });
+    new Fault('MODEL_INVALID', message, 'See docs/reference/policy.md for the form of a network file.', { place: { file } });
   let parsed: unknown;
   try {
     parsed = parseJson(text, { file });
