@@ -194,6 +194,7 @@ function dataOf(columns: Columns, panel: boolean): string {
     id: (i) => `p${i}`,
     person: (i) => (panel ? `p${i % people}` : `p${i}`),
     person_id: (i) => `p${i}`,
+    household: (i) => `h${Math.floor(i / 3)}`,
     home: (i) => `h${Math.floor((i % people) / 3)}`,
     household_id: (i) => `h${Math.floor(i / 3)}`,
     week: (i) => (panel ? 1 + Math.floor(i / people) : i),

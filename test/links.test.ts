@@ -74,3 +74,11 @@ describe('the index of the documentation', () => {
     expect(unlisted([...pages, 'docs/how-to/new.md'], read)).toEqual(['docs/how-to/new.md']);
   });
 });
+
+describe('the page about the architecture', () => {
+  it('names files of src that exist', () => {
+    const named = [...read('docs/explanation/architecture.md').matchAll(/`([\w-]+(?:\/[\w-]+)+\.ts)`/g)].map(([, file]) => file!);
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((file) => !existsSync(join(root, 'src', file)) && !existsSync(join(root, file)))).toEqual([]);
+  });
+});
