@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pureProfile } from '../dist/privacy/mechanism/profile.js';
+import { pureCost } from '../dist/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../dist/privacy/mechanism/record-class.js';
 import { Fault } from '../dist/base/errors.js';
 import { compare, parseRational, rational } from '../dist/base/exact/rational.js';
@@ -71,7 +71,7 @@ const ask = (key, cost, admit) => ({
   analyst: 'ann',
   key,
   label: 'count',
-  profile: pureProfile([[everyRecord, cost]]),
+  profile: pureCost([[everyRecord, cost]]),
   resumable: true,
   admit,
 });
