@@ -9,7 +9,7 @@ beforeAll(builtOnce);
 function writing(milliseconds: number) {
   const module = (name: string) => JSON.stringify(new URL(`../dist/app/cli/${name}`, import.meta.url).href);
   const script = `
-    const { outcomes } = await import(${module('paid.js')});
+    const { outcomes } = await import(${module('process-ending.js')});
     const { listenForSignals } = await import(${module('signals.js')});
     listenForSignals(false);
     process.on('SIGINT', () => console.log('heard'));
