@@ -18,7 +18,7 @@ afterEach(() => shop?.remove());
 const protect = '{ secret: row, unit: id, neighbours: add-remove }';
 const refused = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error as { message: string }); // biome-ignore format: one line
 
-/** Everything that is said about a release, in files and on the terminal, without the noisy numbers. */
+/** All text about a release, in files and on the terminal, without its noisy numbers. */
 async function outputFor(rows: number): Promise<string> {
   shop = openWorkshop(policyYaml({ protect }), 1);
   shop.write('people.csv', peopleCsv(rows));

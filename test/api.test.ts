@@ -13,7 +13,7 @@ const script = (word: string): string =>
 const examples = JSON.parse(script('--examples')) as readonly { readonly name: string; readonly example?: string }[];
 const run = promisify(execFile);
 
-/** What the examples speak of. */
+/** Data of the examples. */
 const table = (header: string, rows: number, row: (i: number) => string) =>
   `${header}\n${Array.from({ length: rows }, (_, i) => row(i)).join('\n')}\n`;
 const files: Readonly<Record<string, string>> = {

@@ -67,7 +67,7 @@ describe('the value of a number', () => {
     expect(warnings.join(' ')).toMatch(
       /At the edge 30000 of "x", cells from 29500 to below 30000 belong to the block above it\. .*in steps of 1000/,
     );
-    // Two values, in two blocks: what is told exactly tells them apart, as the promise says.
+    // The two values lie in two blocks: exact answers distinguish them, as the promise states.
     await using fugu = await open(shop.policyFile);
     const { tables } = await fugu.release({ kind: 'count', where: [{ column: 'x', op: '>=', value: 30000 }] }, { epsilon: 0.1 });
     expect(tables[0]!.rows[0]!.value).toBe(1);
@@ -169,7 +169,7 @@ function vectorsOf(policy: Policy, measures: readonly Measure[], cell: number | 
 const differ = (a: readonly bigint[], b: readonly bigint[]): bigint => a.reduce((sum, x, i) => sum + sizeOf(x - b[i]!), 0n);
 
 type Near = (a: number, b: number) => boolean;
-/** Cells whose values are a pair and which a measure tells apart by more than it states. `near` speaks of positions, -1 being no answer. */
+/** Cells whose values are a pair and whose measures differ by more than stated. `near` holds positions, -1 for no answer. */
 function beyondStated(policy: Policy, of: DeclaredNumber, near: Near): readonly string[] {
   const { digest } = policy.protect.pairs!;
   const cells = [null, ...edgeCells(of)];
@@ -215,7 +215,7 @@ describe('what is stated along pairs', () => {
       const block = (p: number) => inner.filter((edge) => of.low + p * of.step >= edge - of.step * 1e-9).length;
       const near: Near = (a, b) => a >= 0 && b >= 0 && block(a) === block(b);
       expect(beyondStated(policy, of, near).slice(0, 3)).toEqual([]);
-      // Where a block begins, a condition and a block agree: nothing is stated, so nothing may change inside a block.
+      // At the start of a block, condition and block agree: no sensitivity is stated, so nothing may change inside a block.
       const [measure] = bindBatch(
         parseBatch({ kind: 'count', where: [{ column: 'x', op: '>=', value: inner[0] }] }),
         policy,
@@ -349,7 +349,7 @@ describe('a public column of whole numbers', () => {
     const meant = cells.map((x) => (typeof x === 'number' ? readPublicValue(of, x) : -1));
     expect(cells.map((x, i) => [x, inSql.get(i)])).toEqual(cells.map((x, i) => [x, meant[i]]));
     expect(cells.map((x, i) => [x, inSlices.get(i)])).toEqual(cells.map((x, i) => [x, meant[i]! < 0 ? Number.NaN : of.low + meant[i]!])); // biome-ignore format: one line
-    // What a count reads is this value clamped: no row is at one step unpaid and at another one paid.
+    // A count reads this value clamped, so no row is unpaid at one step and paid at another.
     const grid = gridOf(policy.columns.get('x') as NumberColumn);
     for (const [i, x] of cells.entries()) if (typeof x === 'number') expect([x, positionOf(grid, x)]).toEqual([x, Math.min(meant[i]!, grid.last)]); // biome-ignore format: one line
     expect(last).toBe(of.last);

@@ -10,7 +10,7 @@ import { runCommand } from './command.js';
 import { builtOnce, fugu } from './fugu.js';
 import { Fault } from './inside.js';
 
-/** Values that stand in the data and must never stand in anything a fault says. */
+/** Values of the data that must never appear in a fault. */
 const canaries = ['zanzibar7731', '918273645'];
 
 let folder: string;

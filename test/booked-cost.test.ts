@@ -31,8 +31,8 @@ import { openAccount } from '../src/release/accountant/open-account.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 
 /**
- * The one inequality everything rests on: whatever the batch, the route and the noise, the true loss of replacing one record between two real tables
- * is at most what the ledger is told. Numbers are exact on both sides.
+ * The inequality everything rests on: for every batch, route and noise, the true privacy loss of replacing one record
+ * between two tables is at most the cost in the ledger. Both sides are exact.
  */
 type Row = readonly Cell[];
 type Random = (below: number) => number;
@@ -112,7 +112,7 @@ const sizes = (a: readonly bigint[], b: readonly bigint[]): bigint[] => a.map((x
 const total = (list: readonly bigint[]): Rational => rational(list.reduce((sum, d) => sum + d, 0n));
 const squares = (list: readonly bigint[]): bigint[] => list.map((d) => d * d);
 
-/** How far a measure moves: every cell, or for a selection the worst candidate of every group. */
+/** Change of a measure: every cell, or for a selection the worst candidate of every group. */
 function moves(m: Measure, before: readonly bigint[], after: readonly bigint[]): bigint[] {
   if (m.mechanism === 'additive') return sizes(before, after);
   if (m.mechanism === 'ordered') return sizes(numbersToNoise(m, before), numbersToNoise(m, after));
@@ -125,7 +125,7 @@ function moves(m: Measure, before: readonly bigint[], after: readonly bigint[]):
   });
 }
 
-/** What noise loses over such a move: epsilon, or rho; nothing may move where there is no noise. */
+/** Privacy loss of noise over such a change: epsilon, or rho. Without noise no change is permitted. */
 function lostBy(noise: NoiseDistribution, kind: NoisePlan['kind'], moved: readonly bigint[]): Rational {
   if (noise.kind === 'laplace') return divide(total(moved), noise.scale);
   if (noise.kind === 'gaussian') return divide(total(squares(moved)), multiply(rational(2), noise.variance));

@@ -62,7 +62,7 @@ probability ( lung | smoke ) { (yes) 0.2, 0.8; (no) 0.05, 0.95; }
 `;
 const household = fileURLToPath(new URL('../examples/models/household.json', import.meta.url));
 
-/** What people read holds no leftovers of a program. */
+/** Output for people holds no leftovers of a program. */
 function expectWords(text: string): void {
   expect(text.trim()).not.toBe('');
   expect(text).not.toMatch(/undefined|NaN|\[object |^\s+at .*:\d+:\d+/m);
@@ -176,7 +176,7 @@ describe('a mistake at the command line', () => {
     const { code, err } = await unread('release', 'policy.yaml', ...count);
     expect(code).toBe(7);
     expect(err).toMatch(/closed it[\s\S]*\n {2}Spent and recorded: ledger entry \d+[.] Ask the same again/);
-    // Told from the record nothing is paid for.
+    // A recorded answer costs nothing.
     expect(await unread('release', 'policy.yaml', ...count)).toMatchObject({ code: 0, err: '' });
   });
 

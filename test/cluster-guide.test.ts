@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
-/** It is not run here: at least it says to a cluster what the one of the tests is told. */
+/** The compose file is not run here; its settings are compared with those of the cluster under test. */
 describe('the compose file of the cluster guide', () => {
   const guide = readFileSync('docs/guides/cluster.md', 'utf8');
   const tests = readFileSync('test/cluster/start-cluster.ts', 'utf8');

@@ -157,7 +157,7 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
     expect(limit).toBeGreaterThan(statSync(join(folder, 'ledger.db')).size / 1024);
     const result = await limited(limit, ...party, 'report');
     expect(result.code).toBe(5);
-    // It was told from the record: this time nothing was spent.
+    // A recorded answer: this time nothing was spent.
     expect(JSON.parse(result.out).error).toMatchObject({ code: 'DISK_FULL', outcome: { state: 'not spent' } });
     expect((await answers(...party, 'later')).receipt.ledger.replayed).toBe(true);
     expect(existsSync(join(folder, 'later', 'report.html'))).toBe(true);

@@ -62,7 +62,7 @@ async function exactly(sql: string): Promise<readonly (readonly [string, number]
     .filter(({ value }) => value !== 0 && value !== null)
     .map(({ keys, value }) => [keys.join(), value!] as const);
 }
-/** What is read of the cells: clamped days, or none. */
+/** Values read from the cells: clamped days, or none. */
 const [first, last] = [daysOf('2020-01-01')!, daysOf('2024-12-31')!];
 const read = cells.map((cell) => {
   const days = daysOf(cell);

@@ -16,7 +16,7 @@ const write = (text: string | Buffer, end: string): string => {
   return file;
 };
 
-/** What became of a draft: read again by check, or refused with a reason of the data; never a policy that Fugu itself refuses. */
+/** Outcome of a draft: read again by check, or refused for a reason in the data; never a policy that Fugu itself refuses. */
 async function drafted(data: string, codebook?: string): Promise<string> {
   const out = join(folder, `policy-${++files}.yaml`);
   try {

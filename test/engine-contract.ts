@@ -3,8 +3,8 @@ import { Fault } from '../src/base/errors.js';
 import { type Cell, type Engine, type Snapshot, withSnapshot } from '../src/data/engine/engine.js';
 
 /**
- * What every engine must do. `open` receives a table (first row = names, null = NULL) under the policy's data view, and a symmetric relation `friend`
- * given as rows (a, b).
+ * Contract of every engine. `open` receives a table (first row = names, null = NULL) under the policy's data view,
+ * and a symmetric relation `friend` given as rows (a, b).
  */
 export interface EngineUnderTest {
   readonly open: (

@@ -30,7 +30,7 @@ export interface Twins {
     table: string,
     more?: Partial<EngineSource>,
   ): Promise<{ readonly duckdb: Snapshot; readonly other: Snapshot }>;
-  /** Where the tables of a file lie. */
+  /** Locations of the tables of a file. */
   places(file: string): { readonly duckdb: string; readonly other: string };
   remove(): Promise<void>;
 }
@@ -393,7 +393,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
         { name: 'friend', table: 'friends', columns: ['a', 'b'], symmetric: true, odds: 'how' },
         { name: 'Call', table: 'calls', columns: ['a', 'b'], symmetric: false, odds: 'how' },
         { name: 'plain', table: 'calls', columns: ['a', 'b'], symmetric: true },
-        // Of the data itself: who is meant is told by the text, also where nothing but its number is asked else.
+        // Ties within the data itself: the text identifies a person even if every other question uses only its number.
         { name: 'boss', table: 'people', columns: ['id', 'boss'], symmetric: false, odds: 'much' },
       ];
       const numbers = { numbers: new Set(['boss', 'much']), commas: new Set(['much']) };

@@ -13,7 +13,7 @@ import { category, number, samplePolicy } from './sample-policy.js';
 const hex = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
 const linkedTable = (name: string, more: Partial<LinkedTable>): LinkedTable => ({ name, table: 'visits', unit: 'person', links: [], maxRows: 2, public: false, columns: new Map(), ...more }); // biome-ignore format: one line
 
-/** What is learned about values that nobody declared, and names that differ in their case only: alike in DuckDB and elsewhere. */
+/** Learned keys of undeclared values, and names that differ only in case: the same in DuckDB and elsewhere. */
 export function describeKeys(kind: string, open: () => Promise<Twins>): void {
   describe(`values and names in DuckDB and in ${kind}`, () => {
     let twins: Twins;

@@ -26,7 +26,7 @@ export async function learnedHomes(fugu: Fugu): Promise<readonly string[]> {
   return answer.result.keys.map(({ key }) => key).sort();
 }
 
-/** Where the town lies in a database: what follows `data:`, and the table of who is whose friend. */
+/** Location of the town in a database: the value of `data:`, and the table of friendships. */
 export interface Elsewhere {
   readonly data: string;
   readonly friends: string;
@@ -65,7 +65,7 @@ columns:
     );
     return file;
   };
-  /** Asks both; they must tell the same. */
+  /** Runs the request on both; the answers must be equal. */
   async function both<T>(more: More, ask: (fugu: Fugu) => Promise<T>): Promise<T> {
     const answer: T[] = [];
     for (const where of ['files', 'elsewhere'] as const) {

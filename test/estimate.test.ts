@@ -8,7 +8,7 @@ import { runCommand } from './command.js';
 import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-// What is counted here is the same in every run.
+// Seeded noise: every run counts the same.
 vi.mock('../src/privacy/noise/bits.js', async (original) =>
   (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 5),
 );
@@ -82,7 +82,7 @@ function exactly(rows: readonly (readonly string[])[], names: readonly string[],
 }
 
 describe('an estimate from all that was paid for', () => {
-  /** FUGU_COVERAGE of them in a long run, which must not stray. */
+  /** Number of turns; FUGU_COVERAGE sets it in a long run, where coverage must not drift. */
   const turns = Number(process.env.FUGU_COVERAGE ?? 20);
   const tolerance = process.env.FUGU_COVERAGE ? 0 : 0.012;
   it.each([300, 3_000, 100_000])('has intervals that hold the truth of 93 to 98 of 100 answers, of %i rows', async (n) => {
@@ -94,7 +94,7 @@ describe('an estimate from all that was paid for', () => {
     for (let turn = 0; turn < turns; turn++) {
       const before = (await session.entries()).length;
       await payAll(session, '1');
-      // What was paid for in other turns would be in all later ones, and one bad draw count many times.
+      // Only entries of this turn: entries of other turns would be reused later, and one bad draw would count many times.
       const entries = (await session.entries()).slice(before).map(({ sequence }) => sequence);
       for (const tidy of [false, true])
         for (const { columns, rows: list } of (await estimated(session, { workload: request, tidy, entries })).tables)
@@ -181,7 +181,7 @@ describe('an estimate from all that was paid for', () => {
     expect((await estimated(later, { entries: [one!, two!] })).used.map(({ entry }) => entry)).toEqual([one, two]);
     expect((await estimated(later, { entries: [three!] })).tables.map(({ name }) => name)).toEqual(['town x age']);
     await later.close();
-    // Told of other terms: another column that is read otherwise leaves what is not.
+    // Other terms: reading one column differently leaves the others usable.
     shop.write('policy.yaml', policyOf().replace('[a, b, c, d]', '[a, b, c]'));
     const other = await shop.session();
     await expect(estimated(other, { workload: { tables: [{ by: ['town'] }] } })).rejects.toMatchObject({

@@ -11,9 +11,8 @@ import type { PrivacySession } from '../src/release/session/session.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 /**
- * Everything that can be asked, on neighbouring data: what goes into every mechanism is watched at the one door (Paid.release), what comes out is held fixed
- * from one world to the other, and what the drawn laws lose over the move is compared with what the ledger booked. A kind or mechanism that is added to the
- * registry is covered without a test of its own.
+ * Every kind of question on neighbouring data: inputs of every mechanism are recorded at Payment.release, outputs are held fixed
+ * between the worlds, and the privacy loss of the distributions is compared with the ledger. New registry entries are covered.
  */
 interface Step {
   readonly mechanism: Mechanism;
@@ -54,7 +53,7 @@ interface World {
   /** File contents, and neighbours of them: the class of the record that was replaced, and the contents then. */
   readonly data: Table;
   readonly neighbours: readonly { readonly of: RecordClass; readonly data: Table }[];
-  /** Beside the example of every kind. */
+  /** Further examples of every kind. */
   readonly more: readonly unknown[];
   /** The kinds that this policy answers; all when absent. */
   readonly answers?: readonly string[];
@@ -123,7 +122,7 @@ const questions = [
     classify: { label: 'rich', positive: ['yes'], features: ['age', 'party'], method },
   })),
 ];
-/** What the error of sampling needs is measured where a person is one row. */
+/** Sampling for the error estimate needs one row per person. */
 const sampled = [
   { kind: 'regression', outcome: 'income', on: ['age', 'rich'] },
   { kind: 'estimate', column: 'age' },
@@ -241,7 +240,7 @@ function owners(budget: string): World {
   };
 }
 
-/** What the laws lose between what went in here and there, in the accounting of what was booked. */
+/** Privacy loss of the distributions between the inputs of both worlds, in the accounting of the booked cost. */
 function lost({ mechanism: { distribution, cost }, out }: Step, before: unknown, after: unknown): Rational {
   if (distribution.kind === 'ladder' || distribution.kind === 'smooth') {
     const [a, b] = [before, after] as { exact: bigint; rungs: Rungs }[];
@@ -257,7 +256,7 @@ function lost({ mechanism: { distribution, cost }, out }: Step, before: unknown,
     return drawCost(distribution, cost.noise, { l1: 1n, l2squared: 1n })!;
   }
   if (distribution.kind === 'tilt') {
-    // What the linear term must make up for at the weights that were told, every entry that moves rounded one farther.
+    // Change that the linear term must cover at the released weights; every entry that changes is rounded up by one.
     const [here, there] = [before, after].map((data) => (data as ObjectiveData).gradient(out as readonly bigint[]));
     const difference = here!.map((x, j) => x - there![j]!).filter((x) => x !== 0n);
     return drawCost(distribution, cost.noise, {

@@ -17,9 +17,8 @@ export interface Shift {
 const unit = 2 ** -40;
 
 /**
- * e_i + the maximum over likelihood factors of log(1 + (e^G - 1) m_a / G) - m_b, G the sum of the other effects: the whole expression is maximised, by its dual
- *   log(1 + c m_a) <= u (1 + c m_a) - 1 - log u  for every u > 0,
- * whose right side splits over records and values. Every u is a bound; the best of a search is returned, rounded up, and never more than composition.
+ * Upper bound on e_i + max over factors of log(1 + (e^G - 1) m_a / G) - m_b, with G the sum of the other sensitivities, by the dual
+ * log(1 + c m_a) <= u (1 + c m_a) - 1 - log u for every u > 0. The best u of a search, rounded up, at most composition.
  */
 export function factoredLeak(own: number, others: readonly Shift[]): number {
   const whole = others.reduce((s, o) => addUp(s, o.sensitivity), 0);

@@ -28,7 +28,7 @@ describe('the page of figures', () => {
     expect(next).toMatch(/\| something new \| .* \| <= 1\.05x \| NO \| abc1234 \|\n<!-- end -->/);
     expect(next).not.toContain(first[0]!.trim());
     expect(next.split('\n').length).toBe(page.split('\n').length + 1);
-    // A line that was skipped says what was measured before.
+    // A skipped line shows the last measurement.
     const log = /\n\| certified log, one bound \|.*\n/.exec(page)![0];
     expect(next).toContain(log);
     expect(withRows(next, [], names)).toBe(next);

@@ -16,7 +16,7 @@ import { readPolicy } from './inside.js';
 import { corpus, expectedOf, readWhole } from './statfile/corpus.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** What a new user met on ANES, GSS and biofam, one test per finding, by the command line as it is typed. What each failed with stands in its name. */
+/** Findings of a new user on ANES, GSS and biofam, one test each, by the command line as typed. Each title names the failure. */
 
 const rows = 400;
 const opinions = 'the government should do more about roads and schools and nobody listens to people who live here'.split(' ');
@@ -41,7 +41,7 @@ const registers = {
   plan: registerPlan,
   release: registerRelease,
 };
-/** What a command says in this process; files that are words of it lie in the folder. */
+/** Output of a command in this process; arguments that are file names lie in the folder. */
 const runIn = (folder: string, command: keyof typeof registers, ...words: string[]): Promise<string> =>
   runCommand(
     registers[command],
@@ -85,7 +85,7 @@ describe('found on the first trials', () => {
     expect(html).toContain('certified');
     for (const [name, text] of published())
       expect([name, /likes_open|nobody listens|roads and/.test(text)]).toEqual([name, false]);
-    // What few wrote behind "other" is no answer of a question that is asked.
+    // Free text behind "other" is not a value of a released table.
     expect(table('paper').match(/^[^,]+/gm)).toEqual(['paper', 'Post', 'Times', 'none', '(missing)']);
     // Nor is it accepted in a list that somebody else drafted.
     const wrote = Array.from({ length: 9 }, (_, k) => `  - "${opinion(7 * k + 1)}, as ${opinions[k]} said"`).join('\n');

@@ -10,7 +10,7 @@ import { amendTo } from './amended.js';
 import { openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** What was released exactly, because the terms called it public, cannot be made a secret afterwards. */
+/** Public data that was released exactly cannot become secret afterwards. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -181,7 +181,7 @@ describe('an amendment by which one of several public columns is told apart no m
     expect(await amended(terms)).toMatch(broken);
     expect(await amended(twice(terms))).toBe('amended');
     expect(await lossBefore()).toBe(2);
-    // Where nothing is public any more, everybody pays for both cells; and by party alone a row stays where it is.
+    // With no public column left, everybody pays for both cells; by party alone a row keeps its place.
     expect(await amended(twice(rows('', '')))).toBe('amended');
     expect(await lossBefore()).toBe(2);
     expect(await amended(rows(open, ''))).toBe('amended');

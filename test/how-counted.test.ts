@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const columns = [category('g', ['a', 'b', 'c']), number('age', '0', '90'), multi('media', ['tv', 'web'])];
 const policyOf = (file: string): Policy => ({ ...samplePolicy(columns), data: { source: join(folder, file) } });
 
-/** What really goes on between us and the database. */
+/** Records the actual traffic between us and the database. */
 async function watched(file: string, batch: object) {
   const policy = policyOf(file);
   const { measures } = bindBatch(parseBatch(batch), policy);

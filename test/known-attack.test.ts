@@ -75,7 +75,7 @@ const slack = 1 + 1e-9;
 
 describe('an attacker who knows a published margin', () => {
   it('is asked about every kind of query', () => {
-    // These are made of counts, sums, squares and sums of derived columns, which are asked here as they are; policy-sceptic.test.ts asks them themselves.
+    // Kinds made of counts, sums, squares and sums of derived columns, attacked here by those parts; policy-sceptic.test.ts runs them whole.
     const made = ['regression', 'correlation', 'independence', 'compare', 'estimate'];
     const own = Object.keys(queryKinds).filter((kind) => !made.includes(kind));
     expect([...new Set(questions.map(({ kind }) => kind))].sort()).toEqual(own.sort());
@@ -85,7 +85,7 @@ describe('an attacker who knows a published margin', () => {
     const most = gained(byRegion, releasedBy(knownPolicy(columns, byRegion.known), batch), models);
     if (process.env.FUGU_CLIMBS) console.log(JSON.stringify(batch), most);
     expect(most).toBeLessThanOrEqual(slack);
-    // What follows from the margin tells nothing beside it.
+    // Consequences of the margin disclose nothing beyond it.
     expect(most > 0.15).toBe(batch[0] !== questions[2] || batch === together);
   });
 
@@ -152,7 +152,7 @@ relations:
     shop.write('people.csv', `id,region,ill,x,city\n${range(60).map((i) => `${i},${'ns'[i % 2]},${i % 3 ? 'y' : ''},${i % 3},a`).join('\n')}\n`); // biome-ignore format: one line
     shop.write('friends.csv', 'id,other\n1,2\n');
   };
-  /** Where a policy as small as this one has no example. */
+  /** Examples for kinds that have none under so small a policy. */
   const examples: Readonly<Record<string, object>> = {
     pattern: { pattern: 'triangles' },
     keys: { keys: { column: 'city' } },
@@ -182,7 +182,7 @@ relations:
       text.replace('bounds: [0, 2] }', 'bounds: [0, 2], public: true }').replace('ledger.db', 'dated.db'),
     );
     const totals = { query: { kind: 'count' }, order: 'x', totals: true, epsilon: 0.5 } as const;
-    // Which steps have rows is no public fact there; named by --through, totals are refused all the same.
+    // The steps that have rows are not public there; totals are refused even if --through names a step.
     await expect(planStream(dated, totals)).rejects.toThrow('Which steps have rows is protected');
     await expect(planStream(dated, { ...totals, through: 1 })).rejects.toThrow('beside known totals');
   });

@@ -567,7 +567,7 @@ describe('the registry', () => {
   });
 
   it('that somebody named and that cannot be written is a fault', async () => {
-    // A device takes no folder, whoever asks.
+    // No folder can be made under a device, not even by root.
     vi.stubEnv('FUGU_REGISTRY', '/dev/null/registry');
     const fault = await refused(ask(place('first')));
     expect(fault).toMatchObject({ code: 'READ_ONLY', outcome: { state: 'not spent' } });

@@ -121,7 +121,7 @@ describe('totals that everybody knows', () => {
     expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
     shop.write('policy.yaml', withKnown('[{ margin: [party, age] }]'));
     expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
-    // A cost per row covers a step; one beside known totals covers nothing else.
+    // A cost per row covers a step; a cost with known totals covers nothing else.
     const steps = '[{ kind: sequence, by: id, order: age, state: party, transition: next.json }]';
     shop.write('next.json', '[[0.5,0.25,0.25],[0.25,0.5,0.25],[0.25,0.25,0.5]]');
     shop.write('policy.yaml', policyYaml({ protect: '{ secret: step }', dependence: steps }));
@@ -150,7 +150,7 @@ describe('totals that everybody knows', () => {
   });
 });
 
-/** Every answer of a batch beside the known margin, attacked by enumeration: four rows, any beliefs about them, any of them known. */
+/** Every answer of a batch with the known margin, attacked by enumeration: four rows, any prior, any of them known. */
 describe('a published margin', () => {
   const columns = `data: { source: people.csv }
 protect: { secret: row }
@@ -199,7 +199,7 @@ columns:
     };
   };
 
-  /** What the product would release: the measures, each in units of its own noise; exact ones by a noise so small that any difference would show. */
+  /** Measures that the product would release, each in units of its noise; exact ones with so little noise that any difference shows. */
   async function released(text: string, query: object, epsilon: string) {
     shop = openWorkshop(text, 24);
     shop.write('people.csv', 'region,ill\nn,y\ns,\n,y\nn,\n');

@@ -35,7 +35,7 @@ const codeOf = (work: Promise<unknown>) =>
 const text = async (ledger: Ledger, population = 'town', analyst?: string) =>
   toText((await ledger.spent(population, analyst)).pure.perRecord.get(everyRecord) ?? rational(0));
 
-/** What every ledger does, wherever it is kept. */
+/** Contract of every ledger, wherever it is stored. */
 export function describeLedger(name: string, make: () => LedgerPlace | Promise<LedgerPlace>): void {
   describe(name, () => {
     let place: LedgerPlace;

@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** What became of each case; a child that dies is told as `died`, and the next goes on behind it. */
+/** Outcome of each case; a child that dies is reported as `died`, and the next one continues after it. */
 function outcomes(cases: readonly Case[]): Map<string, number> {
   writeFileSync(join(base, 'cases.json'), JSON.stringify(cases));
   const tally = new Map<string, number>();

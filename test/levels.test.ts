@@ -78,11 +78,11 @@ const plan = async (policy: string, queries: readonly object[], epsilon = '1'): 
   JSON.parse(
     await runCommand(registerPlan, 'plan', policy, '--query', JSON.stringify({ queries }), '--epsilon', epsilon, '--json'),
   );
-/** Whether the tables were a way to plan it, the best or not. */
+/** True if the tables were among the candidates, best or not. */
 const byTables = ({ candidates }: Pick<PlanText, 'candidates'>): boolean => candidates.some((c) => c.route !== 'independent');
 const scalesOf = ({ measures }: PlanText) => measures.map((m) => toNumber(parseRational(m.noise.scale)));
 
-/** What would be planned if routes forgot what they speak about. */
+/** Costs that would be planned if routes forgot their preconditions. */
 async function forgetful(policy: string, queries: readonly object[]): Promise<readonly number[]> {
   const read = await readPolicy(policy);
   const engine = await openNow(read);

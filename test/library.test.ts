@@ -140,7 +140,7 @@ const throwing = {
     throw new TypeError('never told');
   },
 };
-/** What JavaScript lets anybody hand over; each made anew, as a promise may be looked at once. */
+/** Wrong arguments that JavaScript permits; each made anew, because a promise may be inspected once. */
 const wrong = (): readonly unknown[] => [
   undefined,
   null,

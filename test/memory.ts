@@ -8,7 +8,7 @@ import { builtOnce } from './fugu.js';
 
 const child = fileURLToPath(new URL('./memory-child.mjs', import.meta.url));
 
-/** What guides and figures promise of our process, whatever the rows. */
+/** Memory limit of our process that guides and figures promise, for any number of rows. */
 export const mostMemory = 300e6;
 
 /** Of rows whose note is one of these, or something long. */

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const block = ['served', ...Array.from({ length: 7 }, (_, i) => `war${i}`)];
 const rest = ['q0', 'q1', 'q2', 'q3'];
 const rows = 3000;
-/** One in five served, in one war each; who did not serve is not asked in which. */
+/** One in five served, in one war each; those who did not serve skip the question. */
 const answers = (r: number): string[] => {
   const war = r % 5 === 0 ? (r / 5) % 7 : -1;
   return [

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What the clock of a machine does that is set while we look at it, look by look. */
+/** Readings of a machine clock that is changed while we look at it. */
 const hour = 3_600_000;
 const clocks: Readonly<Record<string, (look: number) => number>> = {
   'runs backwards': (look) => -look * hour,
@@ -92,13 +92,13 @@ describe('what is measured while a process runs', () => {
     expect(rate.wait('a')).toBeLessThan(1);
   });
 
-  /** Who may ask what time it is, and what for; everybody else measures by `performance.now()`. */
+  /** Modules that may read the time of day, and their purpose; all others measure by `performance.now()`. */
   const messages: readonly RegExp[] = [
-    // Kept, or told to people: when something happened.
+    // Times of events, recorded or shown to people.
     /^release\/ledger\/(rescue\/|postgres\/rescue\.ts$|chained-ledger\.ts$|known-data\.ts$)/,
     /^release\/session\/(batch|charge|foreign-spending|receipt)\.ts$/,
     /^app\/service\/(answer|drafts|job|jobs|made-policies|writer-lock|sessions|token|routes\/session)\.ts$/,
-    // Beside the time that a file was written.
+    // Compared with the time that a file was written.
     /^data\/engine\/data-file\.ts$/,
     /^app\/(cli|report)\//,
   ];

@@ -10,7 +10,7 @@ import { type StreamOptions, stream } from '../src/app/api/stream.js';
 import { PrivacySession } from '../src/release/session/session.js';
 import { Fault } from './inside.js';
 
-/** What was paid for is told again after the folder of data, policy and ledger was moved, or restored from a backup elsewhere. */
+/** Recorded answers stay available after the folder of data, policy and ledger was moved or restored elsewhere. */
 const folders: string[] = [];
 /** Version 0.2 recorded questions with all their bounds. */
 const in02 = vi.hoisted(() => ({ on: false }));
@@ -64,7 +64,7 @@ const streams: readonly StreamOptions[] = [
   { order: 'day', query: ill, epsilon: '0.2', totals: true, horizon: 10 },
 ];
 
-/** Asks everything; the answers, and how many entries there are then. */
+/** Runs all requests; returns the answers and the number of entries. */
 async function askAll(folder: string, followed = streams) {
   const policy = join(folder, 'visits.yaml');
   const answers: unknown[] = [];
@@ -120,7 +120,7 @@ describe('recorded answers', () => {
   it('that version 0.2 recorded are told again after a move, where the population is named after the data', async () => {
     const folder = scene('');
     asIn02();
-    // What is booked by public steps names its table where the population does not (slices.proof.md): totals are paid for anew.
+    // Costs by public steps name their table where the population does not (slices.proof.md): totals are charged again.
     const steps = streams.slice(0, 1);
     const before = await askAll(folder, steps);
     asNow();
@@ -156,7 +156,7 @@ describe('recorded answers', () => {
 });
 
 describe('a ledger that held the budgets of several files', () => {
-  /** Two files beside one ledger; what is asked of each was paid for before they were moved. */
+  /** Two files with one ledger; every request to them was paid for before they were moved. */
   const two = ['one', 'two'];
   const text = (name: string, more = '') => policyText(more).replace('visits.csv', `${name}.csv`);
   const release = async (at: string, name: string) => {

@@ -38,7 +38,7 @@ describe('a person whose name is spelt in two ways', () => {
     return Number(noise.scale.split('/')[0]) / Number(noise.scale.split('/')[1] ?? 1);
   };
 
-  /** The exact loss about the hub: its friends agree with it as the declared odds ratio says, independently of one another. */
+  /** Exact privacy loss of the hub: its friends agree with it by the declared odds ratio, independently of one another. */
   const lossAt = (scale: number): number => {
     const agree = Math.sqrt(oddsRatio) / (1 + Math.sqrt(oddsRatio));
     const n = 2 * friends;
@@ -106,7 +106,7 @@ describe('releases', () => {
     ['gaussian', '{ secret: person, unit: id, maxRows: 1 }', '[{ kind: gaussian, precision: gauss.json }]'],
   ];
 
-  /** What the noise rests on, and what is counted when there is hardly any. */
+  /** Basis of the noise, and the counts when there is hardly any noise. */
   const outcome = async (protect: string, dependence: string, spell: (n: number) => string) => {
     shop = openWorkshop(policyYaml({ protect, dependence, budget: '{ epsilon: 1000000 }', extra: friend }));
     write(spell);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const size = (x: bigint) => (x < 0n ? -x : x);
-/** How far the cells of one database moved: sums of integers, and of penalties the largest in each group. */
+/** Change of the cells of one database: sums for integers, and for penalties the largest change in each group. */
 function moved(
   measure: Measure,
   before: readonly bigint[],
@@ -70,7 +70,7 @@ async function search(cases: number, seed: number, worlds: number, spoil?: (sql:
       continue;
     }
     found.statements++;
-    // By groups a count and the count beside a mean may be one table, of rows with and without the number; what it says is then asked of itself.
+    // By groups, a count and the count of a mean may be one table, of rows with and without the number; its own claims are used then.
     const claims = measures.length === declared.length ? declared : measures;
     const open = openRows(draw, shape);
     const count = async (all: readonly WorldTables[]) => {
@@ -123,7 +123,7 @@ describe('one person replaced in databases of up to three tables', () => {
       // Most of what the grammar makes is answered.
       const refused = [...found.refused.values()].reduce((a, b) => a + b, 0);
       expect(refused).toBeLessThan(found.statements);
-      // A long run on a busy machine still tells what it found.
+      // A long run on a busy machine still reports its findings.
     },
     process.env.FUGU_NEIGHBOURS ? 86_400_000 : 3_600_000,
   );

@@ -18,7 +18,7 @@ export function drawing(seed: number) {
 }
 export type Draw = ReturnType<typeof drawing>;
 
-/** So many databases lie in one, each with persons of its own; `w` says which. */
+/** Many databases in one, each with its own persons; `w` is the number of the database. */
 export interface DatabaseShape {
   readonly policy: Policy;
   readonly persons: 'text' | 'integer';
@@ -105,7 +105,7 @@ interface Part {
   readonly columns: readonly string[];
 }
 
-/** Whatever the grammar of docs/queries/sql.md and docs/guides/tables.md lets one ask. */
+/** Any statement that the grammar of docs/queries/sql.md and docs/guides/tables.md permits. */
 export function randomStatement(draw: Draw, { policy, tables }: DatabaseShape): WorldStatement {
   const names = [...tables.keys()];
   const own = names.filter((name) => tables.get(name)!.unit !== undefined);
@@ -276,7 +276,7 @@ export function neighbourOf(draw: Draw, shape: DatabaseShape, tables: WorldTable
       const own = rowsOf(draw, shape, table, world, come, 4);
       const { unit, columns } = shape.tables.get(table)!;
       const one = () => [columns.map((name) => (name === unit ? come : name === 'w' ? `w${world}` : cellOf(draw, name)))];
-      // Whoever comes is in the data.
+      // Every new person is in the data.
       const some = table === 'people' && own.length === 0 ? one() : own;
       return [table, draw.chance(0.5) ? [...others, ...some] : [...some, ...others]];
     }),

@@ -56,7 +56,7 @@ async function open<T>(file: string, work: (session: PrivacySession) => Promise<
 const spend = (file: string, epsilon: string, kind = 'count') => open(file, (s) => s.release({ kind }, { epsilon }));
 const spentBy = (file: string) => open(file, async (s) => (await s.plan({ kind: 'count' })).budget.spent);
 
-/** What one policy spends the other has spent, and the budget is gone for both together. */
+/** Spending under one policy counts for the other, and the budget ends for both together. */
 async function expectOneAccount(files: readonly string[]): Promise<void> {
   const [first, ...others] = files as [string, ...string[]];
   await spend(first, '0.75');
@@ -169,7 +169,7 @@ describe('one account', () => {
     });
     const going = policy('here/going.yaml', 'source: ../moved/people.csv', `population: "data:${at('data/people.csv')}"\n`);
     expect(await spentBy(going)).toBe(0.75);
-    // Other people in the same folder are told apart by name.
+    // The name distinguishes other people in the same folder.
     copyFileSync(at('moved/people.csv'), at('moved/others.csv'));
     await spend(policy('here/others.yaml', 'source: ../moved/others.csv', 'population: others\n'), '0.5');
   });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** What may put bytes under a name, with the reason; everybody else goes through base/files/write-file.ts. */
+/** Modules that may create files, with the reason; all others use base/files/write-file.ts. */
 const writers: readonly RegExp[] = [
   /^base\/files\//,
   // Its own protocol, made for what it must survive.
@@ -15,10 +15,10 @@ const writers: readonly RegExp[] = [
 const writing =
   /^(writeFile|appendFile|createWriteStream|open|openAsBlob|rename|copyFile|cp|link|symlink|truncate|ftruncate|write|writev|mkdir|FileHandle|WriteStream|promises|default)(Sync)?$/;
 const writeCalls = /\bconsole\s*\.|process\s*\.\s*(stdout|stderr)\s*\.\s*write\b/;
-/** Who may put text before people's eyes: app/cli/output.ts, which shows no control character. */
+/** Modules that may print text for people: app/cli/output.ts, which shows no control character. */
 const writingFiles: readonly RegExp[] = [
   /^app\/cli\/output\.ts$/,
-  // What FUGU_DEBUG asked for.
+  // Output of FUGU_DEBUG.
   /^release\/session\/(charge|outcome)\.ts$/,
   // One line of JSON for the process that started it.
   /^release\/ledger\/rescue\/child-main\.ts$/,

@@ -6,7 +6,7 @@ import { chooseSurveyBatch, createSession, Fault, OutcomeLog, openEngine, readPo
 import { type MemoryLedger, memoryLedger } from './memory-ledger.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Whatever is thrown wherever: what is said about the budget is what the ledger holds. */
+/** For every error at every place, the reported state of the budget is the state of the ledger. */
 const shops: Workshop[] = [];
 const engines: Engine[] = [];
 afterEach(async () => {
@@ -27,7 +27,7 @@ async function open(budget = '{ epsilon: 1000 }') {
 }
 
 type Wrong = (sequence?: number) => unknown;
-/** What may be thrown: what a careful ledger says, and what nobody thought of. */
+/** Errors that may be thrown: those of a careful ledger, and unexpected ones. */
 const wrongs: Readonly<Record<string, Wrong>> = {
   'a fault of the ledger': (entry) =>
     new Fault(
@@ -104,7 +104,7 @@ const kinds: Readonly<Record<string, { ask: Ask; resumable: boolean }>> = {
   'an adaptive analysis': { ask: clusters, resumable: false },
 };
 
-/** What the ledger says became of the one request that was made. */
+/** State of the one request according to the ledger. */
 const truth = ({ kept }: MemoryLedger): Outcome => {
   const [entry] = kept;
   if (!entry) return { state: 'not spent' };
@@ -134,7 +134,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
       if (outcome.answered) expect(where, 'told though something failed').toMatch(/commit/);
       else if (outcome.outcome !== undefined || was.state !== 'not spent') expect(outcome.outcome, where).toEqual(was);
       if (was.state !== 'not spent' && !outcome.answered) expect(outcomes.whole, where).toEqual(was);
-      // What may be taken up again is never told before it is on record.
+      // An answer that may be resumed is never returned before it is recorded.
       if (resumable && outcome.answered) expect(was.state, where).toBe('recorded');
 
       const before = ledger.kept.length;
@@ -243,7 +243,7 @@ describe('a request whose entry was never answered', () => {
     expect(own.receipt.ledger).toMatchObject({ entry: 2, replayed: false });
     expect(own.tables).not.toEqual(theirs!.tables);
     expect(outcomes.entries).toEqual([{ state: 'recorded', entry: 2 }]);
-    // What is on record by now is no answer to one that must be fresh, either.
+    // A recorded answer is no answer to a request that must be fresh.
     expect((await request({ fresh: true })).receipt.ledger).toMatchObject({ entry: 3, replayed: false });
     expect((await request({})).receipt.ledger).toMatchObject({ entry: 3, replayed: true });
   });
@@ -319,7 +319,7 @@ describe('a request whose entry was never answered', () => {
         { epsilon: '0.5', fresh: true },
       );
       const { answer } = ledger.kept.at(-1)!;
-      // What comes before is the plan, which is public and tells how much was spent so far.
+      // The text before it is the plan, which is public and includes the budget spent so far.
       lengths.add(answer!.length - answer!.indexOf('"noisy"'));
     }
     expect(lengths.size).toBe(1);

@@ -18,8 +18,8 @@ import { openAccount } from '../src/release/accountant/open-account.js';
 import { category, number, samplePolicy } from './sample-policy.js';
 
 /**
- * What the product would release under pairs and ties together, attacked by enumeration: its own effects, readings of the account and choice of noise; two or three records, ties of the declared
- * strength, beliefs and outcomes that are climbed towards what tells most.
+ * Releases of the product under pairs and ties, attacked by enumeration: its own sensitivities, account and noise, two or three records,
+ * ties of the declared strength, and priors and outcomes found by hill climbing.
  */
 const columns = [number('x', '-1', '2'), category('party', ['a', 'b', 'c'])];
 const positions = [
@@ -123,7 +123,7 @@ function anyWorld(next: Next): World {
   };
 }
 
-/** What is planted: pairs that are priced instead of the declared ones, or another reading of what ties do. */
+/** Planted faults: other pairs than declared, or another reading of the ties. */
 interface Planted {
   readonly priced?: (pairs: Pairs) => Pairs;
   readonly reading?: (amplifier: Amplifier) => Amplifier;
@@ -196,10 +196,10 @@ function fewOf({ ties }: World, { own, tied }: Beliefs): RecordStates {
 interface Climbed {
   readonly most: number;
   readonly beyond: number;
-  /** The first model that is told more than is promised. */
+  /** The first model whose privacy loss exceeds the promise. */
   readonly worst?: { readonly world: World; readonly beliefs: Beliefs } | undefined;
 }
-/** The largest part of what is promised that anybody gained, over so many climbed models. */
+/** Largest ratio of privacy loss to promise over so many climbed models. */
 function climb(models: number, worlds: (next: Next) => World, planted: Planted = {}): Climbed {
   const next = random(17);
   let [most, beyond] = [0, 0];

@@ -59,7 +59,7 @@ describe('a panel of households', () => {
     // By transfer matrix, 23.79 times the base for the record in the middle; without the direction nearly the 156 of the whole household.
     expect(together!.times).toBeGreaterThan(23.7);
     expect(together!.times).toBeLessThan(23.9);
-    // What version 0.1 allowed, and the cap of the whole household: 156.
+    // The result of version 0.1, and the cap of the whole household: 156.
     expect(any!.times).toBeGreaterThan(140);
     expect(any!.times).toBeLessThanOrEqual(3 * weeks);
     expect(any!.times).toBeGreaterThan(5 * together!.times);

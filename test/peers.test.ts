@@ -6,9 +6,8 @@ import { parseSql } from '../src/query/sql/sql.js';
 import { category, number, samplePolicy } from './sample-policy.js';
 
 /**
- * Questions of other tools' tutorials and test queries, said again in SQL (in their own words where they are SQL): SmartNoise SQL (README, queries/run and queries/validate_pums of smartnoise-sdk),
- * Tumult Analytics (first steps, privacy budgets, group-by queries, clamping bounds, simple transformations, privacy identifiers), OpenDP (Polars: essential statistics, grouping, quantiles).
- * `waits`: for several tables. `refused`: with a way out, which is asked in its place.
+ * Queries of SmartNoise SQL (smartnoise-sdk), Tumult Analytics (tutorials) and OpenDP (Polars pages) as SQL, unchanged where possible.
+ * `waits`: needs several tables. `refused`: with an alternative, which is run in its place.
  */
 interface RefusedQuery {
   readonly sql: string;

@@ -3,7 +3,7 @@ import { type AnyKind, kinds } from '../src/app/api/kinds.js';
 import { checkPolicy, open } from '../src/index.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Persons of several rows under pairs: what their rows say moves along pairs, how many they have stays, and which rows are used hangs on nothing that moves. */
+/** Persons of several rows under pairs: values move along pairs, the number of rows stays, and the rows used depend on nothing that moves. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -92,7 +92,7 @@ describe('pairs of what the rows of a person say', () => {
     for (const mode of ['aim', 'mst']) {
       const [summary, booked, drawn] = await ask('synth', { synth: { columns: ['party', 'age'], mode } });
       expect([summary, booked]).toEqual(['told', 1]);
-      // Thirty of fifty-one persons have one row; how many there seem to be is told by noisy tables.
+      // Thirty of fifty-one persons have one row; noisy tables disclose how many there seem to be.
       expect(drawn).toBeLessThanOrEqual(51);
     }
     expect(await ask('synth', { synth: { columns: ['party', 'age'], mode: 'privbayes' } })).toEqual(refused);

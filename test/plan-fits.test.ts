@@ -14,7 +14,7 @@ import { runCommand } from './command.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** What a plan says about the budget is what the ledger then does, for everything that can be asked. */
+/** A plan's statement about the budget matches the ledger's decision for every kind of question. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 

@@ -14,7 +14,7 @@ function tableIn(page: string, heading: string): Table {
   return lines.slice(start + 2, end).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim())); // biome-ignore format: one line
 }
 const [guide, readme] = ['docs/guides/policies.md', 'experiments/policies/README.md'];
-/** What is left out at the beginning of a row is that of the row before. */
+/** Cells left out at the beginning of a row repeat those of the row before. */
 const named = (table: Table): Table => {
   let name = '';
   return table.map(([first, ...rest]) => {
@@ -22,7 +22,7 @@ const named = (table: Table): Table => {
     return [name, ...rest];
   });
 };
-/** A word at the beginning of a name tells which data it is. */
+/** The first word of a name identifies its data. */
 const isOf = (name: string, data: string) => data.startsWith(name.split(/[,:]| in | by /)[0]!);
 
 it('the guide’s errors of distributions are those of the experiment', () => {
@@ -46,7 +46,7 @@ it('the guide’s cluster centres are those of the experiment', () => {
     expect(isOf(name!, places!), name).toBe(true);
     expect([clusters, pairs, plain, along, part]).toEqual([number, `within ${within}`, `${more} %`, `${less} %`, ratio]);
   }
-  // Where a distance is short beside what is told apart, at most half is lost.
+  // If a distance is short compared with the range distinguished, at most half is lost.
   for (const [places, , , within, , , , , ratio] of figures)
     if (/^(world|United)/.test(places!) && within === '5 km') expect(Number(ratio)).toBeLessThan(0.5);
 });

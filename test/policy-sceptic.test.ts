@@ -16,8 +16,8 @@ import { knownPolicy } from './known-policy.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 
 /**
- * What a sceptic would do: draw policies (pairs, persons, known margins) and batches of every kind of question over derived columns, filters and weights; take the noise that the product would plan; draw
- * data sets that must not be told apart, by rules written down here; and work out how far the chance of one answer moves. No effect that the product states is looked at. More: FUGU_WORLDS=20000.
+ * Draws policies, batches of every kind and neighbouring data sets (rules in this file); computes the true privacy loss of an answer.
+ * It uses none of the product's stated sensitivities. More: FUGU_WORLDS=20000.
  */
 const worlds = Number(process.env.FUGU_WORLDS ?? 40);
 type Row = readonly number[];
@@ -101,7 +101,7 @@ function anyQuery(random: SeededRandom, derive: object): object {
   ]); // biome-ignore format: one line each
 }
 
-/** The chance of one answer under one data set and under another: the logarithm of how far they are apart, at the worst answer. */
+/** Privacy loss of one answer between two data sets: the largest log ratio of its probabilities. */
 function loss(
   policy: Policy,
   measures: readonly Measure[],
@@ -212,7 +212,7 @@ function search(
     try {
       plan = planned(policy, batch);
     } catch (error) {
-      // A question that is refused tells nothing.
+      // A refused question discloses nothing.
       if ((error as { code?: string }).code?.startsWith('QUERY_')) continue;
       throw error;
     }

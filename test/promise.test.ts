@@ -175,7 +175,7 @@ describe('records left out by maxTies', () => {
     const mark = some!.conditions[0]!.mark;
     const costs = async () => (await session.spent()).pure.perRecord;
     expect((await costs()).get(mark)).toEqual((await costs()).get(everyRecord));
-    // By the bound for everybody the count takes more of the budget: what asks for less than that is refused, and says so.
+    // By the bound for everybody the count takes more of the budget; a smaller request is refused with that reason.
     await expect(ask(session, '0.1')).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
       message: expect.stringContaining('Earlier releases count for more beside this question'),

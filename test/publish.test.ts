@@ -50,7 +50,7 @@ describe('the folder of a release', () => {
     expect(resources[0].warning).toMatch(warning);
     expect(resources[1].warning).toBeUndefined();
     expect(unzippedFiles(readFileSync(join(out, 'tables.xlsx'))).get('xl/worksheets/sheet2.xml')).toMatch(warning);
-    // A recorded answer is told with it, too; one with little noise without.
+    // A recorded answer carries it, too; an answer with little noise does not.
     const again = join(shop.folder, 'again');
     await release('--query', queries, '--out', again);
     expect(readFileSync(join(again, 'report.html'), 'utf8')).toMatch(warning);

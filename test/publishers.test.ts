@@ -58,7 +58,7 @@ describe('what another publisher has spent', () => {
     const { over, gained: loss } = await spending();
     expect([over, loss]).toEqual([true, 1.25]);
     expect(await refused(release(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    // A recorded answer is told again, and a larger budget goes on from what was spent.
+    // A recorded answer is returned again, and a larger budget continues from the amount spent.
     expect((await release(0.5)).receipt.ledger.replayed).toBe(true);
     shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 2 }' }));
     await amendTerms(shop.policyFile, { reason: 'the council agreed' });

@@ -31,7 +31,7 @@ describe('the Python package', () => {
     300_000,
   );
 
-  // What builds the package lies beside it: nothing is fetched.
+  // The build tool lies in the package's folder: nothing is fetched.
   it.skipIf(!installer)(`can be installed by pip${installer ? '' : ' (skipped: there is no pip)'}`, () => {
     cpSync(join(root, 'python'), join(folder, 'source'), { recursive: true });
     const target = join(folder, 'installed');

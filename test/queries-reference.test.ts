@@ -15,7 +15,7 @@ const page = readFileSync(join(root, 'docs/queries-reference.md'), 'utf8');
 const sections = page.split(/^## /m).slice(1);
 const block = (section: string, language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``).exec(section)?.[1];
 
-/** A policy of the examples, with a weight beside its columns. */
+/** A policy of the examples with an added weight column. */
 async function weighted(file: string): Promise<Policy> {
   const policy = await readPolicy(join(root, 'examples', file));
   const w: Column = { name: 'w', type: 'weight', bounds: [rational(0), rational(4)], step: rational(1, 2), missing: [] };

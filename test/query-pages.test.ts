@@ -15,12 +15,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = readdirSync(join(root, 'docs/queries'))
   .filter((file) => file !== 'README.md')
   .map((file) => file.replace('.md', ''));
-/** What is asked by a command of its own. */
+/** Kinds that have a command of their own. */
 const commands = { stream, temporal, location };
 const names = pages.filter((name) => !Object.hasOwn(commands, name));
 const read = (name: string) => readFileSync(join(root, 'docs/queries', `${name}.md`), 'utf8');
 
-/** The examples are asked on a copy: their budgets are for people. */
+/** The examples run on a copy, because their budgets are for people. */
 let folder: string;
 const opened = new Map<string, Fugu>();
 const at = async (policy: string) => {

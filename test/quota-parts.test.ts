@@ -75,7 +75,7 @@ describe('a plan under quotas that change, about parts of the data that are tied
           );
           expect([plan.fits, released]).toEqual(released === undefined ? [false, undefined] : [true, plan.epsilon]);
           expect(ledger.kept).toHaveLength(before + (plan.fits ? 1 : 0));
-          // Where a thousandth of the budget would be admitted, something is.
+          // A plan that does not fit with an amount of its choice does not fit at epsilon 0.001 either.
           if (!plan.fits && !('epsilon' in options))
             expect((await session.plan(query, { epsilon: '0.001', fresh: true })).fits).toBe(false);
         }

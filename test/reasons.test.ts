@@ -15,7 +15,7 @@ afterEach(() => shop?.remove());
 
 const tooLong = 'x'.repeat(mostReason + 1);
 const paying = ['--epsilon', '0.1', '--yes'];
-/** How each command that takes a reason for a second budget is asked to pay. */
+/** Arguments of each command that takes a reason for a second budget. */
 const asked: Readonly<Record<string, readonly string[]>> = {
   plan: ['POLICY', '--query', '{"kind": "count"}'],
   release: ['POLICY', '--query', '{"kind": "count"}', ...paying],

@@ -12,8 +12,8 @@ import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /**
- * What happens to a request may depend on the ledger and on what is public, never on whether a record has changed: neither with budget left nor without,
- * neither asked again nor anew, neither across sessions nor within one (docs/decisions/0008).
+ * The outcome of a request depends on the ledger and on public facts, never on a changed record: with budget or without,
+ * repeated or fresh, across sessions or within one (docs/decisions/0008).
  */
 const shops: Workshop[] = [];
 afterEach(() => {
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 type Open = Awaited<ReturnType<Workshop['session']>>;
 
-/** What may have become of the data between two requests: nothing, written again as it was, one answer changed. */
+/** Changes of the data between two requests: none, rewritten unchanged, one answer changed. */
 const rows = 90;
 const futures: Readonly<Record<string, (shop: Workshop) => void>> = {
   'the same': () => undefined,
@@ -47,7 +47,7 @@ const outcome = async (work: Promise<{ receipt: { ledger: object; at: string; ep
   }
 };
 
-/** Asks, lets the data become what it becomes, asks again: what an analyst sees of the second time. */
+/** Runs a request, changes the data, runs it again: the analyst's view of the second run. */
 type Story = (shop: Workshop, become: () => void) => Promise<object>;
 const tied = '[{ kind: groups, by: home, oddsRatio: 2 }]';
 const limited = '[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 3 }]';
@@ -262,7 +262,7 @@ describe('a request', () => {
 });
 
 describe('whatever goes wrong once the budget is booked', () => {
-  /** What data can make an engine, a kernel or a driver say. */
+  /** Errors that data can cause in an engine, a kernel or a driver. */
   const circle: Record<string, unknown> = {};
   circle.of = circle;
   const wrongs: Readonly<Record<string, () => unknown>> = {
@@ -328,7 +328,7 @@ describe('whatever goes wrong once the budget is booked', () => {
     expect([...texts][0]).toMatch(/"outcome":{"state":"spent","entry N,"resumable":false}/);
     expect([...texts][0]).not.toMatch(/Ann|17|50|51|people/);
     expect((await session.plan({ kind: 'count' })).budget.spent).toBe(2 * Object.keys(wrongs).length);
-    // The test can tell them apart: told as they were thrown they are many.
+    // The test can distinguish them: as thrown, the messages differ.
     const raw = await Promise.all(Object.values(wrongs).map((wrong) => messageOf((async () => JSON.stringify(await wrong()))())));
     expect(new Set(raw).size).toBeGreaterThan(8);
     await session.close();

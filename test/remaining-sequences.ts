@@ -125,7 +125,7 @@ const withDelta = [
   '{ belief: { prior: 0.1, posterior: 0.3 }, delta: 1e-6 }',
 ];
 
-/** Policies by name: what is protected, what ties, which questions can be asked. */
+/** Policies by name: protection, ties and possible questions. */
 const policies: Readonly<
   Record<
     string,
@@ -340,11 +340,11 @@ export async function runSequences({ sequences, seed, only = Object.keys(policie
 const shares = ['0.01', '0.02', '0.05', '0.1', '0.1', '0.2', '0.3'];
 const leftOf = ({ parts, budget }: Plan): number => parts?.at(-1)?.remaining ?? budget.remaining;
 
-/** What is left of every quota, in the order of the analysts' names. */
+/** Remaining budget of every quota, in the order of the analysts' names. */
 const quotasOf = async ({ policy, account }: PrivacySession, ledger: Ledger): Promise<readonly number[]> =>
   (await quotaUses(policy, account, ledger)).map(({ remaining }) => remaining);
 
-/** What is left for everybody, and for each week where weeks are public. */
+/** Remaining budget for everybody, and for each week where weeks are public. */
 async function leftOfEach(session: PrivacySession): Promise<readonly number[]> {
   const { policy, account } = session;
   const spent = await session.balance();
@@ -358,7 +358,8 @@ async function leftOfEach(session: PrivacySession): Promise<readonly number[]> {
 }
 
 /**
- * Arithmetic of our own, from the scales that receipts tell: pure epsilons added, or zCDP added draw by draw and converted at the best of many orders.
+ * Independent arithmetic from the scales in receipts: pure epsilons added,
+ * or zCDP added per draw and converted at the best of many orders.
  */
 function holdsPromise(receipts: readonly Receipt[]): boolean {
   if (receipts.length === 0) return true;

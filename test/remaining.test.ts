@@ -16,7 +16,7 @@ describe('what is left of a budget', () => {
     expect(found.worst, found.where).toBeLessThan(1e-6);
     expect(found.worstQuota, found.where).toBeLessThan(1e-6);
     expect(Math.max(...found.excess.values()), found.where).toBeLessThan(1e-6);
-    // Another value would be counted for more: the amount is smaller than the share says.
+    // Another value would be charged more: the amount is smaller than the share states.
     expect(found.spared).toBeLessThan(found.releases / 10);
     expect(found.figures, found.where).toBeLessThan(1e-12);
     expect(found.broken).toEqual([]);

@@ -126,7 +126,7 @@ const imports = (source: Source): Import[] =>
     ];
   });
 
-/** What a fence finds, as text; nothing in a house that keeps it. */
+/** Findings of a fence, as text; empty for source that obeys it. */
 type Fence = (source: Source) => readonly string[];
 const all = (fence: Fence): readonly string[] => sources.flatMap(fence);
 
@@ -252,7 +252,7 @@ const pinsData: Fence = (source) => {
   return [...mentions, ...taken, ...(source.file === 'release/session/charge.ts' ? [] : held)];
 };
 
-/** Whoever compares states of the data: what changes with every cell is shown to nobody. */
+/** Modules that compare states of the data: a value that changes with every cell is shown to nobody. */
 const comparesStates = new Set([
   'release/session/session.ts',
   'release/session/present-account.ts',
@@ -281,7 +281,7 @@ const readsAsSteward: Fence = (source) =>
 
 /** Rooms that can hold a session. */
 const afterLedger = /^(release\/session|analysis\/(?!graphical)\w+|evaluate\/attack|app\/(api|service|cli))\//;
-/** What is read before it is paid for is named on the spot: nobody hands a read over in a variable, or makes one. */
+/** Reads before payment are named where they are made: no read is passed in a variable, or constructed. */
 const namesItsRead: Fence = (source) =>
   !afterLedger.test(source.file) || source.file === 'release/session/public-read.ts'
     ? []
@@ -299,7 +299,7 @@ const namesItsRead: Fence = (source) =>
 /** Files that open files by themselves: policies, ledgers, pages, and one that waits for the end of a line. Data is opened by engines. */
 const opensFiles =
   /^(data\/(engine|statfile)|base\/(files|input)|release\/ledger)\/|^app\/(api\/(confirm|learn-domain|stream-follow)|cli\/write-release|service\/pages)\.ts$/;
-/** Tells that a file is there, its size or its time, or takes it away. */
+/** Functions that check existence, size or time of a file, or delete it. */
 const opensNoFile =
   /^(existsSync|(l|f)?stat(Sync)?|readdir(Sync)?|realpathSync|readlinkSync|accessSync|constants|rm(Sync)?|unlinkSync|utimesSync)$/;
 /** Other programs could read for us: one opens a browser. */

@@ -9,7 +9,7 @@ import type { PrivacySession } from './inside.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** What an open session does must not tell a changed value or another order of rows from a file that was left alone. */
+/** An open session behaves the same after a changed value or another row order as for an unchanged file. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 

@@ -11,7 +11,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
 import { parseSql } from '../src/query/sql/sql.js';
 
-/** Tables in which everything is declared, within its bounds and used: a database says what we do before noise. */
+/** Tables with every value declared, within bounds and used: before noise, a database returns the same numbers. */
 const policyText = `data: {source: people.csv, links: [home]}
 protect: {secret: person, unit: id, maxRows: 1}
 budget: {epsilon: 1}

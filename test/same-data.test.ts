@@ -138,7 +138,7 @@ describe('two declarations at once', () => {
     );
     expect(made).toEqual([]);
     expect((await ledger.keyed('town', 'same-data:')).length).toBe(1);
-    // What comes later is not declared by what was declared twice.
+    // Declaring twice does not declare later costs.
     await book(ledger, { policy: read, profile: costOf('pure', rational(1, 20)), key: 'later' });
     expect(coversSources(source, await ledger.spent('town'))).toBe(false);
     await ledger.close();
@@ -216,7 +216,7 @@ function elsewhereBy(list: readonly Done[], seen: Seen, noise: 'pure' | 'zcdp'):
         kind === 'same data' &&
         other!.file === seen.file &&
         other!.relation === seen.relation &&
-        // Whoever owns costs without a mark has nothing to declare of them.
+        // The owner of unmarked costs has nothing to declare about them.
         !(isUnmarked && other!.ownsUnmarked),
     );
     if (!isOwn && !isDeclared) sum = add(sum, rational(step.cost, 100));

@@ -9,7 +9,7 @@ import { databaseShape, drawing, openRows, randomStatement, typeOf, worldOf } fr
 import { smallDatabase, type Tables } from './tables-of-persons.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-/** The same question in other words is told from the record; another is not (docs/decisions/0085). */
+/** The same question in other words gets the recorded answer; a different question does not (docs/decisions/0085). */
 let shop: Workshop | undefined;
 afterEach(() => shop?.remove());
 
@@ -64,7 +64,7 @@ describe('the same in other words', () => {
     const two = (await fugu.release({ sql: second }, { epsilon: '1/2' })) as unknown as Released;
     expect([one.receipt.ledger.replayed, two.receipt.ledger.replayed]).toEqual([false, true]);
     expect((await fugu.spent()).budget.spent).toBe(spent);
-    // Under the labels that are asked for now, each number stands where it stood.
+    // Each number keeps its place under the labels of this request.
     const byLabels = ({ tables }: Released) => new Map(tables[0]!.rows.map(({ keys, value }) => [[...keys].sort().join(), value]));
     expect(byLabels(two)).toEqual(byLabels(one));
     expect(two.tables[0]!.columns.slice(0, -1)).toEqual(second.includes('GROUP BY v.kind') ? ['kind', 'region'] : one.tables[0]!.columns.slice(0, -1));

@@ -31,7 +31,7 @@ const sources: Record<string, () => { readonly sql: string; readonly length: num
   }),
 };
 
-/** What follows what, with half a case for what was never seen. */
+/** Transition frequencies, with half a case for transitions that never occur. */
 async function matrixOf(sql: string): Promise<Matrix> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

@@ -92,7 +92,7 @@ describe('a sequence', () => {
       transition: { transitions: [skewed, stay(0.5)] },
     });
     expect(set / stationary).toBeCloseTo(1, 5);
-    // What is known exactly is met by odds ratios, whatever is said of the start.
+    // Exact knowledge is bounded by odds ratios, with any `start`.
     expect(await scale({ start: ', start: stationary' })).toBe(informed);
   });
 
@@ -184,7 +184,7 @@ describe('a budget per step', () => {
   const about = (week: number) => ({ ...histogram, where: [{ column: 'week', op: '=', value: week }] });
   const d = 2 * Math.log(9);
   const push = (b: number) => 4 * Math.atanh(Math.tanh(b / 4) * Math.tanh(d / 4));
-  /** What reaches each step when every step spends e for ever. */
+  /** Leakage of each step if every step spends e for ever. */
   const level = (e: number): number => {
     let flow = 0;
     for (let k = 0; k < 5000; k++) flow = push(flow + e);
@@ -231,7 +231,7 @@ describe('a budget per step', () => {
       const plan = await session.plan(about(week));
       expect(plan).toMatchObject({ fits: true, steady: { column: 'week', each: expect.closeTo(each, 9) } });
       expect(plan.epsilon).toBeCloseTo(each, 9);
-      // What is left now is worked out from all that was spent.
+      // The remaining budget is computed from everything spent.
       expect(plan.parts![0]!.remaining).toBeCloseTo(leftIn(costs, week), 8);
       await session.release(about(week));
       costs[week]! += each;

@@ -47,7 +47,7 @@ it.skipIf(process.platform === 'win32')('a second one ends it at once, and says 
   const { child, ready, heard, ended } = writing(900_000);
   await ready;
   child.kill('SIGINT');
-  // Two signals that wait together are heard as one.
+  // Two pending signals arrive as one.
   await heard;
   expect(child.exitCode).toBeNull();
   child.kill('SIGINT');

@@ -12,7 +12,7 @@ const found = (text: string, forms: readonly RegExp[]): readonly number[] =>
   forms.flatMap((form) => [...text.matchAll(form)].map(([, limit]) => Number(limit!.replaceAll('_', ''))));
 /** Limits in milliseconds: the last argument of a test or hook, and the option `timeout`. */
 const limitsIn = (text: string) => found(text, [/^\s*\}, (\d[\d_]*)\);$/gm, /\btimeout: (\d[\d_e]*)/g]);
-/** How long a test waits by itself, and deadlines that it sets. */
+/** Waiting times of a test and the deadlines it sets. */
 const waitsIn = (text: string) =>
   found(text, [
     /\b(?:after|setDefaultTimeout)\((\d[\d_]*)/g,

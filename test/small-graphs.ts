@@ -6,8 +6,8 @@ import { type ResidualPart, residualParts, residualTerms } from '../src/analysis
 import type { Relation } from '../src/policy/policy.js';
 
 /**
- * Every small graph with ties to oneself, and what a pattern counts in them by its definition alone. A graph is what a file says; `load` is what the
- * engine makes of it (every-small-graph.test.ts holds it to that).
+ * Every small graph with self-loops, and the count of a pattern by its definition alone. A graph is the content of a file;
+ * `load` is the engine's view of it (every-small-graph.test.ts checks it).
  */
 export interface GraphWorld {
   readonly n: number;
@@ -35,7 +35,7 @@ export const undirected: GraphWorld = {
 export const allGraphs = ({ slots }: GraphWorld): number => 1 << slots.length;
 export const slotsOf = ({ slots }: GraphWorld, g: number) => slots.filter((_, s) => g & (1 << s));
 
-/** A set of tuples: bit i n + j says that i is tied to j. */
+/** A set of tuples: bit i n + j means that i is tied to j. */
 export const bit = (n: number, i: number, j: number): number => 1 << (i * n + j);
 
 /** The tuples of a relation as goals see them; `loops`: also where it is symmetric. */

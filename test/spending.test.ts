@@ -24,7 +24,7 @@ const refusal = (work: Promise<unknown>) =>
   );
 
 describe('a plan says what its release will say', () => {
-  /** What may have been paid before: nothing, pure noise, Gaussian noise. */
+  /** Earlier releases: none, pure noise, Gaussian noise. */
   const histories: Record<string, (fugu: Fugu) => Promise<unknown>> = {
     'nothing was spent': async () => undefined,
     'something was spent with pure noise': (fugu) =>

@@ -10,8 +10,8 @@ import { auditOutputs } from './statistical/statistical.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 /**
- * What `fugu learn keys` tells of two worlds, run after run, with the whole budget each time: in one of them a person, or all who are tied to them, went to
- * one city, in the other to another. FUGU_KEYS_RUNS: how many runs of each (the suite looks at a few thousand).
+ * Outputs of `fugu learn keys` in two worlds, run by run with the whole budget: one person, or all tied to them,
+ * visits one city or another. FUGU_KEYS_RUNS: runs per world (a few thousand in the suite).
  */
 const runs = Number(process.env.FUGU_KEYS_RUNS ?? 2500);
 const patience = process.env.FUGU_KEYS_RUNS ? 86_400_000 : 300_000;
@@ -24,12 +24,12 @@ afterEach(() => {
 interface KeysWorld {
   readonly dependence?: string;
   readonly budget?: string;
-  /** How many of the first home went to the city in question. */
+  /** Number of visits of the first home to the city under test. */
   readonly moved?: number;
-  /** What everybody else's visits are, so that keys are as often seen as not. */
+  /** Visits of all others, chosen so that keys appear about half of the time. */
   readonly others: number;
   readonly longest?: number;
-  /** How a planted fault reads counts. */
+  /** Planted fault in reading counts. */
   readonly misread?: (count: bigint) => bigint;
 }
 const each = 3;
@@ -87,7 +87,7 @@ function reading(engine: Engine & { readonly rows: Snapshot }, misread: (count: 
   return { ...engine, snapshot: async () => rows };
 }
 
-/** Rows that each city seems to have; nothing where it is not told. */
+/** Noisy number of rows per city; empty if the city was not released. */
 const countsIn = ({ keys }: LearnedKeys): readonly number[] =>
   cities.map((city) => keys.find(({ key }) => key === city)?.rows ?? -1000);
 const lead = { name: 'lead', of: ([a, b]: readonly number[]) => a! - b! };

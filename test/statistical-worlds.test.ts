@@ -25,7 +25,7 @@ afterEach(() => {
   shops = [];
 });
 
-/** Made once per data set, then asked for one release after another. */
+/** Made once per data set, then used for one release after another. */
 type Ask = (session: PrivacySession) => () => Promise<readonly number[]>;
 
 /** Binding and choosing the noise see no data, so they are done once; counting and noising are done every time. */
@@ -66,7 +66,7 @@ const draw = async (world: () => Promise<Output>, samples: number): Promise<Outp
 const audit = async (worlds: readonly (() => Promise<Output>)[], samples: number): Promise<number> =>
   auditOutputs(await draw(worlds[0]!, samples), await draw(worlds[1]!, samples), { features: [lead] }).epsilon;
 
-/** The attacker's world: who else says dem is drawn from the model, given what the first person says. */
+/** The attacker's world: the others' answers are drawn from the model, given the first person's answer. */
 const mixture =
   (worlds: readonly (() => Promise<Output>)[], probabilities: readonly number[]): (() => Promise<Output>) =>
   () => {
@@ -112,7 +112,7 @@ describe('the statistical auditor, by secret', () => {
 /** Homes of three in which every two members agree with odds ratio 9 given the third: an Ising model with weight 3 for each agreement. */
 const threeOf = (dems: number) => csvOf([...[0, 1, 2].map((k) => ({ home: 'h', party: k < dems ? 'dem' : 'rep' })), ...others]);
 const given = (first: 0 | 1): number[] => {
-  // How many of the other two say dem.
+  // Number of the other two who answer dem.
   const weight = [0, 1, 2].map((k) => {
     const votes = [first, ...[0, 1].map((i) => (i < k ? 1 : 0))];
     let agreements = 0;
@@ -148,7 +148,7 @@ describe('the statistical auditor, by tie', () => {
       extra: 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n',
     });
     const files = { 'friends.csv': `a,b\n${Array.from({ length: friends }, (_, k) => `p0,p${k + 1}`).join('\n')}\n` };
-    // Everyone says what the hub says, as far as a release that uses few of them can tell; nobody could be tied closer.
+    // Everyone answers like the hub, as far as a release that uses few of them can show: the strongest possible tie.
     const worlds = ['dem', 'rep'].map((own) =>
       [0, 1].map((all) =>
         released(

@@ -65,7 +65,7 @@ const faultOf = async (work: Promise<unknown>): Promise<Fault> => {
   expect(error).toBeInstanceOf(Fault);
   return error as Fault;
 };
-/** What was paid for: notes of public reads cost nothing. */
+/** Entries with a cost: notes of public reads are free. */
 const entriesOf = async ({ policy }: Shop) => {
   const ledger = await openLedger((await readPolicy(policy)).ledger);
   const entries = await ledger.entries('ward');
@@ -237,7 +237,7 @@ describe('a stream', () => {
     const steps = await all(policy, { query: later, totals: true, horizon: 5, epsilon: 1 });
     expect(steps.map(({ step }) => step)).toEqual([1, 2, 3]);
     const { perRecord } = steps[0]!.receipt!.profile;
-    // Whoever could come at any day pays, and nobody who stays where he is.
+    // Persons who could come at any day pay, and nobody who stays where they are.
     expect(Object.keys(perRecord).map((name) => name.split(':')[0])).toEqual(['*', 'sliced', 'sliced']);
   });
 
@@ -423,7 +423,7 @@ describe('a stream that is killed', () => {
   beforeAll(() => builtOnce());
   const kills = Number(process.env.FUGU_STREAM_KILLS ?? 2);
 
-  /** What it said before it was killed after so many milliseconds; all there is where it was quicker. */
+  /** Output before the process was killed after so many milliseconds; all of it if the process was quicker. */
   const killedAfter = (wait: number | undefined, words: readonly string[]): Promise<string[]> =>
     new Promise((done) => {
       const child = spawn(process.execPath, [mainFile, 'stream', 'visits.yaml', ...words], {

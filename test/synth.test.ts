@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => shop.remove());
 const synth = (...words: string[]) => fugu({ cwd: shop.folder }, 'synth', 'policy.yaml', ...words);
 const text = (file: string) => readFileSync(join(shop.folder, file), 'utf8');
-/** What another program reads from a file. */
+/** Contents of a file as another program reads them. */
 async function readAll(sql: string): Promise<readonly (readonly unknown[])[]> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

@@ -9,8 +9,8 @@ import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { Dice, declarations, drawPerson, drawStatement, limitsOf, movedPerson, type PersonCells, type TableFiles, type Tied, tableFiles, tablesPolicy } from './tied-tables.js'; // biome-ignore format: one line
 
 /**
- * One person, and people tied to one another, in joined tables: what goes into every noise is watched at the one door (Paid.release), in files that differ in
- * what is told of them. Nobody may move a number further than is booked for a record, and nobody who knows the ties may learn more than is promised.
+ * One person and tied people in joined tables: inputs of all noise are recorded at Payment.release, in files that differ in their data.
+ * No number moves beyond the booked cost per record, and nobody who knows the ties learns more than promised.
  */
 interface Step {
   readonly mechanism: Mechanism;
@@ -29,7 +29,7 @@ vi.mock('../src/privacy/mechanism/payment.js', async (original) => {
   };
 });
 
-/** One number that is told, or one choice: how likely its outcomes are in every state of the world, as logarithms. */
+/** One released number or choice: log-probabilities of its outcomes in every state of the world. */
 type Part = readonly (readonly number[])[];
 function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: number; readonly part: Part }[] {
   const order = [...new Set(states[0]!.map(({ mechanism }) => mechanism))];
@@ -44,7 +44,7 @@ function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: 
     }
     return given.map((_, i) => {
       const values = seen.map((list) => Number(list[i]!));
-      // Whole numbers with Laplace noise: nothing tells two values better apart than one of them, and what lies between.
+      // Integers with Laplace noise: one of the two values, or a point between them, distinguishes them best.
       const scale = distribution.kind === 'laplace' ? toNumber(distribution.scale) : undefined;
       const far = (a: number, b: number) => (scale === undefined ? (a === b ? 0 : -Infinity) : -Math.abs(a - b) / scale);
       return { of, part: [...new Set(values)].map((rows) => values.map((value) => far(rows, value))) };
@@ -54,7 +54,7 @@ function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: 
 }
 const lostIn = (part: Part, a: number, b: number) => Math.max(...part.map((likely) => Math.abs(likely[a]! - likely[b]!)));
 
-/** The most that an outcome tells about one of the persons to somebody who believes `weights` of the states: climbed from several starts. */
+/** Largest privacy loss of one person for an attacker with prior `weights`, by hill climbing from several starts. */
 function gainFrom(parts: readonly Part[], weights: readonly number[], person: number): number {
   let most = 0;
   const sides = [0, 1].map((v) => weights.map((w, s) => (((s >> person) & 1) === v ? w : 0)));
@@ -95,7 +95,7 @@ async function released(folder: string, files: TableFiles, policy: string, sql: 
   return watch.steps;
 }
 
-/** A policy that says less than is so, and what is asked under it. */
+/** A policy that declares less than the truth, and the queries under it. */
 interface Planted {
   readonly policy: (text: string) => string;
   readonly sql: string;
@@ -131,7 +131,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
     const two = Array.from({ length: tied.moving }, (_, k): readonly [PersonCells, PersonCells] => {
       if (tied.pairs) return [everybody[k]!, movedPerson(dice, everybody[k]!)];
       if (tied.protect) return [{ ...rows(k), people: [] }, rows(k)];
-      // Somebody else in their place, of whom other tables may have told already; what was told of whom they follow stays there, or goes.
+      // Another person takes their place, possibly present in other tables already; rows of the person they follow stay, or are removed.
       if (tied.by === undefined && dice.next() < 0.4) {
         const other = drawPerson(dice, 'q', 'h9');
         const left = dice.next() < 0.5 ? { ...rows(k), people: [] } : undefined;

@@ -26,7 +26,7 @@ export class Dice {
 }
 
 type Line = readonly string[];
-/** What the files say of one person; the data's own rows, and those of other tables. */
+/** Rows of one person: in the data itself, and in other tables. */
 export interface PersonCells {
   readonly people: readonly Line[];
   readonly visits: readonly Line[];
@@ -36,10 +36,10 @@ export interface Tied {
   readonly name: string;
   readonly dependence: string;
   readonly protect?: string;
-  /** How strongly people of one home, or friends, hang together; absent: not at all. */
+  /** Odds ratio of ties between people of one home, or friends; absent: no ties. */
   readonly oddsRatio?: number;
   readonly by?: 'home' | 'friends';
-  /** How many persons move at once. */
+  /** Number of persons that change at once. */
   readonly moving: number;
   readonly pairs?: true;
 }
@@ -162,7 +162,7 @@ export function tableFiles(all: readonly PersonCells[], friends: readonly Line[]
   };
 }
 
-/** What a statement is about: words after FROM, who it names, and its columns by what they hold. */
+/** Source of a statement: words after FROM, the column of persons, and columns by content. */
 interface From {
   readonly from: string;
   readonly who: string;

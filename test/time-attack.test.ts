@@ -55,7 +55,7 @@ columns:
 dependence: ${dependence}
 `;
 
-/** A number that was told: the records it counts, and the scale of its noise. */
+/** A released number: the records it counts, and the scale of its noise. */
 interface StreamRelease {
   readonly counts: readonly number[];
   readonly scale: number;
@@ -103,7 +103,10 @@ function* casesOf(world: World): Iterable<Case> {
   }
 }
 
-/** How likely each output is in each state. Beyond the largest and the smallest count noise says no more, so there are as many as counts. */
+/**
+ * Probability of each output in each state. Beyond the smallest and the largest count noise distinguishes no more,
+ * so there are as many outputs as counts.
+ */
 function outputsOf(world: World, releases: readonly StreamRelease[]): readonly (readonly number[])[] {
   const outputs = releases.reduce<readonly (readonly number[])[]>(
     (list, { counts }) => list.flatMap((o) => Array.from({ length: counts.length + 1 }, (_, v) => [...o, v])),
@@ -152,7 +155,7 @@ function exactGain(world: World, releases: readonly StreamRelease[]): number {
   return worst;
 }
 
-/** How likely it is at most that the odds between the true value and another move by more than this. */
+/** Upper bound on the probability that the odds between the true value and another move by more than this. */
 function exactFailure(world: World, releases: readonly StreamRelease[], epsilon: number): number {
   const outputs = outputsOf(world, releases);
   let worst = 0;

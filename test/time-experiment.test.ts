@@ -23,7 +23,7 @@ function guided(heading: string): readonly (readonly string[])[] {
   const end = lines.findIndex((line, k) => k > start && !line.startsWith('|'));
   return lines.slice(start + 2, end).map((line) => line.split('|').slice(1, -1).map((cell) => cell.replaceAll('*', '').trim())); // biome-ignore format: one line
 }
-/** A figure as it is printed, against what was worked out (which may be rounded to four digits itself). */
+/** A printed figure compared with a computed one (which may itself be rounded to four digits). */
 function expectPrinted(printed: string, value: number): void {
   const decimals = (/\.(\d+)/.exec(printed)?.[1] ?? '').length;
   expect(Math.abs(Number.parseFloat(printed) - value), printed).toBeLessThanOrEqual(

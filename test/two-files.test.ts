@@ -50,7 +50,7 @@ function twoFiles(written: Written = {}): readonly [string, string] {
 }
 
 const histogram = { kind: 'histogram', column: 'party' } as const;
-/** What one release tells about a whole home: each member moves two cells by one, under Laplace noise. */
+/** Privacy loss of a whole home in one release: each member moves two cells by one, under Laplace noise. */
 async function lossOf(file: string, { members, epsilon, fresh = true }: { members: number; epsilon: string; fresh?: boolean }) {
   await using fugu = await open(file);
   const { receipt } = await fugu.release(histogram, { epsilon, fresh });
@@ -248,7 +248,7 @@ describe('two files with a public column', () => {
     }
     expect((await spentOf(a)).over).toBeUndefined();
     expect((await spentOf(b)).over).toBeUndefined();
-    // What does not fit beside costs of both files asks for something, and says how much.
+    // A request refused after costs of both files states its cost and the remaining budget.
     const [c, d] = twoWeeks('population: other\n');
     await ask(d, 0, '0.6');
     expect((await faultOf(ask(c, 0, '0.5'))).message).toContain('asked 0.5, spent 0.6 of 1, remaining 0.4');

@@ -49,7 +49,7 @@ const counted = async (session: PrivacySession): Promise<number> =>
       { epsilon: '10000' },
     )
   ).tables[0]!.rows[0]!.value!;
-/** What it says it uses: the named records it keeps, and the row without a name. */
+/** Promised number of records: the named records the session keeps, and the row without a name. */
 const promised = async (session: PrivacySession): Promise<number> =>
   (await session.plan({ kind: 'count' })).records?.used ?? people + 1;
 

@@ -295,7 +295,7 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
       const receiptOf = (folder: string) => JSON.parse(readFileSync(at(`out/${folder}/receipt.json`), 'utf8'));
       const enter = (policy: string, folder: string, more = {}) =>
         fugu.enterSpending(at(policy), { receipt: receiptOf(folder), reason: 'the same people', ...more });
-      // Decision 0091: how many records are one person is said by the steward; receipts of 0.2 do not list what was public or tied.
+      // Decision 0091: the steward states the number of records per person; receipts of 0.2 do not list public columns or ties.
       const refused = [
         ['release-quotas', {}],
         ['release-rows', { recordsPerPerson: 1 }],

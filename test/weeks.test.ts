@@ -89,7 +89,7 @@ describe('a column whose reading changes', () => {
     const left = (await before.plan(about(10), { all: true })).epsilon;
     await before.close();
     const later = await shop.session(edited('bounds: [0, 20]', 'bounds: [0, 10]'));
-    // Whoever lies beyond the tenth week is counted in it, and has paid for the eleventh.
+    // A row beyond the tenth week is counted in it, and has paid for the eleventh.
     await expect(later.release(about(10), { epsilon: String(left) })).rejects.toMatchObject(refused);
     await later.close();
   });
@@ -130,7 +130,7 @@ describe('releases about different weeks that know nothing of one another', () =
       await left(about([2, 4])),
       await left(everybody),
     ]).toEqual([0.8, 0.3, 0.05, 0.3, 0.05].map((x) => expect.closeTo(x, 12)));
-    // By regions nothing was told apart, so all that was spent counts there.
+    // No release distinguished regions, so all that was spent counts there.
     const north = { ...everybody, where: where('region', 'north') };
     expect((await session.plan(north, { epsilon: '0.05' })).parts).toEqual([
       {
@@ -141,7 +141,7 @@ describe('releases about different weeks that know nothing of one another', () =
         remaining: expect.closeTo(0.05, 12),
       },
     ]);
-    // What is left of week 2 is all of what is taken by default where that is a tenth; one column that is told apart is enough.
+    // If the default share is a tenth, it takes all that remains of week 2; one distinguished column is enough.
     const both = { ...everybody, where: [...where('region', 'north'), ...where('week', 2)] };
     expect(await left(both)).toBeCloseTo(0.8, 12);
     await session.release(both, { all: true });
@@ -183,7 +183,7 @@ describe('releases about different weeks that know nothing of one another', () =
       await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
     await session.close();
     shop.remove();
-    // By regions nothing was told apart: what they pay for a table by weeks is no more than what the weeks pay.
+    // No release distinguished regions: they pay no more for a table by weeks than the weeks do.
     const regions = await open().session();
     await regions.release(table, { epsilon: '0.5' });
     await regions.release({ kind: 'histogram', column: 'ill', by: ['region'] }, { epsilon: '0.25' });
@@ -238,7 +238,7 @@ describe('releases about different weeks that know nothing of one another', () =
         { ...everybody, where: [{ column: 'region', op: '=', value: 'south' }] },
       ])
         await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
-      // Nothing was asked about who has no region, nor about other weeks.
+      // No query was about missing regions, nor about other weeks.
       await session.release({ ...about(0), where: [...about(0).where, { column: 'region', op: 'missing' }] }, { epsilon: '1' });
       await session.release(about([3, 11]), { epsilon: '0.5' });
       await session.close();

@@ -6,7 +6,7 @@ import { type StreamOptions, stream } from '../src/app/api/stream.js';
 import { open } from '../src/index.js';
 import { Fault } from './inside.js';
 
-/** Whether questions are recorded with all their bounds, as before decision 0095. */
+/** True if questions are recorded with all their bounds, as before decision 0095. */
 const before = vi.hoisted(() => ({ on: false }));
 vi.mock(import('../src/query/same/upper-bounds.js'), async (original) => {
   const { withoutUpperBounds } = await original();

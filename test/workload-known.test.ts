@@ -10,7 +10,7 @@ import { knownPolicy } from './known-policy.js';
 import { category } from './sample-policy.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../src/privacy/noise/bits.js', async (original) =>
   (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 3),
 );
@@ -20,7 +20,7 @@ afterAll(() => {
   for (const shop of shops) shop.remove();
 });
 
-/** What one row adds to all that is noised. */
+/** Contribution of one row to the noisy vector. */
 function rowVector({ sizes, parts }: ResidualLayout, row: readonly number[]): readonly bigint[] {
   const full = new Array<bigint>(sizes.reduce((n, m) => n * m, 1)).fill(0n);
   full[row.reduce((at, place, k) => at * sizes[k]! + place, 0)] = 1n;

@@ -10,7 +10,7 @@ import { runCommand } from './command.js';
 import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../src/privacy/noise/bits.js', async (original) =>
   (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 7),
 );
@@ -139,7 +139,7 @@ describe('a workload', () => {
       }
     const totals = tidied.tables.map((t) => t.rows.reduce((sum, r) => sum + r.value!, 0));
     for (const sum of totals) expect(sum).toBeCloseTo(totals[0]!, 5);
-    // Whoever is replaced leaves as many rows; a person may have had fewer.
+    // Replacing a row keeps the number of rows; a person may have had fewer.
     if (!/add-remove|person/.test(text)) expect(totals[0]).toBeCloseTo(300, 5);
     await session.close();
   });
@@ -308,7 +308,7 @@ describe('a workload', () => {
     const part = Number(/about (\d+) of 100 rows/.exec(noisy.text!)![1]) / 100;
     expect(noisy.text).toContain('--columns q0,q1,q2,q3,q4,q5,q6,q7 --out synth.csv');
     expect(part).toBeCloseTo(misplacedShare(noisy.errors, 300), 2);
-    // What it foresees is what comes out.
+    // The expected error is the actual one.
     const session = await open(policy()).session();
     const exact = exactCounts(300);
     let off = 0;

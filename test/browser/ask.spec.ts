@@ -67,7 +67,7 @@ browserScene('asking', (scene) => {
       });
     expect(bash((await shown('Command line')).split('\n')[0]!)).toContain('vote');
     const sent = JSON.parse(bash((await shown('curl')).replace('/release', '/plan')));
-    // An earlier test has released it: the plan says that the answer is on record, and free.
+    // An earlier test has released it: the plan reports a recorded answer, free of charge.
     const free = { epsilon: 0, fits: true, recorded: { entry: expect.any(Number) } };
     expect(sent).toMatchObject(free);
     // Only what plans: the last line of each releases.
@@ -130,7 +130,7 @@ browserScene('asking', (scene) => {
     await page.getByText('The budget does not hold this.').waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Release …' }).isDisabled()).toBe(true);
     await expect.poll(() => page.getByRole('banner').innerText()).toContain('0.5 of 0.5 spent');
-    // What the page would not send, the service refuses.
+    // The service refuses requests that the page would not send.
     const csrf = await page.evaluate("fetch('/v1/session').then((r) => r.json()).then((s) => s.csrf)");
     const body = JSON.stringify({ question: { kind: 'histogram', column: 'trust' }, epsilon: '0.5' });
     const status = await page.evaluate(

@@ -20,7 +20,7 @@ const looks: readonly Required<VisitorSettings>[] = [
   { width: 390, colours: 'light' },
   { width: 390, colours: 'dark' },
 ];
-/** What moves on a page by itself, as browsers measure it; below 0.1 they call it good. */
+/** Layout shift of a page as browsers measure it; values below 0.1 count as good. */
 const watchShifts =
   "window.__moved = 0; new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) window.__moved += e.value; }).observe({ type: 'layout-shift', buffered: true })";
 const moved = (page: Page): Promise<number> => page.evaluate('window.__moved') as Promise<number>;

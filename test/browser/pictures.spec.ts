@@ -7,14 +7,14 @@ import { releaseBy } from './release-by.js';
 import { browserScene } from './scene.js';
 import { openPage, settled, signInAs, type VisitorSettings, visitor } from './visit.js';
 
-/** Where pictures of the console go; docs/images are made by `FUGU_PICTURES=docs/images npm run test:browser -- pictures`. */
+/** Folder for screenshots of the console; `FUGU_PICTURES=docs/images npm run test:browser -- pictures` makes docs/images. */
 const folder = process.env.FUGU_PICTURES;
 
 interface Picture {
   readonly name: string;
   readonly place: string;
   readonly look?: VisitorSettings;
-  /** What is done on the page before it is taken. */
+  /** Actions on the page before the screenshot is taken. */
   readonly done?: (page: Page) => Promise<void>;
 }
 

@@ -79,7 +79,7 @@ browserScene('signing in', (scene) => {
         ),
         path,
       ).toBe(403);
-    // Without the proof that the page has, a cookie alone asks for nothing.
+    // A cookie without the token of the page cannot make requests.
     const forged =
       "fetch('/v1/policies/town/release', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{\"question\": {\"kind\": \"count\"}}' }).then((r) => r.status)";
     expect(await page.evaluate(forged)).toBe(403);

@@ -17,7 +17,7 @@ browserScene('starting', (scene) => {
     await page.getByLabel('Choose a data file').setInputFiles(file);
     const confirm = page.getByRole('button', { name: 'Confirm and serve' });
     await confirm.waitFor();
-    // Nothing goes on before it is said whether records know each other.
+    // The draft cannot be confirmed until it is declared whether records depend on each other.
     expect(await confirm.isDisabled()).toBe(true);
     await page
       .getByRole('group', { name: 'Ties' })

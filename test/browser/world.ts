@@ -72,7 +72,7 @@ export async function openBrowserWorld(): Promise<BrowserWorld> {
   }
 }
 
-/** What it says once it listens. Building takes a while where nothing was built. */
+/** Addresses that the server prints once it listens. The first start builds the product, which takes a while. */
 function listening(server: ChildProcess): Promise<{ readonly url: string; readonly link: string }> {
   return new Promise((done, failed) => {
     let [out, err] = ['', ''];

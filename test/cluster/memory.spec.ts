@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countsOfNotes, mostMemory } from '../memory.js';
 import { ClusterTown, cluster } from './town.js';
 
-// What lies in memory there has less room.
+// The memory catalog of a cluster has less room.
 describe.skipIf(!cluster?.iceberg)('memory beside a cluster', () => {
   let town: ClusterTown;
   beforeAll(async () => {

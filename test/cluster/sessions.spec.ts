@@ -19,7 +19,7 @@ import {
 } from '../engine-sessions.js';
 import { ClusterTown, catalogs, cluster } from './town.js';
 
-/** Whole sessions on a cluster beside the same on files: with so much budget that what is told is what was counted. */
+/** Whole sessions on a cluster compared with files; the budget is so large that answers equal the counts. */
 describe.skipIf(!cluster)('a session on a cluster', () => {
   let town: ClusterTown;
   let folder: string;

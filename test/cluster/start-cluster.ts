@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findPrograms, type Programs } from './archives.js';
 
-/** Where a coordinator and a worker run. */
+/** Addresses of a coordinator and a worker. */
 export interface Cluster {
   readonly port: number;
   /** With a password, and the certificate to know it by. */
@@ -88,7 +88,7 @@ function node(
   return `cd ${own} && exec ${programs.java} ${flags.join(' ')} -cp '${programs.libraries}/*' io.trino.server.TrinoServer >> ${own}/log 2>&1 < /dev/null`;
 }
 
-/** Whoever owns the tables may do everything; everybody else may read what they are shown. */
+/** The owner of the tables may do everything; others may read the tables they are granted. */
 const rules = {
   catalogs: [
     { user: 'owner', allow: 'all' },
@@ -101,7 +101,7 @@ const rules = {
   ],
 };
 
-/** A coordinator and a worker of their own on free ports of this machine; or the sentence that says what is missing. */
+/** Starts a coordinator and a worker on free ports of this machine; or a sentence that names what is missing. */
 export async function startCluster(): Promise<(Cluster & { readonly seconds: number; readonly stop: () => void }) | string> {
   const programs = findPrograms();
   if (typeof programs === 'string') return programs;
@@ -171,7 +171,7 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
     for (const pid of clusterProcesses(folder)) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
-  // Whoever ends these tests by force does not leave a cluster behind. Numbers of processes are used again, so each is asked whose it is.
+  // Killing these tests leaves no cluster behind. Process ids are reused, so the command line of each is checked first.
   const own = `for p in $(cat ${folder}/pids); do grep -qs ${folder}/ /proc/$p/cmdline && kill -9 $p; done`;
   const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; [ -d ${folder} ] && { ${own}; sleep 1; rm -rf ${folder}; }`;
   spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();

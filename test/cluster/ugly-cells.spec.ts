@@ -72,7 +72,7 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
     expect([tried > 2, statements > 20]).toEqual([true, true]);
   });
 
-  /** How long answers take is measured in a long run only (FUGU_TIMING=5: the middle of five): a busy machine has a clock of its own. */
+  /** Response times are measured in a long run only (FUGU_TIMING=5: median of five), because a busy machine distorts them. */
   const rounds = Number(process.env.FUGU_TIMING ?? 0);
   const long = 1 << 18;
   const cells: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { constants as os, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CommandResult, mainFile } from '../fugu.js';
 
-/** What happens to the n-th call that changes a file (shim.c says what the words mean). */
+/** Fault of the n-th call that changes a file (shim.c defines the words). */
 export interface DiskFault {
   readonly mode: 'fail' | 'lasting' | 'short' | 'kill' | 'tear' | 'after' | 'spoil';
   readonly errno?: 'EIO' | 'ENOSPC' | 'EROFS';

@@ -5,10 +5,7 @@ import { judgeAgain } from './oracle.js';
 import { scenarios } from './scenarios.js';
 import { faultText, type SweepRun, summary, sweep } from './sweep.js';
 
-/**
- * What the ledger's room and the three outcomes bring. While false, what is said about the budget after a fault may be wrong; that nothing is overspent or
- * lost, and that no file is torn, holds all the same.
- */
+/** False while outcomes after a fault may be misreported. Overspending, loss and torn files are checked either way. */
 const outcomesAreReported = true;
 
 /** Every fault at every call takes a quarter of an hour: npm run torture. */

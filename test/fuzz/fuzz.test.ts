@@ -4,7 +4,7 @@ import { builtOnce } from '../fugu.js';
 import { casesOf, type FuzzRun, mostMib, mostMs, runCases } from './run.js';
 import { seeds, type Target } from './seeds.js';
 
-/** How the cases of a full run are shared out; FUGU_FUZZ=100000 runs them all. */
+/** Shares of the cases of a full run; FUGU_FUZZ=100000 runs them all. */
 const shares: Readonly<Record<Target, number>> = {
   sql: 20_000,
   query: 20_000,

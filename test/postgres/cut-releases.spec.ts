@@ -7,7 +7,7 @@ import { Fault } from '../../src/base/errors.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
 import { PostgresTown, server } from './town.js';
 
-/** How often the server ends all that is ours; FUGU_KILLS says how often in a long run. */
+/** Number of times the server ends all our sessions; FUGU_KILLS sets it in a long run. */
 const kills = Number(process.env.FUGU_KILLS ?? 6);
 
 /** Releases whose connections end at any moment: while they look, before and behind the booking, while rows are counted or streamed. */

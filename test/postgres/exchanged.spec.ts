@@ -9,7 +9,7 @@ import { openEngine } from '../../src/data/terms/open.js';
 import { startServer } from './start-server.js';
 import { PostgresTown, server } from './town.js';
 
-/** What no snapshot keeps and no lock holds still: functions, types, roles, sequences. */
+/** Objects that no snapshot keeps and no lock protects: functions, types, roles, sequences. */
 describe.skipIf(!server)('what tables are read through', () => {
   let town: PostgresTown;
   beforeAll(async () => {

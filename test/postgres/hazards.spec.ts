@@ -10,7 +10,7 @@ import { openNow } from '../now.js';
 import { category, number, samplePolicy } from '../sample-policy.js';
 import { PostgresTown, server } from './town.js';
 
-/** Data that makes a statement fail elsewhere, or be counted otherwise: each is a fault that tells about a record, or a wrong integer. */
+/** Data that makes a statement fail or count differently elsewhere: a fault would disclose a record, or an integer would be wrong. */
 describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
   let town: PostgresTown;
   beforeAll(async () => {

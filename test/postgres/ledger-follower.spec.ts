@@ -23,7 +23,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     open.push(ledger);
     return ledger;
   };
-  /** What another machine remembers. */
+  /** Memory of another machine. */
   const elsewhere = async <T>(work: () => Promise<T>): Promise<T> => {
     process.env.XDG_STATE_HOME = join(folder, 'elsewhere');
     try {
@@ -47,7 +47,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     current = await elsewhere(() => ledgerOf());
     await current.spent('town');
     follower.kill();
-    // Committed by the one, and never heard of by the other.
+    // Committed on the one, and unknown to the other.
     const entry = await seeing.reserve(asking('k2'));
     await seeing.commit(entry, 'told');
     town.server.kill();

@@ -23,7 +23,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
   afterAll(() => town?.close());
   beforeEach(() => town.empty());
 
-  /** Nothing that was acknowledged is lost, nothing told as not spent is there, and all of it adds up. */
+  /** No acknowledged reservation is lost, none reported as unspent is present, and the totals agree. */
   async function audit(lines: readonly SpenderLine[]): Promise<number> {
     const ledger = await openLedger(town.address());
     const entries = await ledger.entries('town');

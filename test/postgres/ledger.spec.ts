@@ -276,7 +276,7 @@ describe.skipIf(!server)('a server', () => {
       await recoverStorage(town.address(), 'once more');
       take();
       for (const ledger of [first, second, await ledgerAt()]) await ledger.spent('town');
-      // What was seen since is remembered as before.
+      // States seen since then are remembered as before.
       await (await ledgerAt()).amend('town', folderTerms, 'open again');
       await takeAway();
       bring();

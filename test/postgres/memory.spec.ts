@@ -30,7 +30,7 @@ describe.skipIf(!server)('memory beside a database', () => {
   });
 
   it('stays below 300 MB beside a cell of 600 MB, which makes no statement fail', async () => {
-    // More than a text may have here, more than the server can take apart there.
+    // More than a text may have here, and more than the server can parse there.
     await town.run(`CREATE TABLE huge AS SELECT 'a' AS note FROM generate_series(1, 50) UNION ALL SELECT repeat('x', 600000000)`);
     await town.run('GRANT SELECT ON huge TO reader');
     const { told: counts, bytes } = await countsOfNotes(`source: "${town.address()}", table: huge`);
@@ -65,7 +65,7 @@ describe.skipIf(!server)('memory beside a database', () => {
       for (const way of [countByDatabase, countStreaming])
         expect((await way(engine, policy, measures)).map((cells) => cells.open())).toEqual([[0n, 0n, 2n]]);
     };
-    // Whoever writes the cell out takes at least as long as writing it out, however busy the machine is.
+    // Counting is quicker than writing the cell out, however busy the machine is.
     expect(await quickerThan(writing, counting)).toBe(true);
     await engine.close();
   });

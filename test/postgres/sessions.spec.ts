@@ -18,7 +18,7 @@ import {
 } from '../engine-sessions.js';
 import { PostgresTown, server } from './town.js';
 
-/** Whole sessions on a server beside the same on files: with so much budget that what is told is what was counted. */
+/** Whole sessions on a server compared with files; the budget is so large that answers equal the counts. */
 describe.skipIf(!server)('a session on PostgreSQL', () => {
   let town: PostgresTown;
   let folder: string;

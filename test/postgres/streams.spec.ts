@@ -68,7 +68,7 @@ columns:
     expect(again.every(({ replayed }) => replayed)).toBe(true);
     appendFileSync(data, rowsOf(4));
     expect((await all(policy, options)).map(({ step, replayed }) => [step, replayed])).toEqual([[1, true], [2, true], [3, false]]); // biome-ignore format: one line
-    // Nothing lies beside the policy: whoever streams from another machine sees the same.
+    // No state file lies in the policy's folder, so a stream from another machine sees the same.
     expect(readdirSync(folder).filter((name) => name.startsWith('steps-'))).toEqual([]);
     const notes = (await entries()).filter(({ label }) => label.startsWith('steps of day told'));
     expect(notes.at(-1)!.label).toMatch(/up to 3$/);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-/** What comes back over a socket of one's own, until the other side ends it. */
+/** Bytes received over a raw socket until the other side closes it. */
 function raw(text: string, then: readonly string[] = [], at = place): Promise<string> {
   const { port } = new URL(at.serving.url);
   return new Promise((done) => {
@@ -36,7 +36,7 @@ const statusesOf = (text: string): readonly number[] => [...text.matchAll(/HTTP\
 
 describe('over the wire', () => {
   it('whoever sends a request a byte at a time, or half of one, is let go', async () => {
-    // Nobody else asks here: on a machine with much to do a whole request, too, may take longer than this.
+    // No other client connects here: on a busy machine a complete request may take longer than this, too.
     const hasty = await serveTown(undefined, { limits, patience: { headersTimeout: 400, requestTimeout: 800 } });
     expect(statusesOf(await raw('GET /v1/policies HTTP/1.1\r\nhost: x\r\nx-slow: ', [], hasty))).toEqual([408]);
     const half = `POST /v1/policies/town/plan HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${stewardOf(hasty)}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`;
@@ -158,7 +158,7 @@ describe('behind the door', () => {
     const statuses = await Promise.all(texts.map(async (text) => (await town.ask(text, '/v1/policies')).status));
     expect(statuses.filter((s) => s === 401).length).toBeLessThanOrEqual(6);
     expect(statuses.filter((s) => s === 429).length).toBeGreaterThanOrEqual(34);
-    // Whoever has a token is not shut out by whoever guesses from the same address.
+    // The holder of a token is not locked out by guesses from the same address.
     expect((await town.ask(town.token('ann', 'analyst'), '/v1/policies')).status).toBe(200);
   });
 });

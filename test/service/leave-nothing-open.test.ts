@@ -14,7 +14,7 @@ const sending = (token: string, body: string | ReadableStream<Uint8Array>) => ({
   duplex: 'half' as const,
 });
 
-/** A body that is not all there until somebody says so. */
+/** A body that stays incomplete until `finish` is called. */
 function slowBody(): { readonly body: ReadableStream<Uint8Array>; finish(): void } {
   let finish = (): void => undefined;
   const body = new ReadableStream<Uint8Array>({
@@ -40,7 +40,7 @@ describe('a file that is sent slowly', () => {
     expect((await sent[0]!).status).toBe(200);
     slow[1]!.finish();
     expect((await sent[1]!).status).toBe(200);
-    // Who is refused for what they sent holds no place either.
+    // A refused upload holds no place either.
     for (const name of ['', '../x.csv', 'a b'])
       expect(
         (
@@ -92,7 +92,7 @@ describe('a draft', () => {
     const { drafts } = town.service;
     await drafts.answer(id, { dependence: 'house' });
     const late = drafts.answer(id, { dependence: 'none' });
-    // What confirming ends with, here or in another process.
+    // The last step of confirming, here or in another process.
     drafts.end(id, true);
     await expect(late).rejects.toThrow('There is no such draft');
     expect(drafts.list()).toEqual([]);

@@ -146,7 +146,7 @@ describe('data that is sent to a service twice', () => {
       status: 409,
       body: { code: 'LEDGER_MISMATCH', title: 'This data has a budget already: that of the policy colours.' },
     });
-    // What a served policy reads has a budget, too, whether or not anything was released.
+    // The data of a served policy has a budget, whether or not anything was released.
     const town = readFileSync(join(folder, 'town.csv'), 'utf8');
     expect((await made(first, root, { policy: 'copied', bytes: town })).confirmed.body.title).toContain('the policy town');
     await killed(first);

@@ -8,7 +8,7 @@ import { askOver, townFolder } from './served.js';
 const quotas = { ann: 0.5, bob: 1 };
 const each = 1 / 16;
 
-/** A request that is sent under one key to both at once, and then again, is paid for once, although it asks anew; another key pays again. */
+/** A request sent under one key to both processes at once, and then again, is charged once even if fresh; another key is charged again. */
 async function payOnceUnderAKey([one, two]: readonly string[], root: string): Promise<void> {
   const before = (await askOver(one!, root, '/v1/policies/town/ledger?most=1000')).body.entries.length;
   const send = async (url: string, key: string) =>

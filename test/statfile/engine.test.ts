@@ -157,7 +157,7 @@ describe('fugu init of a survey file', () => {
       const party = policy.columns.get('party')!;
       expect(party).toMatchObject({ type: 'category', label: 'Which party?' });
       if (party.type !== 'category') return;
-      // Stata has no missing codes among its numbers: there the label says it.
+      // Stata has no missing codes among its numbers: the label marks them.
       expect(party.values).toEqual(['1', '2', '3']);
       expect(party.missing).toEqual(['99']);
       expect(party.labels?.get('2')).toBe('Right');

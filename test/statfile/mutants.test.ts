@@ -62,7 +62,7 @@ function mutate(bytes: Buffer, random: () => number): Buffer {
   return result;
 }
 
-/** What is packed is mutated before it is packed: a broken package would hide everything inside. */
+/** Packed contents are mutated before packing, because a broken package would hide everything inside. */
 function mutateInside(bytes: Buffer, random: () => number): Buffer {
   const parts: Record<string, Buffer> = {};
   for (let at = 0; at + 30 < bytes.length && bytes.readUInt32LE(at) === 0x04034b50; ) {

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** JSON has no infinities. */
 const bound = (x: string | number | null): number => (x === 'inf' ? Infinity : x === '-inf' ? -Infinity : Number(x));
 
-/** A range as pyreadstat tells it, in our words: whole numbers one by one where they are few. */
+/** A missing range of pyreadstat in our form: whole numbers one by one if there are few. */
 const isMissing = (
   { missing, missingRanges = [] }: StatVariable,
   from: string | number | null,

@@ -153,7 +153,7 @@ function stepOf({ start, questions }: ClimbWorld, { below, of }: Dice): AnalystS
   return { kind: 'amend', file, to: of(to) };
 }
 
-/** Where some climbs begin: ways by which promises were broken once. */
+/** Starting points of some climbs: attacks that once broke a promise. */
 function knownWays(chance: Dice): readonly AnalystStep[] {
   const release = (file: PopulationFile): AnalystStep => ({
     kind: 'release',

@@ -77,7 +77,7 @@ export function questionsFor(x: NumberDeclaration): readonly TranscriptQuestion[
   ];
 }
 
-/** What a stream asks of every week. */
+/** Queries of a stream for every week. */
 export const streamed: readonly { readonly query: object; readonly adds: (row: Row, week: number) => readonly number[] }[] = [
   { query: { kind: 'count', where: [isA] }, adds: (row, value) => one(weekOf(row) === value && row.g === 'a') },
   { query: { kind: 'histogram', column: 'g' }, adds: (row, value) => byGroup(row).map((n) => (weekOf(row) === value ? n : 0)) },
