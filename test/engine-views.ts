@@ -68,7 +68,7 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
     afterAll(() => twins?.remove());
 
     it.each(storings.map((stored) => [stored.name, stored] as const))(
-      'count the same integers (%s)',
+      'both count the same integers (%s)',
       async (name, stored) => {
         const pick = surveyRandom(name.length);
         const { file } = await twins.make(...statementsOf(stored, pick));
@@ -115,7 +115,7 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
       1e7,
     );
 
-    it('ask the same, in the same order, whatever one cell or one person holds', async () => {
+    it('both send the same statements in the same order, for any cell and any person', async () => {
       const stored = storings[0]!;
       const queries = fixed.filter((_, i) => i % slice === 0);
       const all = Object.entries(ugly).flatMap(([column, list]) => list.map((cell) => ({ column, cell }) as const));

@@ -337,8 +337,8 @@ const worlds: readonly World[] = [
   owners(pure),
 ];
 
-describe.each(worlds)('what is booked covers what is lost between neighbours: $name', (world) => {
-  it('for an example of every kind, and more', async () => {
+describe.each(worlds)('the booked cost and the privacy loss between neighbours: $name', (world) => {
+  it('the booked cost covers the privacy loss for an example of every kind, and more', async () => {
     const here = await open(world, world.data);
     const neighbours = await Promise.all(world.neighbours.map(async ({ of, data }) => ({ of, there: await open(world, data) })));
     const examples = kinds.flatMap((kind) => (kind.example(here.policy) as object | undefined) ?? []);

@@ -85,7 +85,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
     ['degree 4, odds ratio 9', ringOf(14, 2, 9)],
     ['degree 10, odds ratio 1.5', ringOf(14, 5, 1.5)],
   ])(
-    'keeps its delta on a ring of 14 people (%s)',
+    'Gaussian noise keeps its delta on a ring of 14 people (%s)',
     async (_, ties) => {
       const sigma = await gaussianSigma(ties);
       const worst = climb(ties, (l) => gaussianDelta(l, sigma, epsilon), 8, unitRandom(5));
@@ -96,7 +96,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
     180_000,
   );
 
-  it('keeps it on 50 random graphs of 6 to 16 people', async () => {
+  it('Gaussian noise keeps its delta on 50 random graphs of 6 to 16 people', async () => {
     const random = unitRandom(11);
     const seen: number[] = [];
     for (let k = 0; k < 50; k++) {
@@ -108,7 +108,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
     expect(Math.max(...seen)).toBeGreaterThan(1e-4);
   });
 
-  it('is kept by hill-climbed laws, and a third less noise is not', async () => {
+  it('Gaussian noise keeps its promise under hill-climbed distributions, and a third less noise does not', async () => {
     const random = unitRandom(23);
     const configurations: [TieList, boolean][] = [];
     for (const ratio of [2, 4, 9]) for (const people of [2, 3, 4, 5]) configurations.push([cliqueOf(people, ratio), true]);
@@ -130,7 +130,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
 });
 
 describe('Laplace noise that a policy plans under ties', () => {
-  it('is kept by hill-climbed laws, and a fifth less noise is not', async () => {
+  it('Laplace noise keeps its promise under hill-climbed distributions, and a fifth less noise does not', async () => {
     const random = unitRandom(31);
     const configurations: TieList[] = [];
     for (const ratio of [2, 9]) for (const people of [2, 3, 5]) configurations.push(cliqueOf(people, ratio));

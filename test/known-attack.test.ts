@@ -74,14 +74,14 @@ const named = all.map((batch) => [JSON.stringify(batch), batch] as const);
 const slack = 1 + 1e-9;
 
 describe('an attacker who knows a published margin', () => {
-  it('is asked about every kind of query', () => {
+  it('the attack covers every kind of query', () => {
     // Kinds made of counts, sums, squares and sums of derived columns, attacked here by those parts; policy-sceptic.test.ts runs them whole.
     const made = ['regression', 'correlation', 'independence', 'compare', 'estimate'];
     const own = Object.keys(queryKinds).filter((kind) => !made.includes(kind));
     expect([...new Set(questions.map(({ kind }) => kind))].sort()).toEqual(own.sort());
   });
 
-  it.each(named)('gains no more about a row than is promised: %s', { timeout: 3_600_000 }, (_, batch) => {
+  it.each(named)('the attacker learns no more about a row than promised: %s', { timeout: 3_600_000 }, (_, batch) => {
     const most = gained(byRegion, releasedBy(knownPolicy(columns, byRegion.known), batch), models);
     if (process.env.FUGU_CLIMBS) console.log(JSON.stringify(batch), most);
     expect(most).toBeLessThanOrEqual(slack);
@@ -89,7 +89,7 @@ describe('an attacker who knows a published margin', () => {
     expect(most > 0.15).toBe(batch[0] !== questions[2] || batch === together);
   });
 
-  it('gains no more where totals are a finer margin, or counts that exclude each other', { timeout: 3_600_000 }, () => {
+  it('the attacker learns no more if totals are a finer margin, or counts that exclude each other', { timeout: 3_600_000 }, () => {
     for (const totals of [byBoth, byCounts])
       for (const batch of all.filter((_, k) => k % 3 === 0)) {
         const most = gained(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));
@@ -97,7 +97,7 @@ describe('an attacker who knows a published margin', () => {
       }
   });
 
-  it('gains no more about rows that change together where totals overlap or add up', { timeout: 3_600_000 }, () => {
+  it('the attacker learns no more about rows that change together if totals overlap or add up', { timeout: 3_600_000 }, () => {
     for (const totals of [overlapping, bySum, byRegion, byCounts])
       for (const batch of all) {
         const most = jointGain(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));
@@ -105,7 +105,7 @@ describe('an attacker who knows a published margin', () => {
       }
   });
 
-  it('would gain more from noise for one record: questions about more than one cell give the planted twin away', () => {
+  it('noise for one record would disclose more: questions about more than one cell reveal the planted twin', () => {
     const plain = samplePolicy(columns);
     const within = [questions[1], questions[2], questions[5]];
     // A choice loses less than what it is booked for (its weights and their sum move together), and of the twin's, too, that part is left.
@@ -116,7 +116,7 @@ describe('an attacker who knows a published margin', () => {
       expect([query, gained(byRegion, releasedBy(plain, [query]), 400, { enough: 0.7 }) >= 0.7]).toEqual([query, true]);
   });
 
-  it('would gain more from noise for two records that are swapped, once three can go round', () => {
+  it('noise for two swapped records would disclose more once three can change in a cycle', () => {
     const policy = knownPolicy(columns, byRegion.known);
     const [measures, mechanisms] = planned(policy, [{ kind: 'count', where: [{ column: 'ill', op: '=', value: 'y' }] }]);
     const { distribution } = mechanisms[0]!;
@@ -130,7 +130,7 @@ describe('an attacker who knows a published margin', () => {
   });
 });
 
-describe('beside a published margin', () => {
+describe('queries under a published margin', () => {
   let shop: Workshop;
   afterEach(() => shop.remove());
   const text = `data: { source: people.csv }
@@ -158,7 +158,7 @@ relations:
     keys: { keys: { column: 'city' } },
   };
 
-  it('only what is attacked here is answered; every other kind of question is refused, and says why', async () => {
+  it('only the attacked kinds are answered; every other kind is refused with a reason', async () => {
     openShop();
     const session = await shop.session();
     const answered: string[] = [];
@@ -206,7 +206,7 @@ relations:
     }
   });
 
-  it('a survey and SQL draw what the same tables do, which are attacked', async () => {
+  it('a survey and SQL draw the same tables as those attacked', async () => {
     openShop();
     const session = await shop.session();
     const read = session.policy;

@@ -10,7 +10,7 @@ import { openPage, settled, signInAs, visitor } from './visit.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 browserScene('asking', (scene) => {
-  it('leads from the first visit to a released chart, its table, its receipt and its report', async () => {
+  it('the console leads from the first visit to a released chart, its table, its receipt and its report', async () => {
     const { world, browser } = scene();
     const { page, context, wrongs } = await visitor(browser);
     await page.goto(world.link);
@@ -47,7 +47,7 @@ browserScene('asking', (scene) => {
     await context.close();
   });
 
-  it('shows the same request as code that runs', async () => {
+  it('the console shows the same request as code that runs', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'coder');
     const { page, context } = await visitor(browser);
@@ -89,7 +89,7 @@ browserScene('asking', (scene) => {
     await context.close();
   });
 
-  it('plans whatever is put together or written, and tells a mistake in a sentence', async () => {
+  it('the console plans every question, built or written, and explains a mistake in a sentence', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'planner');
     const { page, context, wrongs } = await visitor(browser);
@@ -113,7 +113,7 @@ browserScene('asking', (scene) => {
     await context.close();
   });
 
-  it('says when the budget is used up, and spends nothing beyond it', async () => {
+  it('the console reports that the budget is used up, and spends nothing beyond it', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'spender');
     const { page, context } = await visitor(browser);
@@ -140,7 +140,7 @@ browserScene('asking', (scene) => {
     await context.close();
   });
 
-  it('works with the keyboard alone', async () => {
+  it('the console works with the keyboard alone', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'keys');
     const { page, context } = await visitor(browser);

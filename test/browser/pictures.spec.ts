@@ -39,7 +39,7 @@ const pictures: readonly Picture[] = [
 ];
 
 browserScene('pictures of the console', (scene) => {
-  it.skipIf(folder === undefined)('are taken of every page', async () => {
+  it.skipIf(folder === undefined)('screenshots are taken of every page', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'stella');
     mkdirSync(folder!, { recursive: true });

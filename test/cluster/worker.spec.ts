@@ -51,7 +51,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
     };
   }
 
-  it(`leaves a fault or the right answer within the deadline, and the same question is answered later at no further price (${kills} times)`, async () => {
+  it(`a kill leads to a fault or the right answer within the deadline, and a later answer costs nothing more (${kills} times)`, async () => {
     const ended: string[] = [];
     for (let k = 0; k < kills; k++) {
       await startVictim(cluster!);

@@ -267,7 +267,7 @@ export const judgeFiles =
     return broken;
   };
 
-/** A rebuilt ledger has every entry it should have, or is unchanged and refuses reservations; the command reports its number of answers. */
+/** A rebuilt ledger has every entry it should have, and on success every answer; otherwise it is unchanged and refuses reservations. */
 export const judgeRebuilt: Judge = (before, result, after, planted) => {
   const broken = [...judgeLeft(before, result, after, planted), ...judgeOutput(result, planted)];
   const untouched = after.ledger === undefined || after.ledger.wrong !== undefined;

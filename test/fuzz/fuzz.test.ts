@@ -45,11 +45,11 @@ function report(run: FuzzRun): void {
     writeFileSync(`${process.env.FUGU_FUZZ_FOUND}/${run.target}.json`, JSON.stringify(run.findings, null, 1));
 }
 
-describe('whatever is read', () => {
+describe('fuzzed inputs', () => {
   builtOnce();
 
   it.each(targets)(
-    'as %s ends in an answer or a fault, in time and memory',
+    'a fuzzed %s ends in an answer or a fault, in time and memory',
     async (target) => {
       const made = casesOf(target, Math.max(10, Math.round((shares[target] * wanted) / 100_000)), seed);
       const run = await runCases(target, [...seeds[target], ...corpus(target), ...made]);
@@ -60,7 +60,7 @@ describe('whatever is read', () => {
     3_600_000,
   );
 
-  it('would be caught if it crashed, was slow, grew or ended the process', async () => {
+  it('the fuzzer detects crashes, slowness, memory growth and a process that ends', async () => {
     const broken = await runCases('planted' as Target, ['crash', 'slow', 'grow', 'exit', 'fine', 'fault']);
     expect(broken.findings.map((f) => f.text).sort()).toEqual(['crash', 'exit', 'grow', 'slow']);
     expect(broken.slowest).toBeGreaterThan(mostMs);
