@@ -47,7 +47,7 @@ const request = { kind: 'histogram', column: 'party' } as const;
 const costing = { epsilon: '10000' } as const;
 
 describe.each(Object.entries(clocks))('a clock that %s during a release', (name, how) => {
-  it('changes neither answer nor ledger: the same is told again for nothing', async () => {
+  it('the clock changes neither answer nor ledger: the same request gets the recorded answer, free', async () => {
     const { ledger, session, close, policy } = await opened(name);
     move(how);
     const own = await session();
@@ -60,7 +60,7 @@ describe.each(Object.entries(clocks))('a clock that %s during a release', (name,
     await close();
   });
 
-  it('does not make a booking that went wrong unheard of', async () => {
+  it('the clock does not hide a reservation that failed', async () => {
     const { ledger, session, close, policy } = await opened(`${name}, and more`);
     // It is booked, and what comes back is something that nobody thought of.
     const broken = new Proxy(ledger, {
@@ -83,8 +83,8 @@ describe.each(Object.entries(clocks))('a clock that %s during a release', (name,
   });
 });
 
-describe('what is measured while a process runs', () => {
-  it('is measured by a clock that nobody sets: whoever had to wait does not wait for an hour', () => {
+describe('durations measured while a process runs', () => {
+  it('durations use a clock that nobody sets: a waiting request does not wait for an hour', () => {
     const rate = new RateLimiter(1, 1000);
     expect(rate.wait('a')).toBe(0);
     move(() => -hour);
@@ -102,7 +102,7 @@ describe('what is measured while a process runs', () => {
     /^data\/engine\/data-file\.ts$/,
     /^app\/(cli|report)\//,
   ];
-  it('asks nobody what time it is', () => {
+  it('no other module reads the time of day', () => {
     const root = join(import.meta.dirname, '..', 'src');
     const asking = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .map((file) => file.replaceAll('\\', '/'))

@@ -57,7 +57,7 @@ describe('a person whose name is spelt in two ways', () => {
   };
 
   it.each(['x\t', '\u00a0x', 'x\u200b'])(
-    'keeps the promise (%j), which two persons of half the ties would break',
+    'the release keeps the promise (%j), which two persons of half the ties would break',
     async (other) => {
       const loss = lossAt(await scaleFor(other));
       expect(loss).toBeLessThanOrEqual(1);
@@ -65,13 +65,13 @@ describe('a person whose name is spelt in two ways', () => {
     },
   );
 
-  it('would lose 1.83 times the promise if it were two', async () => {
+  it('the privacy loss would be 1.83 times the promise if they were two persons', async () => {
     // The planted twin: another person, as the second spelling once was taken for one.
     expect(lossAt(await scaleFor('w'))).toBeCloseTo(1.83, 2);
   });
 });
 
-describe('releases', () => {
+describe('releases over names in several spellings', () => {
   const people = 24;
   /** Some of the ways to write a number that names somebody. */
   const spellings = [(n: number) => `${n}`, (n: number) => `${n}.0`, (n: number) => ` ${n}\t`, (n: number) => `+${n}`, (n: number) => `${n}\u00a0`]; // biome-ignore format: one line
@@ -118,7 +118,7 @@ describe('releases', () => {
     return { capacities, records: receipt.records, counts: tables[0]!.rows.map((row) => row.value) };
   };
 
-  it.each(kinds)('with %s are the same however names are spelt', async (_kind, protect, dependence) => {
+  it.each(kinds)('releases with %s are the same for every spelling of names', async (_kind, protect, dependence) => {
     const plain = await outcome(protect, dependence, plainly);
     expect(await outcome(protect, dependence, oddly)).toEqual(plain);
     // The planted twin: zeros in front are no spelling, so every name occurs once.
@@ -126,7 +126,7 @@ describe('releases', () => {
     expect(separate).not.toEqual(plain);
   });
 
-  it('refuse a model that names one record twice, by two spellings', async () => {
+  it('releases refuse a model that names one record twice, by two spellings', async () => {
     shop = openWorkshop(policyYaml({ protect: person, dependence: '[{ kind: factors, model: twice.json }]' }));
     write(plainly);
     const records = ['1', '1.0'].map((id) => ({ id, values: [0, 1] }));
@@ -173,7 +173,7 @@ dependence: none
     Number((await releasePattern(session, text, { epsilon: '1000', mechanism: 'laplace' })).result.value);
 
   it.each(["(1, '2', 2), (2, '3', 1.0)", "(1, '2', 2), (2, '3', 1.0), (3, 'no number', 'nan')"])(
-    'is counted whatever its tuples are: %s',
+    'the relation is counted with any tuples: %s',
     async (tuples) => {
       const session = await open(tuples);
       expect(await ask(session, 'q(x, y, z) :- call(x, y), call(y, z)')).toBe(tuples.includes('no') ? 2 : 1);

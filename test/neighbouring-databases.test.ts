@@ -109,7 +109,7 @@ async function search(cases: number, seed: number, worlds: number, spoil?: (sql:
 
 describe('one person replaced in databases of up to three tables', () => {
   it(
-    'moves nothing that a statement asks further than it says',
+    'no statement changes by more than its stated sensitivity',
     async () => {
       const many = process.env.FUGU_NEIGHBOURS;
       const found = await search(
@@ -136,7 +136,7 @@ describe('one person replaced in databases of up to three tables', () => {
       (sql: string) => sql.replaceAll('GROUP BY owner', 'GROUP BY owner, random()'),
     ],
   ])(
-    'is caught where %s',
+    'the test detects a planted fault: %s',
     async (_, spoil) => {
       expect((await search(20_000, 5, 8, spoil)).beyond.length).toBeGreaterThan(0);
     },

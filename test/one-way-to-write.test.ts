@@ -42,8 +42,8 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
 const text = (file: string) => readFileSync(join(root, file), 'utf8');
 const code = (file: string) => text(file).replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
 
-describe('there is one way', () => {
-  it('to write a file', () => {
+describe('the one way to write files and print text', () => {
+  it('every module writes files through base/files/write-file.ts', () => {
     const wrong = sources
       .filter((f) => !writers.some((w) => w.test(f)))
       .flatMap((f) =>
@@ -54,12 +54,12 @@ describe('there is one way', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('to put text before people', () => {
+  it('every module prints text for people through app/cli/output.ts', () => {
     const wrong = sources.filter((f) => !writingFiles.some((t) => t.test(f)) && writeCalls.test(code(f)));
     expect(wrong).toEqual([]);
   });
 
-  it('and every other is noticed', () => {
+  it('the test detects every other way', () => {
     for (const planted of [
       "import { readFileSync, writeFileSync } from 'node:fs';",
       "import { writeFile as put } from 'node:fs/promises';",

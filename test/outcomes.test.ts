@@ -113,7 +113,7 @@ const truth = ({ kept }: MemoryLedger): Outcome => {
 };
 
 describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { ask, resumable }) => {
-  it.each(Object.entries(wrongs))('by %s says what is true, and asked again costs what it said', async (_wrong, wrong) => {
+  it.each(Object.entries(wrongs))('a failure by %s reports the true outcome, and a repeated request costs what the report states', async (_wrong, wrong) => {
     const { policy, engine } = await open();
     const seen = new Set<string>();
     for (let at = 0; ; at++) {
@@ -151,8 +151,8 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
   });
 });
 
-describe('the test itself', () => {
-  it('catches a ledger that books and does not say so, and one that says it recorded and did not', async () => {
+describe('the test of outcomes', () => {
+  it('the test detects a ledger that books in silence, and one that reports a record it does not have', async () => {
     const { ledger, session } = await open();
     const context = releaseContextOf(await session());
     const silent: Ledger = {
@@ -178,7 +178,7 @@ describe('a request whose entry was never answered', () => {
     commit: () => Promise.reject(new Fault('DISK_FULL', 'full', 'free')),
   });
 
-  it('is completed by the same request, also one for all that is left, and by another analyst', async () => {
+  it('the request is completed by the same request, even one for all that remains, and by another analyst', async () => {
     for (const options of [{ epsilon: '0.5' }, { all: true }, {}]) {
       const { ledger, session } = await open('{ epsilon: 1 }');
       const query = { kind: 'histogram', column: 'party' };
@@ -200,7 +200,7 @@ describe('a request whose entry was never answered', () => {
     }
   });
 
-  it('is told the same by two who complete it at once; one that must be fresh pays for its own', async () => {
+  it('two requests that complete it at once get the same answer, and a fresh one pays for its own', async () => {
     const { ledger, session } = await open();
     const query = { kind: 'histogram', column: 'party' };
     const context = releaseContextOf(await session());
@@ -222,7 +222,7 @@ describe('a request whose entry was never answered', () => {
     expect(two.map(({ receipt }) => receipt.ledger.entry).sort()).toEqual([3, 4]);
   });
 
-  it('is never told what somebody else completed meanwhile when it must be fresh: it pays for its own', async () => {
+  it('a fresh request never gets an answer that somebody else completed meanwhile: it pays for its own', async () => {
     const { ledger, session } = await open();
     const query = { kind: 'histogram', column: 'party' };
     const context = releaseContextOf(await session());
@@ -252,7 +252,7 @@ describe('a request whose entry was never answered', () => {
     ['', {}],
     ['', { all: true }],
     ['delta: 1e-6,', {}],
-  ])('is completed under another quota than it was booked under (%s %o)', async (delta, options) => {
+  ])('the request is completed under another quota than it was booked under (%s %o)', async (delta, options) => {
     const quotas = (ann: string) => `{ epsilon: 1, ${delta} analysts: { ann: ${ann} } }`;
     const { shop, ledger, engine, session } = await open(quotas('0.05'));
     const query = { kind: 'histogram', column: 'party' };
@@ -271,7 +271,7 @@ describe('a request whose entry was never answered', () => {
     expect(ledger.kept).toHaveLength(1);
   });
 
-  it('is told what somebody else was answered between looking into the record and booking', async () => {
+  it('the request gets an answer that somebody else received between the look-up and the reservation', async () => {
     const { ledger, session } = await open();
     const first = await session();
     const { tables } = await first.release({ kind: 'count' }, { epsilon: '1' });
@@ -281,7 +281,7 @@ describe('a request whose entry was never answered', () => {
     expect([second.tables, second.receipt.ledger.replayed, ledger.kept.length]).toEqual([tables, true, 1]);
   });
 
-  it('says that it cannot be completed where the ledger knows that an answer is lost', async () => {
+  it('the fault states that the request cannot be completed if the ledger knows that an answer is lost', async () => {
     const { ledger, session } = await open();
     const context = releaseContextOf(await session());
     for (const outcome of [
@@ -294,7 +294,7 @@ describe('a request whose entry was never answered', () => {
     }
   });
 
-  it('and is adaptive is told though it is not on record, and paid for again', async () => {
+  it('an adaptive request without a recorded answer is returned all the same, and charged again', async () => {
     const { ledger, session } = await open();
     const s = await session();
     const outcome = await clusters(new Sessions({ ...releaseContextOf(s), ledger: failing(ledger) }));
@@ -303,7 +303,7 @@ describe('a request whose entry was never answered', () => {
     expect(ledger.kept).toHaveLength(2);
   });
 
-  it('keeps no secret in the length of what is recorded', async () => {
+  it('the length of a recorded answer discloses no secret', async () => {
     const { ledger, session } = await open('{ epsilon: 1000, delta: 1e-6 }');
     const s = await session();
     const lengths = new Set<number>();
@@ -328,8 +328,8 @@ describe('a request whose entry was never answered', () => {
   });
 });
 
-describe('an epsilon that is next to nothing', () => {
-  it.each(['1e-99', '1e-30', '1e-12'])('(%s) is refused in words, by plans, releases and surveys', async (epsilon) => {
+describe('an epsilon close to zero', () => {
+  it.each(['1e-99', '1e-30', '1e-12'])('plans, releases and surveys refuse epsilon %s in words', async (epsilon) => {
     const { policy, session } = await open('{ epsilon: 1 }');
     const s = await session();
     const refused = { code: 'BUDGET_INVALID', message: expect.stringMatching(/billionth/) };

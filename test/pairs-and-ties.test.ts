@@ -228,9 +228,9 @@ function climb(models: number, worlds: (next: Next) => World, planted: Planted =
   return { most, beyond, worst };
 }
 
-describe('what the product releases under pairs and ties together', () => {
+describe('releases of the product under pairs and ties together', () => {
   const models = Number(process.env.FUGU_CLIMBS ?? 500);
-  it('tells nobody more than is promised, pair by pair and over several', { timeout: 7_200_000 }, () => {
+  it('no release discloses more than promised, pair by pair and over several', { timeout: 7_200_000 }, () => {
     const { most, beyond, worst } = climb(models, anyWorld);
     if (process.env.FUGU_CLIMBS) console.log(`${models} models: ${beyond} beyond, at most ${most} of what is promised`);
     if (worst) console.log(JSON.stringify({ ...worst, pairs: [...worst.world.pairs.columns] }));
@@ -238,7 +238,7 @@ describe('what the product releases under pairs and ties together', () => {
     expect(most).toBeGreaterThan(0.9);
   });
 
-  it('would tell more if ties were forgotten, if they carried along pairs only, or if pairs were priced as shorter', () => {
+  it('releases would disclose more if ties were forgotten, if they held along pairs only, or if pairs were priced as shorter', () => {
     const couple = (steps: number) => (): World => ({
       pairs: { digest: 'abcd', columns: new Map([['x', { form: 'steps', steps, missing: 'apart', size: 4 }]]), declarations: [] },
       records: 2,

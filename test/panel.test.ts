@@ -52,7 +52,7 @@ async function opened(groups: string, stay = 0.75) {
 
 describe('a panel of households', () => {
   const same = 'by: {all: [home, week]}, column: ill, oddsRatio: 4';
-  it('costs a fifth where ties pull together, and says so', async () => {
+  it('the panel costs a fifth if ties pull together, and the plan reports it', async () => {
     const [together] = await opened(`${same}, pull: alike`);
     shop.remove();
     const [any] = await opened(same);
@@ -66,11 +66,11 @@ describe('a panel of households', () => {
     expect(together!.assumptions).toContain('pull it together');
     expect(any!.assumptions).not.toContain('pull');
   });
-  it('gains nothing where states alternate, because then ties pull apart', async () => {
+  it('the panel saves nothing if states alternate, because ties then pull in opposite directions', async () => {
     const [separate] = await opened(`${same}, pull: alike`, 0.25);
     expect(separate!.times).toBeGreaterThan(100);
   });
-  it('ties those who share all of the columns, not any', async () => {
+  it('the panel ties those who share all of the columns, not any', async () => {
     const [all] = await opened(`${same}, pull: alike`);
     shop.remove();
     const [any] = await opened('by: [home, week], column: ill, oddsRatio: 4, pull: alike');
@@ -94,19 +94,19 @@ describe('whole persons', () => {
       shop.remove();
     }
   }
-  it('gain by ties that pull together only where each has one answer', async () => {
+  it('whole persons save by ties that pull together only if each has one answer', async () => {
     expect(await timesOf(1, ', pull: alike')).toBeLessThan(await timesOf(1, ''));
     // The answers of several rows are more than two values.
     expect(await timesOf(2, ', pull: alike')).toBe(await timesOf(2, ''));
   });
 });
 
-describe('pull: alike is refused', () => {
+describe('the declaration pull: alike where it does not hold', () => {
   it.each([
     ['without a column', 'by: home, oddsRatio: 4, pull: alike'],
     ['for three values', 'by: home, column: mood, oddsRatio: 4, pull: alike'],
     ['under another name', 'by: home, column: ill, oddsRatio: 4, pull: apart'],
-  ])('%s', async (_, groups) => {
+  ])('the declaration is refused: %s', async (_, groups) => {
     shop = openWorkshop(yaml(groups));
     shop.write('weekly.json', '[[0.75, 0.25], [0.25, 0.75]]');
     await expect(readPolicy(shop.policyFile)).rejects.toMatchObject({ code: 'POLICY_INVALID' });

@@ -168,17 +168,17 @@ const run = ({ policy, sql }: { readonly policy: Policy; readonly sql: string })
   }
 };
 
-describe("other tools' example queries", () => {
-  it.each(all.filter(({ waits, refused }) => !waits && !refused))('$tool: $sql', (query) => {
+describe('example queries of other tools', () => {
+  it.each(all.filter(({ waits, refused }) => !waits && !refused))('the query of $tool has its stated outcome: $sql', (query) => {
     expect(run(query)).toBeUndefined();
   });
 
-  it('are refused with the way to say them where they are not', () => {
+  it('refused queries come with an alternative', () => {
     for (const query of all.filter(({ refused }) => refused)) expect(run(query)?.hint).toMatch(query.refused!);
     for (const query of all.filter(({ waits }) => waits)) expect(run(query)?.hint.length).toBeGreaterThan(10);
   });
 
-  it('run, nine in ten of them, several tables not counted', () => {
+  it('nine in ten of the queries run, not counting those over several tables', () => {
     const here = all.filter(({ waits }) => !waits);
     const good = here.filter((query) => run(query) === undefined).length;
     expect(here.length).toBeGreaterThan(50);

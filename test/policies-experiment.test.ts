@@ -25,7 +25,7 @@ const named = (table: Table): Table => {
 /** The first word of a name identifies its data. */
 const isOf = (name: string, data: string) => data.startsWith(name.split(/[,:]| in | by /)[0]!);
 
-it('the guide’s errors of distributions are those of the experiment', () => {
+it('the guide’s errors of distributions equal those of the experiment', () => {
   const figures = tableIn(readme, '| data | rows | values |');
   const rows = named(tableIn(guide, '| data | pairs | histogram |'));
   expect(rows).toHaveLength(figures.length);
@@ -37,7 +37,7 @@ it('the guide’s errors of distributions are those of the experiment', () => {
   }
 });
 
-it('the guide’s cluster centres are those of the experiment', () => {
+it('the guide’s cluster centres equal those of the experiment', () => {
   const figures = tableIn(readme, '| places | rows | clusters |');
   const rows = named(tableIn(guide, '| places | clusters | pairs |'));
   expect(rows).toHaveLength(figures.length);
@@ -51,7 +51,7 @@ it('the guide’s cluster centres are those of the experiment', () => {
     if (/^(world|United)/.test(places!) && within === '5 km') expect(Number(ratio)).toBeLessThan(0.5);
 });
 
-it('the guide’s errors beside known margins are those of the experiment', () => {
+it('the guide’s errors under known margins equal those of the experiment', () => {
   const figures = tableIn(readme, '| data | margin | cells |');
   const rows = named(tableIn(guide, '| published | question |'));
   expect(rows.length).toBeGreaterThan(12);
@@ -67,7 +67,7 @@ const near = (found: number, printed: string | undefined) => {
   else expect(Math.abs(found / Number(printed) - 1), printed).toBeLessThan(0.3);
 };
 
-it('the experiment finds what its page says, of made data', async () => {
+it('the experiment on made data confirms the statements of its page', async () => {
   const page = tableIn(readme, '| data | rows | values |');
   const made = madeColumn();
   const drawn = await distributionFigures([{ ...made, policies: made.policies.slice(1, 2) }], 3);
@@ -77,7 +77,7 @@ it('the experiment finds what its page says, of made data', async () => {
   for (const [k, row] of known.slice(1).entries()) for (const c of [5, 6, 7]) near(Number(row[c]), expected[k]![c]);
 });
 
-it('what an attacker gains who knows a margin is no more than the page says, and than is promised where it is declared', async () => {
+it('the privacy loss to an attacker who knows a margin is at most that of the page, and the promised one where it is declared', async () => {
   const page = tableIn(readme, '| question | margin not declared |');
   const found = (await attackFigures(6)).slice(1);
   expect(found.map(([words]) => words)).toEqual(page.map(([words]) => words));

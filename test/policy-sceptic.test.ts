@@ -241,8 +241,8 @@ const report = ({ most, reached, asked: attempts, worst }: Found, what: string) 
     );
 };
 
-describe('a sceptic who draws policies and data sets that must not be told apart', () => {
-  it('finds no pair of rows that an answer tells by more than is promised', { timeout: 3_600_000 }, () => {
+describe('random policies and neighbouring data sets', () => {
+  it('no answer distinguishes a pair of rows by more than promised', { timeout: 3_600_000 }, () => {
     const found = search(101, (random) => {
       const pairs = anyPairs(random);
       const policy: Policy = {
@@ -265,7 +265,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
     expect(found.reached).toBeGreaterThan(found.asked / 20);
   });
 
-  it('finds none of persons of several rows', { timeout: 3_600_000 }, () => {
+  it('no answer distinguishes persons of several rows by more than promised', { timeout: 3_600_000 }, () => {
     const found = search(102, (random) => {
       const pairs = anyPairs(random);
       const maxRows = 1 + random.below(3);
@@ -289,7 +289,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
     expect(found.reached).toBeGreaterThan(found.asked / 50);
   });
 
-  it('finds no rows in a ring that keep a known margin', { timeout: 3_600_000 }, () => {
+  it('no answer distinguishes rows in a cycle that keep a known margin by more than promised', { timeout: 3_600_000 }, () => {
     const found = search(103, (random) => {
       const margin = random.pick([['area'], ['party'], ['party', 'area'], ['x'], ['x', 'area']]);
       const policy = knownPolicy(columns, [{ margin }]);
@@ -324,7 +324,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
     expect(found.reached).toBeGreaterThan(found.asked / 50);
   });
 
-  it('would find pairs that are a step longer than was priced, a person of a row more, and a record more in the ring', () => {
+  it('the test detects pairs a step longer than priced, a person with one more row, and one more record in the cycle', () => {
     const within = (steps: number): Pairs => ({
       digest: 'abcd',
       columns: new Map([['x', { form: 'steps', steps, missing: 'apart', size: 6 } as ColumnPairs]]),

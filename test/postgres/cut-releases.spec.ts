@@ -58,7 +58,7 @@ columns:
     }
   }
 
-  it(`end in a fault or in the right answer, and are answered later at no further price (${kills} times)`, async () => {
+  it(`every cut release ends in a fault or in the right answer, and a later answer costs nothing more (${kills} times)`, async () => {
     const ended = new Map<string, number>();
     let booked = 0;
     for (let k = 0; k < kills; k++) {

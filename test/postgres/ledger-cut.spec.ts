@@ -14,7 +14,7 @@ const moments = ['unheard', 'unanswered', 'unanswered twice', 'afterwards'] as c
 type Moment = (typeof moments)[number];
 const lost = () => Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
 
-describe.skipIf(!server)('a session of the ledger that ends at any statement', () => {
+describe.skipIf(!server)('a ledger session that ends at any statement', () => {
   let town: LedgerTown;
   let owner: pg.Client;
   beforeAll(async () => {
@@ -116,7 +116,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
   }
 
   it.each(moments)(
-    '%s: nothing is told that is not booked, nothing is lost, and whoever comes later goes on',
+    '%s: no unbooked answer is returned, nothing is lost, and the next session goes on',
     async (moment) => {
       await town.empty();
       await (await openLedger(town.address())).close();
@@ -157,7 +157,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
     600_000,
   );
 
-  it('a ledger that is being made: whoever comes next makes it', async () => {
+  it('a ledger whose creation was cut is created by the next session', async () => {
     await town.empty();
     const all = watch();
     await (await openLedger(town.address())).close();

@@ -59,7 +59,7 @@ columns:
   it.each([
     ['steps', {}],
     ['totals', { totals: true }],
-  ] as const)('tells %s once, from the record afterwards, and goes on where it was', async (_, options) => {
+  ] as const)('the stream releases %s once, returns it from the record afterwards, and goes on where it was', async (_, options) => {
     const { policy, data } = await shop([1, 2, 3]);
     const first = await all(policy, options);
     expect(first.map(({ step, replayed }) => [step, replayed])).toEqual([[1, false], [2, false]]); // biome-ignore format: one line
@@ -75,7 +75,7 @@ columns:
     expect(notes.every(({ profile }) => profile.perRecord.size === 0)).toBe(true);
   });
 
-  it('refuses rows that came in for steps that were told, whichever machine told them', async () => {
+  it('the stream refuses rows that arrive for released steps, whichever machine released them', async () => {
     const { policy, data } = await shop([1, 2, 3]);
     await all(policy);
     const before = (await entries()).length;
@@ -91,7 +91,7 @@ columns:
     ['a row that is gone', 'DELETE FROM visits WHERE day = 1 AND person = 0', 'told already'],
     ['a row that came in', `INSERT INTO visits VALUES (9, 1, 'ill')`, 'told already'],
     ['rows of which none is left', 'DELETE FROM visits WHERE day > 3', undefined],
-  ])('tells no step of a table that has changed between two steps as if it had not: %s', async (_what, change, message) => {
+  ])('the stream never releases a step of a table that changed between two steps: %s', async (_what, change, message) => {
     const { policy } = await shop([1]);
     const visits = await PostgresTown.open('visits');
     try {
