@@ -150,7 +150,7 @@ describe('names in a statement', () => {
     );
     expect(() => bound("SELECT COUNT(*) FROM people p JOIN visits v ON v.clinic = 'x'")).toThrow('compares no columns');
   });
-  it('names of a sub-select hold outside of it, and in its other tables', async () => {
+  it('the names of a sub-select hold outside of it, and those of its tables inside', async () => {
     expect(await exact('SELECT SUM(q.age) FROM (SELECT * FROM people WHERE people.age > 30) AS Q')).toEqual([150]);
     expect(await exact('SELECT SUM(n) FROM (SELECT parent, COUNT(*) AS n FROM kids GROUP BY parent) f')).toEqual([3]);
   });

@@ -286,7 +286,7 @@ describe('a public column', () => {
     await expect(plan(yaml(columns, { dependence: learned }), queries)).rejects.toThrow(/other public columns.*"form"/);
   });
 
-  it('pooling a public column is refused, in tables and in the policy', async () => {
+  it('a public column without a small set of values is refused, in the tables and in the policy', async () => {
     writeForms(',1');
     const weight = 'w: { type: weight, bounds: [0, 2], public: true }';
     await expect(learn(yaml([form(), bit('x'), bit('y'), weight]), '--pairwise')).rejects.toThrow(/public column "w"/);

@@ -33,12 +33,12 @@ describe('the terms of an account', () => {
   const answers = (more: string) =>
     policyYaml({ protect: '{ secret: answer }' }).replace('values: [dem, rep, other]', `values: [dem, rep, other]${more}`);
 
-  it('change when an answer is declared public, which gives it away for nothing', async () => {
+  it('the terms change when an answer is declared public, which releases it without noise', async () => {
     expect(await digest(answers(', public: true'))).not.toBe(await digest(answers('')));
     expect(await digest(answers(', public: false'))).toBe(await digest(answers('')));
   });
 
-  it('change when a relation is declared public under a secret that its tuples belong to', async () => {
+  it('the terms change when a relation is declared public under a secret that its tuples belong to', async () => {
     const relation = (more: string, protect = '{ secret: person, unit: id, maxRows: 1 }') =>
       policyYaml({
         protect,
@@ -48,7 +48,7 @@ describe('the terms of an account', () => {
     expect(await digest(relation(', private: false', '{ secret: row }'))).toBe(await digest(relation('', '{ secret: row }')));
   });
 
-  it('change when a belief with a delta becomes its epsilon, which promises less, and not without a delta', async () => {
+  it('the terms change when a belief with a delta becomes its epsilon, which promises less, and not without a delta', async () => {
     // The belief's own epsilon, written out as the policy rounds it.
     const belief = (delta: string) => policyYaml({ budget: `{ belief: { prior: 0.2, posterior: 0.5 }${delta} }` });
     shop = openWorkshop(belief(''));
@@ -60,7 +60,7 @@ describe('the terms of an account', () => {
   });
 });
 
-describe('a plan', () => {
+describe('the promise of a plan', () => {
   // Rows as wholes under one assumption, answers one by one under another: two proofs for one account.
   const route = (name: string, scope: ClassScope, logOdds: number) =>
     graphAmplifier({
@@ -79,7 +79,7 @@ describe('a plan', () => {
   ]);
   const histogram = (column: string) => bindBatch({ queries: [{ kind: 'histogram', column }] }, policy).measures;
 
-  it('fits only by the route whose promise it prints', () => {
+  it('the plan fits only by the route whose promise it prints', () => {
     // Each answer has spent little, the row as a whole nearly everything.
     const spent = spend(
       nothingSpent,
@@ -95,7 +95,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('prints what every proof of the account needs, its own first', () => {
+  it('the plan prints the assumptions of every proof the account needs, its own first', () => {
     const [best] = chooseNoise(histogram('party'), account, rational(1, 5), nothingSpent);
     const { assumptions } = guaranteeFor(policy, account)(best!.route);
     expect(assumptions[0]).toBe(`what ${best!.route.amplifier.name} need`);
@@ -103,8 +103,8 @@ describe('a plan', () => {
   });
 });
 
-describe('an amendment', () => {
-  it('may not change whose secret the spent costs are about', async () => {
+describe('an amendment of the privacy unit', () => {
+  it('the amendment may not change whose secret the spent costs are about', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     const { ledger } = releaseContextOf(session);
@@ -120,7 +120,7 @@ describe('an amendment', () => {
     await session.close();
   });
 
-  it('may not turn a person into another, nor into rows: a row that names somebody else changes two persons', async () => {
+  it('the amendment may not turn a person into another, nor into rows: a row that names somebody else changes two persons', async () => {
     shop = openWorkshop(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }));
     const session = await shop.session();
     const { ledger } = releaseContextOf(session);
@@ -132,8 +132,8 @@ describe('an amendment', () => {
   });
 });
 
-describe('an answer that was recorded', () => {
-  it('is not told again as the answer to the same words about other domains', async () => {
+describe('an answer recorded under other domains', () => {
+  it('the answer is not returned for the same words about other domains', async () => {
     const yaml = policyYaml();
     shop = openWorkshop(yaml);
     const ask = async (file: string) => {
@@ -157,7 +157,7 @@ describe('records left out by maxTies', () => {
   it.each([
     ['patterns', (session: PrivacySession, epsilon: string) => releasePattern(session, 'triangles of call', { epsilon })],
     ['degrees', (session: PrivacySession, epsilon: string) => releaseDegrees(session, { relation: 'call', degree: 5, epsilon })],
-  ])('pay for %s of a relation, which does not leave them out', async (_, ask) => {
+  ])('records left out by maxTies pay for %s of a relation, which does not leave them out', async (_, ask) => {
     shop = openWorkshop(
       policyYaml({
         protect: '{ secret: person, unit: id, maxRows: 1 }',
@@ -191,7 +191,7 @@ describe('records left out by maxTies', () => {
   });
 });
 
-describe('what was spent on an answer', () => {
+describe('costs booked for an answer', () => {
   const policy = (columns: readonly string[], model: string) => `data: { source: people.csv }
 protect: { secret: answer, adversary: uninformed }
 budget: { epsilon: 1 }
@@ -207,7 +207,7 @@ ${columns.map((c) => (c === 'party' ? '  party: { type: category, values: [dem, 
       factors: ids.length > 1 ? [{ records: ids, oddsRatio: 1 }] : [],
     });
 
-  it('is not forgotten when the answer is declared no more', async () => {
+  it('the costs are kept when the answer is no longer declared', async () => {
     shop = openWorkshop(policy(['party', 'media'], 'two.json'));
     shop.write('two.json', model(['party', 'media']));
     shop.write('one.json', model(['media']));

@@ -22,14 +22,14 @@ async function weighted(file: string): Promise<Policy> {
   return { ...policy, columns: new Map([...policy.columns, ['w', w]]) };
 }
 
-describe('docs/queries-reference.md', () => {
-  it('is what scripts/api.mjs writes, with a section per kind', () => {
+describe('the page docs/queries-reference.md', () => {
+  it('the page equals the output of scripts/api.mjs, with a section per kind', () => {
     expect(execFileSync(process.execPath, [join(root, 'scripts/api.mjs'), '--print-queries'], { encoding: 'utf8' })).toBe(page);
     expect(sections.map((section) => section.split('\n')[0]).sort()).toEqual(Object.keys(queryKinds).sort());
   });
 
   it.each(sections.map((section) => [section.split('\n')[0]!, section] as const))(
-    '%s: its examples are answered',
+    'the examples of %s are answered',
     async (kind, section) => {
       const [, file, text] = /```json (\S+)\n(\{[\s\S]*?)\n```/.exec(section)!;
       const policy = await weighted(file!);

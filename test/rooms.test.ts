@@ -366,24 +366,24 @@ const ownSql: Fence = (source) =>
       });
 
 describe('the rooms', () => {
-  it('are in nine areas', () => {
+  it('the rooms are in nine areas', () => {
     const found = sources.filter(({ file }) => file.includes('/')).map(({ file }) => file.slice(0, file.indexOf('/')));
     expect([...new Set(found)].sort()).toEqual([...areas].sort());
   });
 
-  it('are all in the order list, area by area', () => {
+  it('the rooms are all in the order list, area by area', () => {
     expect([...new Set(order.map((r) => r.split('/')[0]))]).toEqual(areas);
     expect([...new Set(sources.map(({ file }) => room(file)))].filter((r) => r !== '' && !order.includes(r))).toEqual([]);
   });
 
-  it('draw randomness only in privacy/noise/bits.ts', () => {
+  it('the rooms draw randomness only in privacy/noise/bits.ts', () => {
     const random = /Math\.random|randomBytes|randomFill|randomInt|getRandomValues|webcrypto/;
     expect(
       sources.filter(({ file, text }) => file !== 'privacy/noise/bits.ts' && random.test(text)).map(({ file }) => file),
     ).toEqual([]);
   });
 
-  it('confine each driver to its adapter', () => {
+  it('the rooms confine each driver to its adapter', () => {
     const wrong = sources.flatMap((source) =>
       imports(source)
         .filter(({ target }) => drivers[target] && !drivers[target].test(source.file))
@@ -392,7 +392,7 @@ describe('the rooms', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have no drawer for odds and ends', () => {
+  it('the rooms have no drawer for odds and ends', () => {
     expect(files.filter((f) => /(^|\/)(utils?|common|helpers?|types|misc)(\/|\.ts$)/.test(f))).toEqual([]);
   });
 });
@@ -545,7 +545,7 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
 ];
 
 describe('the doors to the data', () => {
-  it('are files that are there and pin', () => {
+  it('the doors to the data are existing files that pin', () => {
     for (const door of Object.keys(doors)) {
       const source = sources.find(({ file }) => file === door);
       expect(source && pinsData({ ...source, file: door.replace(/[\w-]+\.ts$/, 'elsewhere.ts') }), door).not.toEqual([]);
@@ -555,7 +555,7 @@ describe('the doors to the data', () => {
 });
 
 describe('the fences', () => {
-  it('speak of names and files that exist, so that a rename cannot switch one off', () => {
+  it('the fences name existing identifiers and files, so that a rename cannot switch one off', () => {
     const declared = sources.map(({ text }) => text).join('\n');
     const names = ['Payment', 'pureCost', 'zcdpCost', 'releaseContextOf', 'withSnapshot', 'readStructure', 'readBlocks', 'countStructure', 'readAsSteward', 'withStewardData', 'presentAccount', 'publicReads', 'readNamedText', 'contentDigest', 'openStatFile', 'fileState', 'isCsv', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile', 'integerRoot', 'unreadableText']; // biome-ignore format: one line
     expect(names.filter((name) => !new RegExp(`(function\\*?|const|let|class) ${name}\\b`).test(declared))).toEqual([]);
@@ -567,14 +567,14 @@ describe('the fences', () => {
     expect(places.filter((place) => !files.includes(place))).toEqual([]);
   });
 
-  it.each(fences)('%s', (_, fence) => expect(all(fence)).toEqual([]));
+  it.each(fences)('the tree keeps the fence: %s', (_, fence) => expect(all(fence)).toEqual([]));
 
   it.each(fences.flatMap(([name, fence, ...planted]) => planted.map(([file, text]) => [name, file, fence, text] as const)))(
-    '%s: catches what is planted in %s',
+    'the fence detects a planted fault: %s in %s',
     (_, file, fence, text) => expect(fence({ file, text })).not.toEqual([]),
   );
 
-  it('let types pass where only values are fenced', () => {
+  it('the fences let types pass where only values are fenced', () => {
     const file = 'app/cli/planted.ts';
     expect(
       commandLine({ file, text: "import type { Plan } from '../../release/session/plan.js';\nexport type X = Plan;" }),

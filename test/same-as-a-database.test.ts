@@ -117,7 +117,7 @@ async function countsOf(sql: string): Promise<ReadonlyMap<string, number>> {
 }
 
 describe('statements over tables in which all is declared', () => {
-  it.each(statements)('say before noise what a database says: %s', async (sql) => {
+  it.each(statements)('a statement gives before noise the numbers of a database: %s', async (sql) => {
     const found = (await database.runAndReadAll(sql)).getRows().filter((row) => row.at(-1) !== null && Number(row.at(-1)) !== 0);
     const keyed = /^(WITH .*)?SELECT [^,]* AS k,/.test(sql) || / AS k, /.test(sql);
     const theirs = new Map(found.map((row) => [keyed ? `${row[0] ?? '(missing)'}` : '', Number(row.at(-1))]));
@@ -126,7 +126,7 @@ describe('statements over tables in which all is declared', () => {
     for (const [key, value] of theirs) expect(ours.get(key)).toBeCloseTo(value, 2);
   });
 
-  it('look at data of which nothing is left out', async () => {
+  it('the statements read data of which nothing is left out', async () => {
     for (const [table, unit, most] of [
       ['visits', 'patient', 6],
       ['jobs', 'worker', 3],

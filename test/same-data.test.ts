@@ -70,7 +70,7 @@ async function lossOf(file: string, members: number, epsilon: string): Promise<n
 }
 
 describe('a declaration under terms without tie relations', () => {
-  it('leaves costs on another file visible to terms with tie relations', async () => {
+  it('the declaration leaves costs on another file visible to terms with tie relations', async () => {
     const { tied, untied, other } = threePolicies();
     let lost = await lossOf(tied, 2, '0.5');
     await amendTerms(untied, { reason: 'no ties' });
@@ -83,7 +83,7 @@ describe('a declaration under terms without tie relations', () => {
     expect((await fugu.spent()).gained).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('keeps what was spent on the same file, so that ties can be declared again', async () => {
+  it('the declaration keeps costs on the same file, so that ties can be declared again', async () => {
     const { tied, untied } = threePolicies();
     const lost = await lossOf(tied, 2, '0.5');
     await amendTerms(untied, { reason: 'no ties' });
@@ -95,7 +95,7 @@ describe('a declaration under terms without tie relations', () => {
 });
 
 describe('one cost under two marks, as an unreleased version declared', () => {
-  it('is read as spent on data that nobody knows, and cannot be declared away', async () => {
+  it('the cost is read as spent on unknown data, and cannot be declared away', async () => {
     const { tied, untied } = threePolicies();
     const [read, plain] = [await readPolicy(tied), await readPolicy(untied)];
     const [source, whole] = [accountSource(read), accountSource(plain)];
@@ -129,7 +129,7 @@ describe('two declarations at once', () => {
     return { read, ledger, source: accountSource(read) };
   }
 
-  it('declare once', async () => {
+  it('two concurrent declarations count once', async () => {
     const { read, ledger, source } = await unmarkedAccount();
     const made = await declareIn(
       interrupted(ledger, () => declareIn(ledger, read, 'the first')),
@@ -144,7 +144,7 @@ describe('two declarations at once', () => {
     await ledger.close();
   });
 
-  it('a declaration is about the account as it stands when it is booked', async () => {
+  it('a declaration uses the account as it stands when it is booked', async () => {
     const { read, ledger, source } = await unmarkedAccount();
     const spend = () => book(ledger, { policy: read, profile: costOf('pure', rational(1, 20)), key: 'between' });
     expect((await declareIn(interrupted(ledger, spend), read, 'one file')).length).toBe(1);
@@ -152,7 +152,7 @@ describe('two declarations at once', () => {
     await ledger.close();
   });
 
-  it('a declaration goes on where the terms were amended in between', async () => {
+  it('a declaration goes on if the terms were amended in between', async () => {
     const { read, ledger } = await unmarkedAccount();
     const amend = async () => ledger.amend('town', { digest: 'other', summary: 'other terms' }, 'changed');
     expect((await declareIn(interrupted(ledger, amend), read, 'one file')).length).toBe(1);
@@ -258,7 +258,7 @@ describe('random sequences of releases, amendments and declarations', () => {
     );
   }
 
-  it('costs on other files are never below those that the list of entries has', async () => {
+  it('costs on other files are never below those in the list of entries', async () => {
     const known = await policies();
     const counts = { covered: 0, refused: 0 };
     await fc.assert(

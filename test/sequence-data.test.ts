@@ -89,9 +89,9 @@ function scales(m: Matrix, length: number, epsilon: string) {
   };
 }
 
-describe('the noise of chains as they are', () => {
+describe('the noise of real chains', () => {
   const all = Object.entries(sources).flatMap(([name, of]) => ['0.2', '1', '5'].map((epsilon) => [name, epsilon, of] as const));
-  it.skipIf(!folder).each(all)('of %s at epsilon %s is below group privacy and Markov Quilt', async (name, epsilon, of) => {
+  it.skipIf(!folder).each(all)('the noise of %s at epsilon %s is below group privacy and Markov Quilt', async (name, epsilon, of) => {
     const { sql, length } = of();
     const found = scales(await matrixOf(sql), length, epsilon);
     if (process.env.FUGU_TIMES) console.log(name, epsilon, JSON.stringify(found));
@@ -127,7 +127,7 @@ describe('the noise of chains as they are', () => {
     ],
   ];
   it.each(made.flatMap(([name, m]) => ['0.2', '1', '5'].map((epsilon) => [name, epsilon, m] as const)))(
-    'of %s at epsilon %s is below group privacy and Markov Quilt',
+    'the noise of %s at epsilon %s is below group privacy and Markov Quilt',
     (_, epsilon, m) => {
       const found = scales(m, 300, epsilon);
       expect(found.uninformed).toBeLessThanOrEqual(Math.min(found.group, found.quilt) * (1 + 1e-9));

@@ -30,7 +30,7 @@ function writing(milliseconds: number) {
   return { child, ready, heard, ended };
 }
 
-it.skipIf(process.platform === 'win32')('a signal waits for the booking under way and tells all that was paid for', async () => {
+it.skipIf(process.platform === 'win32')('a signal waits for the booking under way and reports all that was paid for', async () => {
   const { child, ready, ended } = writing(500);
   await ready;
   child.kill('SIGTERM');
@@ -43,7 +43,7 @@ it.skipIf(process.platform === 'win32')('a signal waits for the booking under wa
   );
 });
 
-it.skipIf(process.platform === 'win32')('a second one ends it at once, and says that the outcome is open', async () => {
+it.skipIf(process.platform === 'win32')('a second signal ends it at once, and the message states that the outcome is open', async () => {
   const { child, ready, heard, ended } = writing(900_000);
   await ready;
   child.kill('SIGINT');

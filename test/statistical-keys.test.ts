@@ -102,12 +102,12 @@ const lostIn = (seen: readonly (readonly LearnedKeys[])[]) =>
   auditOutputs(seen[0]!.map(countsIn), seen[1]!.map(countsIn), { features: [lead] }).epsilon;
 const homes = '[{ kind: groups, by: home }]';
 
-describe('keys that are learned, as whoever reads them sees it', () => {
+describe('the outputs of learned keys', () => {
   it.each([
     ['one person', { others: 120 }],
     ['a home of three copies that is declared', { others: 360, dependence: homes, moved: 3 }],
   ])(
-    'tell no more than epsilon about %s, and no key that nobody has',
+    'learned keys disclose no more than epsilon about %s, and no key that nobody has',
     async (name, setup) => {
       const seen = await drawn(setup);
       const found = lostIn(seen);
@@ -124,7 +124,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   );
 
   it(
-    'tell no more than (epsilon, delta) of one person, and of a home of three copies that is declared',
+    'learned keys disclose no more than (epsilon, delta) of one person, and of a declared home of three copies',
     async () => {
       const [epsilon, delta] = [0.5, 0.02];
       const budget = `{ epsilon: ${epsilon}, delta: ${delta} }`;
@@ -143,7 +143,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   );
 
   it(
-    'are caught where ties are forgotten and there is a delta',
+    'the audit detects forgotten ties where there is a delta',
     async () => {
       const [a, b] = (await drawn({ others: 240, budget: '{ epsilon: 0.5, delta: 0.02 }', moved: 3 }, 8000)).map((list) => list.map((released) => lead.of(countsIn(released)))); // biome-ignore format: one line
       const found = deltaAt(0.5, a!, b!);
@@ -154,7 +154,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   );
 
   it(
-    'hold what they say: a city of so many rows is found',
+    'a city with the stated number of rows is found',
     async () => {
       const { least } = await (await world({ others: 10 }, 0))();
       const seen = (await drawn({ others: Math.ceil(least), moved: 0 }, Math.min(runs, 500))).flat();
@@ -169,7 +169,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
     ['the exact count decides which keys are told', { others: 120, misread: (n) => (n > 121n ? n + 1000n : 0n) }],
     ['counts are three times what they are', { others: 40, misread: (n) => 3n * n }],
   ])(
-    'are caught where %s',
+    'the audit detects a planted fault: %s',
     async (_, setup) => {
       expect(lostIn(await drawn(setup, 2000))).toBeGreaterThan(1);
     },

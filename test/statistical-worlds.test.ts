@@ -88,19 +88,19 @@ const parties = batch({ kind: 'histogram', column: 'party' }, valuesOf);
 describe('the statistical auditor, by secret', () => {
   const person = (party: string) => csvOf([...Array.from({ length: 5 }, () => ({ id: 'ann', party })), ...others]);
 
-  it('finds no more than epsilon, and a good part of it, about a person with more rows than count', async () => {
+  it('the auditor finds no more than epsilon, and a good part of it, about a person with more rows than count', async () => {
     const policy = policyYaml({ protect: '{ secret: person, unit: id, maxRows: 3 }' });
     const found = await audit(await Promise.all(['dem', 'rep'].map((p) => released(policy, person(p), parties))), samples);
     expect(found).toBeLessThanOrEqual(1);
     expect(found).toBeGreaterThan(0.2);
   });
 
-  it('catches a person who was taken for a row', async () => {
+  it('the auditor detects a person who was taken for a row', async () => {
     const found = await audit(await Promise.all(['dem', 'rep'].map((p) => released(policyYaml(), person(p), parties))), samples);
     expect(found).toBeGreaterThan(1.3);
   });
 
-  it('finds no more than epsilon, and a good part of it, about one answer', async () => {
+  it('the auditor finds no more than epsilon, and a good part of it, about one answer', async () => {
     const policy = policyYaml({ protect: '{ secret: answer }' });
     const worlds = ['dem', 'rep'].map((party) => released(policy, csvOf([{ party }, ...others]), parties));
     const found = await audit(await Promise.all(worlds), samples);
@@ -130,18 +130,18 @@ async function homeWorlds(dependence: string, budget: string, ask: Ask): Promise
 const dems = batch({ kind: 'count', where: [{ column: 'party', op: '=', value: 'dem' }] }, valuesOf);
 
 describe('the statistical auditor, by tie', () => {
-  it('finds no more than epsilon about a member of a home that follows its declared odds ratio, and much of it', async () => {
+  it('the auditor finds no more than epsilon about a member of a home that follows its declared odds ratio, and much of it', async () => {
     const worlds = await homeWorlds('[{ kind: groups, by: home, oddsRatio: 9 }]', '{ epsilon: 1 }', dems);
     const found = await audit(worlds, samples);
     expect(found).toBeLessThanOrEqual(1);
     expect(found).toBeGreaterThan(0.2);
   });
 
-  it('catches the same home undeclared', async () => {
+  it('the auditor detects the same home undeclared', async () => {
     expect(await audit(await homeWorlds('none', '{ epsilon: 1 }', dems), samples)).toBeGreaterThan(1.1);
   });
 
-  it('finds no more than epsilon about somebody with many friends of whom maxTies uses few', async () => {
+  it('the auditor finds no more than epsilon about somebody with many friends of whom maxTies uses few', async () => {
     const friends = 24;
     const policy = policyYaml({
       dependence: '[{ kind: ties, relation: friend, oddsRatio: 4, maxTies: 2 }]',
@@ -190,7 +190,7 @@ describe('the statistical auditor under delta', () => {
     'gaussian',
   );
 
-  it('finds no more than (epsilon, delta) about a home of three with Gaussian noise', async () => {
+  it('the auditor finds no more than (epsilon, delta) about a home of three with Gaussian noise', async () => {
     const worlds = await homeWorlds(
       '[{ kind: groups, by: home, oddsRatio: 9 }]',
       `{ epsilon: ${epsilon}, delta: ${delta} }`,
@@ -199,7 +199,7 @@ describe('the statistical auditor under delta', () => {
     expect(await deltaOf(worlds, samples / 2)).toBeLessThanOrEqual(delta);
   });
 
-  it('catches a home of copies that was not declared, and not one that was', async () => {
+  it('the auditor detects an undeclared home of copies, and not a declared one', async () => {
     const copies = async (dependence: string) =>
       deltaOf(
         await Promise.all(
@@ -215,7 +215,7 @@ describe('the statistical auditor under delta', () => {
 });
 
 describe('the statistical auditor on relations', () => {
-  it('finds no more than epsilon about one tie in a triangle count, and a part of it', async () => {
+  it('the auditor finds no more than epsilon about one tie in a triangle count, and a part of it', async () => {
     const policy = policyYaml({
       protect: '{ secret: edge }',
       budget: '{ epsilon: 3 }',

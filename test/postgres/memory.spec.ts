@@ -54,7 +54,7 @@ describe.skipIf(!server)('memory of our process in front of a database', () => {
     ['numbers', 'INTEGER[]', 'array_fill(1, ARRAY[10000000])'],
     ['bits', 'VARBIT', `CAST(repeat('1', 400000000) AS VARBIT)`],
     ['a document', 'JSONB', `to_jsonb(repeat(chr(1), 200000000))`],
-  ])('a cell of %s whose text is longer still fails no statement, and does not take its time', async (_, type, cell) => {
+  ])('a cell of %s whose text would be longer still fails no statement, and does not take its time', async (_, type, cell) => {
     const table = `huge_${type.replace('[]', '_list').toLowerCase()}`;
     await town.run(`CREATE TABLE ${table} (note ${type}); INSERT INTO ${table} VALUES (NULL), (${cell}); GRANT SELECT ON ${table} TO reader`); // biome-ignore format: one line
     const policy = { ...samplePolicy([category('note', ['a', 'b'])]), data: { source: town.address(), table } };

@@ -71,7 +71,7 @@ const inPath = (text: string): string => encodeURIComponent(text.replaceAll(/\p{
 
 describe('mutated requests', () => {
   it(
-    `are refused or answered, ${mutations} of them, and tell nothing that is not declared`,
+    `mutated requests are refused or answered, ${mutations} of them, and disclose nothing undeclared`,
     async () => {
       town = await openTown(undefined, { burst: 1e9, perSecond: 1e9, guesses: 1e9, jobsEach: 1e6 });
       // Cells that nothing declares: an undeclared answer, and names.

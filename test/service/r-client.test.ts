@@ -51,7 +51,7 @@ cat("told\\n")
 `;
 
 describe('the R package', () => {
-  it.skipIf(!there)(`speaks to a service${there ? '' : ' (skipped: there is no R with jsonlite and curl)'}`, async () => {
+  it.skipIf(!there)(`the R package speaks to a service${there ? '' : ' (skipped: there is no R with jsonlite and curl)'}`, async () => {
     const ann = new TokenStore(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
     const env = { ...process.env, FUGU_R_SOURCE: join(import.meta.dirname, '../../r') };
     const output = await new Promise<string>((done) =>

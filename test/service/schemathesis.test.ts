@@ -35,9 +35,9 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
-describe('schemathesis', () => {
+describe('requests made by schemathesis', () => {
   it.skipIf(!there)(
-    `finds nothing${there ? '' : ' (skipped: FUGU_SCHEMATHESIS names no program)'}`,
+    `schemathesis finds nothing${there ? '' : ' (skipped: FUGU_SCHEMATHESIS names no program)'}`,
     async () => {
       const { folder, serving: service } = place;
       const root = new TokenStore(join(folder, 'tokens')).make({ name: 'root', role: 'steward', days: 1 }).text;

@@ -77,8 +77,8 @@ function mutateInside(bytes: Buffer, random: () => number): Buffer {
   return zipOf({ ...parts, [chosen]: mutate(parts[chosen]!, random) });
 }
 
-describe('a survey file that somebody damaged', () => {
-  it(`is read or refused with a fault, quickly and in little memory (${mutants} of them)`, async () => {
+describe('a damaged survey file', () => {
+  it(`the file is read or refused with a fault, quickly and in little memory (${mutants} of them)`, async () => {
     const random = chance(20261116);
     const files = readdirSync(corpus).filter((f) => !/^(many|expected)/.test(f));
     const originals = new Map(files.map((f) => [f, readFileSync(join(corpus, f))]));
