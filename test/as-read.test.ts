@@ -240,34 +240,40 @@ describe('the sensitivity stated along pairs', () => {
     },
   );
 
-  it.each(declaredNumbers.map((of) => [of.name, of] as const))('the stated sensitivity is zero for known totals: %s', async (_, of) => {
-    for (const p of [1, 2.5, 3]) {
-      const [low, high] = [p, of.last].map((at) => Number((of.low + at * of.step).toPrecision(12)));
-      const policy = await policyOf(of.yaml, { known: `{count: {where: {x: [${low}, ${high}]}}, value: 1}` });
-      const where = [{ column: 'x', op: '>=', value: low }];
-      const [measure] = bindBatch(parseBatch({ kind: 'count', where }), policy).measures;
-      expect(measure!.sensitivity.size).toBe(0);
-      const inside = (cell: number) => readValue(of, cell) >= p;
-      for (const cell of edgeCells(of))
-        expect([cell, vectorsOf(policy, [measure!], cell)[0]![0]]).toEqual([cell, inside(cell) ? 1n : 0n]);
-    }
-  });
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))(
+    'the stated sensitivity is zero for known totals: %s',
+    async (_, of) => {
+      for (const p of [1, 2.5, 3]) {
+        const [low, high] = [p, of.last].map((at) => Number((of.low + at * of.step).toPrecision(12)));
+        const policy = await policyOf(of.yaml, { known: `{count: {where: {x: [${low}, ${high}]}}, value: 1}` });
+        const where = [{ column: 'x', op: '>=', value: low }];
+        const [measure] = bindBatch(parseBatch({ kind: 'count', where }), policy).measures;
+        expect(measure!.sensitivity.size).toBe(0);
+        const inside = (cell: number) => readValue(of, cell) >= p;
+        for (const cell of edgeCells(of))
+          expect([cell, vectorsOf(policy, [measure!], cell)[0]![0]]).toEqual([cell, inside(cell) ? 1n : 0n]);
+      }
+    },
+  );
 });
 
 describe('cells on the other side of an edge', () => {
-  it.each(declaredNumbers.map((of) => [of.name, of] as const))('the cells that cross an edge are those that are read across it: %s', async (_, of) => {
-    const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
-    const grid = gridOf(column);
-    for (const p of [1, 1.5, 2.25, 3, of.last]) {
-      const edge = Number((of.low + p * of.step).toPrecision(12));
-      const start = Math.ceil(p);
-      const found = roundedCells(column, edge, start);
-      const cells = edgeCells(of).filter((x) => column.type !== 'integer' || Number.isInteger(x));
-      const across = cells.filter((x) => x >= edge !== positionOf(grid, x) >= start);
-      if (found) expect(across.every((x) => x >= found.low && x < found.high && x < edge === found.upward)).toBe(true);
-      else expect(across).toEqual([]);
-    }
-  });
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))(
+    'the cells that cross an edge are those that are read across it: %s',
+    async (_, of) => {
+      const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
+      const grid = gridOf(column);
+      for (const p of [1, 1.5, 2.25, 3, of.last]) {
+        const edge = Number((of.low + p * of.step).toPrecision(12));
+        const start = Math.ceil(p);
+        const found = roundedCells(column, edge, start);
+        const cells = edgeCells(of).filter((x) => column.type !== 'integer' || Number.isInteger(x));
+        const across = cells.filter((x) => x >= edge !== positionOf(grid, x) >= start);
+        if (found) expect(across.every((x) => x >= found.low && x < found.high && x < edge === found.upward)).toBe(true);
+        else expect(across).toEqual([]);
+      }
+    },
+  );
 });
 
 describe('values read by DuckDB and by TypeScript', () => {
@@ -290,15 +296,21 @@ describe('values read by DuckDB and by TypeScript', () => {
     expect(cells.map((x, i) => [x, found.get(i)])).toEqual(cells.map((x) => [x, readValue(of, x)]));
   };
 
-  it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))('DuckDB and TypeScript give every cell one value: %s', async (_, of) => {
-    await agree(of, of.text);
-    const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
-    for (const x of edgeCells(of)) expect([x, positionOf(gridOf(column), x)]).toEqual([x, readValue(of, x)]);
-  });
+  it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))(
+    'DuckDB and TypeScript give every cell one value: %s',
+    async (_, of) => {
+      await agree(of, of.text);
+      const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
+      for (const x of edgeCells(of)) expect([x, positionOf(gridOf(column), x)]).toEqual([x, readValue(of, x)]);
+    },
+  );
 
-  it.each(declaredNumbers.map((of) => [of.name, of] as const))('DuckDB and TypeScript give every cell one value with decimal commas: %s', async (_, of) => {
-    await agree(of, comma, 'd.csv, decimal: ","');
-  });
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))(
+    'DuckDB and TypeScript give every cell one value with decimal commas: %s',
+    async (_, of) => {
+      await agree(of, comma, 'd.csv, decimal: ","');
+    },
+  );
 
   it('a number with a decimal comma is read alike when its column declares how rows are tied', async () => {
     const of = declaredNumbers.find(({ name }) => name === 'number 0 0.5')!;

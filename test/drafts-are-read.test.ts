@@ -37,9 +37,12 @@ const missingTest = Buffer.from(
 );
 
 describe('every draft that init writes', () => {
-  it.each(readdirSync(corpus).filter((name) => /\.(sav|zsav|dta|xpt|xlsx)$/.test(name)))('check reads the draft: %s', async (name) => {
-    expect(await drafted(join(corpus, name))).toMatch(/^(read|DATA_MALFORMED)$/);
-  });
+  it.each(readdirSync(corpus).filter((name) => /\.(sav|zsav|dta|xpt|xlsx)$/.test(name)))(
+    'check reads the draft: %s',
+    async (name) => {
+      expect(await drafted(join(corpus, name))).toMatch(/^(read|DATA_MALFORMED)$/);
+    },
+  );
 
   it('check reads a draft of a file whose missing codes occur in the data', async () => {
     expect(await drafted(write(missingTest, '.sav'))).toBe('read');

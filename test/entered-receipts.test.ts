@@ -83,13 +83,16 @@ describe('the receipt of another publisher', () => {
     ['whose unit is a visit where ours is a person', { protect: visit }, {}],
     ['about rows where ours are rows, of which one person may have several there', { protect: row }, { protect: row }],
     ['about persons under the same column name, which may name something else', {}, {}],
-  ])('a receipt is refused until a steward states the number of their records per person: a receipt %s', async (_, theirs, ours) => {
-    const receipt = await receiptOf(publisher(theirs));
-    const policy = publisher(ours);
-    expect(await messageOf(entered(policy, receipt))).toContain('not how many of them are one person here');
-    await using fugu = await open(policy);
-    expect(await fugu.entries()).toEqual([]);
-  });
+  ])(
+    'a receipt is refused until a steward states the number of their records per person: a receipt %s',
+    async (_, theirs, ours) => {
+      const receipt = await receiptOf(publisher(theirs));
+      const policy = publisher(ours);
+      expect(await messageOf(entered(policy, receipt))).toContain('not how many of them are one person here');
+      await using fugu = await open(policy);
+      expect(await fugu.entries()).toEqual([]);
+    },
+  );
 
   it.each<[string, Terms, Terms, string]>([
     ['compares data in another way', { protect: '{ secret: row, neighbours: add-remove }' }, { protect: row }, 'another way'],

@@ -233,17 +233,23 @@ describe('findings of the first trials', () => {
     expect((await refuses(count())).message).toMatch(/dependence was none and is .*groups.*home.*4/);
   });
 
-  it.each(['{ epsilon: 1000 }', '{ epsilon: 1, delta: 0.5 }'])('a budget of %s is neither "ready" nor "certified"', async (budget) => {
-    shop = openWorkshop(policyYaml({ budget }), 60);
-    expect(await runIn(shop.folder, 'check', 'policy.yaml')).toMatch(/^Not ready: .*protects nothing/m);
-    expect(await runIn(shop.folder, 'check', 'policy.yaml')).not.toMatch(/is ready/);
-    const count = (...more: string[]) => runIn(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', ...more);
-    expect(await refuses(count())).toMatchObject({ code: 'BUDGET_INVALID', message: expect.stringMatching(/protects nothing/) });
-    expect(await count('--accept-no-protection', '--out', 'out')).not.toMatch(/^certified:/m);
-    const page = readFileSync(join(shop.folder, 'out', 'report.html'), 'utf8');
-    expect(page).toMatch(/not certified|protects nothing/i);
-    expect(page).not.toMatch(/Infinity|NaN/);
-  });
+  it.each(['{ epsilon: 1000 }', '{ epsilon: 1, delta: 0.5 }'])(
+    'a budget of %s is neither "ready" nor "certified"',
+    async (budget) => {
+      shop = openWorkshop(policyYaml({ budget }), 60);
+      expect(await runIn(shop.folder, 'check', 'policy.yaml')).toMatch(/^Not ready: .*protects nothing/m);
+      expect(await runIn(shop.folder, 'check', 'policy.yaml')).not.toMatch(/is ready/);
+      const count = (...more: string[]) => runIn(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', ...more);
+      expect(await refuses(count())).toMatchObject({
+        code: 'BUDGET_INVALID',
+        message: expect.stringMatching(/protects nothing/),
+      });
+      expect(await count('--accept-no-protection', '--out', 'out')).not.toMatch(/^certified:/m);
+      const page = readFileSync(join(shop.folder, 'out', 'report.html'), 'utf8');
+      expect(page).toMatch(/not certified|protects nothing/i);
+      expect(page).not.toMatch(/Infinity|NaN/);
+    },
+  );
 
   it('integer bins 15, 16-17, 18 … no longer draw a saw-tooth', () => {
     const bins = [...table('age').matchAll(/^(\d+) to (\d+),/gm)].map(([, a, b]) => Number(b) - Number(a) + 1);

@@ -226,13 +226,16 @@ describe('a mean per person', () => {
 });
 
 describe('a recorded answer', () => {
-  it.each(['WHERE age < 60', ''])('an answer about rows per person is not reused if its columns are read differently %s', async (where) => {
-    const sql = `SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n, MAX(age) AS m FROM people ${where} GROUP BY person) f`;
-    const other = await parsePolicy(
-      text.replace('bounds: [0, 90]', 'bounds: [0, 90], missing: [30]'),
-      join(folder, 'policy.yaml'),
-    );
-    const counted = (under: Policy) => requestIdentity(bindBatch(parseSql(sql, under), under), under)[1];
-    expect(counted(other)).not.toBe(counted(policy));
-  });
+  it.each(['WHERE age < 60', ''])(
+    'an answer about rows per person is not reused if its columns are read differently %s',
+    async (where) => {
+      const sql = `SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n, MAX(age) AS m FROM people ${where} GROUP BY person) f`;
+      const other = await parsePolicy(
+        text.replace('bounds: [0, 90]', 'bounds: [0, 90], missing: [30]'),
+        join(folder, 'policy.yaml'),
+      );
+      const counted = (under: Policy) => requestIdentity(bindBatch(parseSql(sql, under), under), under)[1];
+      expect(counted(other)).not.toBe(counted(policy));
+    },
+  );
 });

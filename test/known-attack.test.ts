@@ -89,7 +89,9 @@ describe('an attacker who knows a published margin', () => {
     expect(most > 0.15).toBe(batch[0] !== questions[2] || batch === together);
   });
 
-  it('the attacker learns no more if totals are a finer margin, or counts that exclude each other', { timeout: 3_600_000 }, () => {
+  it('the attacker learns no more if totals are a finer margin, or counts that exclude each other', {
+    timeout: 3_600_000,
+  }, () => {
     for (const totals of [byBoth, byCounts])
       for (const batch of all.filter((_, k) => k % 3 === 0)) {
         const most = gained(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));

@@ -113,42 +113,45 @@ const truth = ({ kept }: MemoryLedger): Outcome => {
 };
 
 describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { ask, resumable }) => {
-  it.each(Object.entries(wrongs))('a failure by %s reports the true outcome, and a repeated request costs what the report states', async (_wrong, wrong) => {
-    const { policy, engine } = await open();
-    const seen = new Set<string>();
-    for (let at = 0; ; at++) {
-      const ledger = memoryLedger();
-      const broken = breaking(ledger, engine, at, wrong);
-      const outcomes = new OutcomeLog();
-      const whole = await createSession({ policy, engine, ledger, analyst: 'ann' });
-      // A session whose every call may fail; opening it is not part of the request.
-      const session = new Sessions({ ...releaseContextOf(whole), engine: broken.engine, ledger: broken.ledger, outcomes });
-      const outcome = await outcomeWith(ask, session);
-      if (broken.met.length <= at) {
-        expect(outcome).toEqual({ answered: true, recorded: true });
-        break;
-      }
-      const where = broken.met[at]!;
-      seen.add(where);
-      const was = truth(ledger);
-      if (outcome.answered) expect(where, 'told though something failed').toMatch(/commit/);
-      else if (outcome.outcome !== undefined || was.state !== 'not spent') expect(outcome.outcome, where).toEqual(was);
-      if (was.state !== 'not spent' && !outcome.answered) expect(outcomes.whole, where).toEqual(was);
-      // An answer that may be resumed is never returned before it is recorded.
-      if (resumable && outcome.answered) expect(was.state, where).toBe('recorded');
+  it.each(Object.entries(wrongs))(
+    'a failure by %s reports the true outcome, and a repeated request costs what the report states',
+    async (_wrong, wrong) => {
+      const { policy, engine } = await open();
+      const seen = new Set<string>();
+      for (let at = 0; ; at++) {
+        const ledger = memoryLedger();
+        const broken = breaking(ledger, engine, at, wrong);
+        const outcomes = new OutcomeLog();
+        const whole = await createSession({ policy, engine, ledger, analyst: 'ann' });
+        // A session whose every call may fail; opening it is not part of the request.
+        const session = new Sessions({ ...releaseContextOf(whole), engine: broken.engine, ledger: broken.ledger, outcomes });
+        const outcome = await outcomeWith(ask, session);
+        if (broken.met.length <= at) {
+          expect(outcome).toEqual({ answered: true, recorded: true });
+          break;
+        }
+        const where = broken.met[at]!;
+        seen.add(where);
+        const was = truth(ledger);
+        if (outcome.answered) expect(where, 'told though something failed').toMatch(/commit/);
+        else if (outcome.outcome !== undefined || was.state !== 'not spent') expect(outcome.outcome, where).toEqual(was);
+        if (was.state !== 'not spent' && !outcome.answered) expect(outcomes.whole, where).toEqual(was);
+        // An answer that may be resumed is never returned before it is recorded.
+        if (resumable && outcome.answered) expect(was.state, where).toBe('recorded');
 
-      const before = ledger.kept.length;
-      const again = await outcomeWith(ask, whole);
-      expect(again.answered).toBe(true);
-      const free = was.state === 'recorded' || (was.state === 'spent' && was.resumable);
-      expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
-      if (was.state === 'spent') expect(was.resumable).toBe(resumable);
-    }
-    for (const name of ['reserve', 'commit', 'replay', 'snapshot']) {
-      expect([...seen], 'every moment was met').toContain(`before ${name}`);
-      expect([...seen]).toContain(`after ${name}`);
-    }
-  });
+        const before = ledger.kept.length;
+        const again = await outcomeWith(ask, whole);
+        expect(again.answered).toBe(true);
+        const free = was.state === 'recorded' || (was.state === 'spent' && was.resumable);
+        expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
+        if (was.state === 'spent') expect(was.resumable).toBe(resumable);
+      }
+      for (const name of ['reserve', 'commit', 'replay', 'snapshot']) {
+        expect([...seen], 'every moment was met').toContain(`before ${name}`);
+        expect([...seen]).toContain(`after ${name}`);
+      }
+    },
+  );
 });
 
 describe('the test of outcomes', () => {

@@ -75,20 +75,23 @@ describe('the private check, for the steward alone', () => {
   it.each([
     ['', 1],
     [', pairs: { same: [x] }', 3],
-  ])('the check counts the excess rows of a person, or all of their rows where pairs are declared (%s)', async (pairs, beyond) => {
-    shop = openWorkshop(
-      `data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2${pairs} }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { x: { type: category, values: [1] } }\n`,
-      1,
-    );
-    shop.write('visits.csv', `who,x\na,1\na,1\na,1\nb,1\n,1\n`);
-    expect((await checkPolicy(shop.policyFile, { private: true })).private!.unit).toMatchObject({
-      groups: 2,
-      largest: 3,
-      beyond,
-      cut: 1,
-      nameless: 1,
-    });
-  });
+  ])(
+    'the check counts the excess rows of a person, or all of their rows where pairs are declared (%s)',
+    async (pairs, beyond) => {
+      shop = openWorkshop(
+        `data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2${pairs} }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { x: { type: category, values: [1] } }\n`,
+        1,
+      );
+      shop.write('visits.csv', `who,x\na,1\na,1\na,1\nb,1\n,1\n`);
+      expect((await checkPolicy(shop.policyFile, { private: true })).private!.unit).toMatchObject({
+        groups: 2,
+        largest: 3,
+        beyond,
+        cut: 1,
+        nameless: 1,
+      });
+    },
+  );
 
   it('the check counts rows hidden by the declarations of other tables, too', async () => {
     shop = openWorkshop(

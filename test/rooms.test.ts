@@ -567,10 +567,10 @@ describe('the fences', () => {
     expect(places.filter((place) => !files.includes(place))).toEqual([]);
   });
 
-  it.each(fences)('the tree keeps the fence: %s', (_, fence) => expect(all(fence)).toEqual([]));
+  it.each(fences)('the rooms %s', (_, fence) => expect(all(fence)).toEqual([]));
 
   it.each(fences.flatMap(([name, fence, ...planted]) => planted.map(([file, text]) => [name, file, fence, text] as const)))(
-    'the fence detects a planted fault: %s in %s',
+    'the fence "the rooms %s" detects what is planted in %s',
     (_, file, fence, text) => expect(fence({ file, text })).not.toEqual([]),
   );
 

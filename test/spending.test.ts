@@ -41,7 +41,7 @@ describe('a plan and the report of its release', () => {
   ];
   for (const [history, before] of Object.entries(histories))
     for (const { protect, hidden } of history === 'nothing was spent' ? worlds : worlds.slice(0, 1))
-      it(`the plan matches the release of every kind of question after ${history}${hidden ? ' if single ties are secret' : ''}`, async () => {
+      it(`the plan matches the release of every kind of question where ${history}${hidden ? ' and single ties are secret' : ''}`, async () => {
         const extra = { extra: friends(hidden), ...(protect && { protect }) };
         const yaml = policyYaml({ budget: '{ epsilon: 4, delta: 1e-6 }', ...extra }).replace(
           'people.csv }',

@@ -213,7 +213,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
 
 describe('people in joined tables', () => {
   it(
-    'move nothing further than is booked, one by one, and tell nobody who knows their ties more than is promised',
+    'no person changes a number beyond the booked cost, and nobody who knows the ties learns more than promised',
     async () => {
       const found = await search(Number(process.env.FUGU_TIED ?? 60), Number(process.env.FUGU_TIED_SEED ?? 1), declarations);
       if (process.env.FUGU_TIED) console.log({ ...found, beyond: found.beyond.length });
@@ -228,7 +228,7 @@ describe('people in joined tables', () => {
     ['friends', 'are forgotten', /dependence: .*/, 'dependence: none', 'SELECT SUM(v.cost) FROM visits v'],
     ['pairs of values', 'are said to be nearer', 'within: 5', 'within: 2', 'SELECT SUM(p.age) FROM people p'],
   ])(
-    'are caught where %s %s',
+    'the test detects when %s %s',
     async (name, _, words, others, sql) => {
       const declared = declarations.filter((tied) => tied.name.startsWith(name));
       const planted = { policy: (text: string) => text.replace(words, others), sql };

@@ -240,7 +240,7 @@ function openWorld(world: World): void {
 }
 
 const runs = Number(process.env.FUGU_ATTACKS ?? 4);
-describe('an attacker who works out everything learns no more than is promised about', () => {
+describe('an attacker with exact computation', () => {
   for (const [name, world] of Object.entries(worlds))
     it(name, async () => {
       openWorld(world);
@@ -261,7 +261,7 @@ describe('an attacker who works out everything learns no more than is promised a
       expect(closest).toBeGreaterThan(0.5);
     });
 
-  it('single steps with a belief and a delta, but for as rarely as is said', async () => {
+  it('the attacker learns no more than promised about single steps with a belief and a delta, except as rarely as stated', async () => {
     const world = { ...worlds['single steps']!, budget: '{ belief: { prior: 0.1, posterior: 0.3 }, delta: 1e-3 }' };
     openWorld(world);
     const steps = [0, 1, 2].map((t) => ({ of: { from: t, to: t, by: [] }, share: 'all' }));
@@ -274,7 +274,7 @@ describe('an attacker who works out everything learns no more than is promised a
     }
   });
 
-  it('and would be found out by accounts that let weeks be strangers', async () => {
+  it('the attacker learns more than promised from accounts that treat weeks as strangers', async () => {
     const world = worlds['single steps']!;
     openWorld(world);
     const {

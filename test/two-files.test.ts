@@ -101,7 +101,7 @@ describe('two files of one population with ties', () => {
       ['A', '0.9'],
       ['B', '0.6'],
     ],
-  ] as const)('whatever is admitted of %j, %j and %j, a home loses no more than the budget', async (...requests) => {
+  ] as const)('a home loses no more than the budget in any admitted releases of %j, %j and %j', async (...requests) => {
     const [a, b] = twoFiles();
     let lost = 0;
     for (const [which, epsilon] of requests)
@@ -146,7 +146,7 @@ describe('two files of one population with ties', () => {
     expect(await runCommand(registerLedger, 'ledger', a)).toMatch(/gained at most 0\.5/);
   });
 
-  it('two relation files that say who is tied are two sources of ties, also in an account named after its data', async () => {
+  it('two relation files of ties are two sources of ties, even in an account named after its data', async () => {
     writeFileSync(at('A.csv'), peopleOf(3));
     writeFileSync(at('few.csv'), 'x,y\np0-0,p0-1\n');
     writeFileSync(at('many.csv'), 'x,y\np0-0,p0-1\np0-0,p0-2\np0-0,p1-0\n');
@@ -162,7 +162,7 @@ describe('two files of one population with ties', () => {
     expect(await faultOf(lossOf(a, { members: 1, epsilon: '0.1' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('two tables of one database are two sources, also in an account named after the database', async () => {
+  it('two tables of one database are two sources, even in an account named after the database', async () => {
     const instance = await DuckDBInstance.create(at('town.duckdb'));
     const connection = await instance.connect();
     writeFileSync(at('A.csv'), peopleOf(3));
@@ -216,7 +216,7 @@ describe('two files with a public column', () => {
     expect(await faultOf(ask(a, 1, '0.1'))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('what a week of one file spent counts for every week of the other', async () => {
+  it('the costs of a week of one file count for every week of the other', async () => {
     const [a, b] = twoWeeks();
     await ask(a, 0, '0.5');
     await ask(b, 1, '0.5');
@@ -225,7 +225,7 @@ describe('two files with a public column', () => {
     expect(await faultOf(ask(a, 0, '0.1'))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('whose weeks nobody can read here count in full, and the refusal says that; nobody has spent too much', async () => {
+  it('costs of unknown weeks count in full, and the refusal states it; nobody has spent too much', async () => {
     const [a, b] = twoWeeks();
     await ask(b, 0, '0.6');
     await ask(b, 1, '1');

@@ -54,7 +54,7 @@ const promised = async (session: PrivacySession): Promise<number> =>
   (await session.plan({ kind: 'count' })).records?.used ?? people + 1;
 
 describe('sessions on one engine', () => {
-  it('each count exactly the rows they promise, in whatever order they are opened and asked', async () => {
+  it('each session counts exactly the rows it promises, in any order of opening and querying', async () => {
     const two = await open(maxTies(2));
     const none = await open('none');
     const six = await open(maxTies(6));
@@ -74,7 +74,7 @@ describe('sessions on one engine', () => {
     expect(await counted(await open('none', { on: blind }))).not.toBe(people + 1);
   });
 
-  it('go on by their own rules after the data changed', async () => {
+  it('each session keeps its own rules after the data changed', async () => {
     const two = await open(maxTies(2));
     const none = await open('none');
     const before = [await counted(two), await counted(none)];
@@ -86,7 +86,7 @@ describe('sessions on one engine', () => {
     expect(await counted(none)).toBe(people + 2);
   });
 
-  it('answer about the data whose ties they have seen, though another had newer data read in the middle', async () => {
+  it('each session answers about the data whose ties it has seen, though another read newer data in the middle', async () => {
     const tied = await open('[{ kind: ties, relation: friend, oddsRatio: 2 }]');
     const other = await open('none');
     const request = {
@@ -110,7 +110,7 @@ describe('sessions on one engine', () => {
 });
 
 describe('an engine opened for another policy', () => {
-  it('is refused where it has forgotten what this one reads, and used where it has not', async () => {
+  it('the engine is refused if it lacks data that this policy reads, and used otherwise', async () => {
     const declared = `  home: { type: category, values: [h1, h2] }\n${relation}`;
     const forgetful = await openEngine(await readPolicy(shop.write('coded.yaml', policyYaml({ extra: declared }))));
     const groups = '[{ kind: groups, by: home }]';
@@ -128,7 +128,7 @@ describe('an engine opened for another policy', () => {
     await forgetful.close();
   });
 
-  it.each(['', ', symmetric: false'])('is refused where its relation has other tuples (%s)', async (symmetric) => {
+  it.each(['', ', symmetric: false'])('the engine is refused if its relation has other tuples (%s)', async (symmetric) => {
     const other = relation.replace(', symmetric: true', symmetric);
     await expect(open('none', { extra: other })).rejects.toMatchObject({ code: 'ENGINE_FAILED' });
     await expect(open('none', { extra: relation.replace('[a, b]', '[b, a]') })).rejects.toMatchObject({ code: 'ENGINE_FAILED' });

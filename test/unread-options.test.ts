@@ -83,9 +83,9 @@ async function watched(register: Register, words: readonly string[]) {
   return { seen, told };
 }
 
-describe('an option that a use of a command does not look at', () => {
+describe('an option that a use of a command does not read', () => {
   it.each(uses.map(([register, ...words]) => [words.join(' '), register, words] as const))(
-    'is refused: %s',
+    'the option is refused: %s',
     { timeout: 600_000 },
     async (_, register, words) => {
       expect((await watched(register, words)).told).toBe('answered');
@@ -105,8 +105,8 @@ describe('an option that a use of a command does not look at', () => {
   );
 });
 
-describe('an option that goes with another one, as its description says', () => {
-  it('is refused without that one', { timeout: 600_000 }, async () => {
+describe('an option that requires another one, by its description', () => {
+  it('the option is refused without the other', { timeout: 600_000 }, async () => {
     let found = 0;
     for (const [register, ...words] of uses) {
       const names = new Command();
@@ -125,9 +125,9 @@ describe('an option that goes with another one, as its description says', () => 
   });
 });
 
-describe('tidy', () => {
+describe('the option tidy', () => {
   it.each(Object.keys(kinds) as (keyof typeof kinds)[])(
-    'is done to tables, and refused where there are none: %s',
+    'tidy applies to tables, and is refused where there are none: %s',
     async (name) => {
       shop = openPlace();
       const kind: AnyKind = await kinds[name]();

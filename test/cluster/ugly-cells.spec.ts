@@ -65,7 +65,9 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
     };
   };
 
-  it('an ugly cell changes neither the statements sent to the cluster, nor their number, nor their outcome', { timeout: 1e7 }, async () => {
+  it('an ugly cell changes neither the statements sent to the cluster, nor their number, nor their outcome', {
+    timeout: 1e7,
+  }, async () => {
     const { tried, asked: statements, wrong } = await neighboursDiffer(1, { ...course(), most: 3, blocks: false, wire });
     if (wanted > 0) console.log(`neighbours: ${tried} tried, ${statements} questions of each, ${wrong.length} wrong`);
     expect(wrong.slice(0, 5)).toEqual([]);

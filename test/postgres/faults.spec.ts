@@ -367,30 +367,33 @@ describe.skipIf(!server)('faults of PostgreSQL', () => {
     expect(() => readAddress('postgres://a@host/db?sslmode=prefer')).toThrow(/fall back/);
   });
 
-  it.skipIf(!server?.certificate)('the connection is encrypted if the address requires it, and only to the host in the certificate', async () => {
-    const at = (host: string, more: string) => ({ source: `postgres://reader@${host}:${server!.port}/faults?${more}` });
-    const own = `sslrootcert=${encodeURIComponent(server!.certificate!)}`;
-    for (const [host, more] of [
-      ['127.0.0.1', 'sslmode=require'],
-      ['localhost', `sslmode=verify-full&${own}`],
-      ['127.0.0.1', `sslmode=verify-ca&${own}`],
-    ] as const) {
-      // biome-ignore format: one line
-      const engine = await open(at(host, more));
-      await works(engine);
-      let rows = 0;
-      await withSnapshot(engine, async (data) => {
-        for await (const block of data.stream({ sql: 'SELECT id, note FROM fugu_data, generate_series(1, 30)', values: [] })) {
-          rows += block.open().rows;
-          await waiting(1);
-        }
-      });
-      expect(rows).toBe(90_000);
-      const [[plain]] = (await town.run(`SELECT count(*) FROM pg_stat_activity AS a JOIN pg_stat_ssl AS s USING (pid) WHERE ${others} AND NOT s.ssl`)) as [[string]]; // biome-ignore format: one line
-      expect([more, Number(plain)]).toEqual([more, 0]);
-      await engine.close();
-      await quiet();
-    }
-    for (const [host, more] of [['127.0.0.1', `sslmode=verify-full&${own}`], ['localhost', 'sslmode=verify-full']] as const) expect((await fault(open(at(host, more)))).message).toMatch(/encrypted|certificate/); // biome-ignore format: one line
-  });
+  it.skipIf(!server?.certificate)(
+    'the connection is encrypted if the address requires it, and only to the host in the certificate',
+    async () => {
+      const at = (host: string, more: string) => ({ source: `postgres://reader@${host}:${server!.port}/faults?${more}` });
+      const own = `sslrootcert=${encodeURIComponent(server!.certificate!)}`;
+      for (const [host, more] of [
+        ['127.0.0.1', 'sslmode=require'],
+        ['localhost', `sslmode=verify-full&${own}`],
+        ['127.0.0.1', `sslmode=verify-ca&${own}`],
+      ] as const) {
+        // biome-ignore format: one line
+        const engine = await open(at(host, more));
+        await works(engine);
+        let rows = 0;
+        await withSnapshot(engine, async (data) => {
+          for await (const block of data.stream({ sql: 'SELECT id, note FROM fugu_data, generate_series(1, 30)', values: [] })) {
+            rows += block.open().rows;
+            await waiting(1);
+          }
+        });
+        expect(rows).toBe(90_000);
+        const [[plain]] = (await town.run(`SELECT count(*) FROM pg_stat_activity AS a JOIN pg_stat_ssl AS s USING (pid) WHERE ${others} AND NOT s.ssl`)) as [[string]]; // biome-ignore format: one line
+        expect([more, Number(plain)]).toEqual([more, 0]);
+        await engine.close();
+        await quiet();
+      }
+      for (const [host, more] of [['127.0.0.1', `sslmode=verify-full&${own}`], ['localhost', 'sslmode=verify-full']] as const) expect((await fault(open(at(host, more)))).message).toMatch(/encrypted|certificate/); // biome-ignore format: one line
+    },
+  );
 });

@@ -59,21 +59,24 @@ columns:
   it.each([
     ['steps', {}],
     ['totals', { totals: true }],
-  ] as const)('the stream releases %s once, returns it from the record afterwards, and goes on where it was', async (_, options) => {
-    const { policy, data } = await shop([1, 2, 3]);
-    const first = await all(policy, options);
-    expect(first.map(({ step, replayed }) => [step, replayed])).toEqual([[1, false], [2, false]]); // biome-ignore format: one line
-    const again = await all(policy, options);
-    expect(again.map(({ step, tables, totals }) => [step, tables, totals])).toEqual(first.map(({ step, tables, totals }) => [step, tables, totals])); // biome-ignore format: one line
-    expect(again.every(({ replayed }) => replayed)).toBe(true);
-    appendFileSync(data, rowsOf(4));
-    expect((await all(policy, options)).map(({ step, replayed }) => [step, replayed])).toEqual([[1, true], [2, true], [3, false]]); // biome-ignore format: one line
-    // No state file lies in the policy's folder, so a stream from another machine sees the same.
-    expect(readdirSync(folder).filter((name) => name.startsWith('steps-'))).toEqual([]);
-    const notes = (await entries()).filter(({ label }) => label.startsWith('steps of day told'));
-    expect(notes.at(-1)!.label).toMatch(/up to 3$/);
-    expect(notes.every(({ profile }) => profile.perRecord.size === 0)).toBe(true);
-  });
+  ] as const)(
+    'the stream releases %s once, returns it from the record afterwards, and goes on where it was',
+    async (_, options) => {
+      const { policy, data } = await shop([1, 2, 3]);
+      const first = await all(policy, options);
+      expect(first.map(({ step, replayed }) => [step, replayed])).toEqual([[1, false], [2, false]]); // biome-ignore format: one line
+      const again = await all(policy, options);
+      expect(again.map(({ step, tables, totals }) => [step, tables, totals])).toEqual(first.map(({ step, tables, totals }) => [step, tables, totals])); // biome-ignore format: one line
+      expect(again.every(({ replayed }) => replayed)).toBe(true);
+      appendFileSync(data, rowsOf(4));
+      expect((await all(policy, options)).map(({ step, replayed }) => [step, replayed])).toEqual([[1, true], [2, true], [3, false]]); // biome-ignore format: one line
+      // No state file lies in the policy's folder, so a stream from another machine sees the same.
+      expect(readdirSync(folder).filter((name) => name.startsWith('steps-'))).toEqual([]);
+      const notes = (await entries()).filter(({ label }) => label.startsWith('steps of day told'));
+      expect(notes.at(-1)!.label).toMatch(/up to 3$/);
+      expect(notes.every(({ profile }) => profile.perRecord.size === 0)).toBe(true);
+    },
+  );
 
   it('the stream refuses rows that arrive for released steps, whichever machine released them', async () => {
     const { policy, data } = await shop([1, 2, 3]);

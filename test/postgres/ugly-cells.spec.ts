@@ -74,7 +74,9 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
   const { query } = pg.Client.prototype;
   afterEach(() => vi.restoreAllMocks());
 
-  it('an ugly cell changes neither the statements sent to the server, nor their trips, nor their outcome', { timeout: 1e7 }, async () => {
+  it('an ugly cell changes neither the statements sent to the server, nor their trips, nor their outcome', {
+    timeout: 1e7,
+  }, async () => {
     for (const seed of wanted > 0 ? [1, 2, 3, 4, 5, 6] : [1]) {
       const { tried, asked: statements, wrong } = await neighboursDiffer(seed, { ...course(), most: 12, wire });
       if (wanted > 0)

@@ -40,7 +40,9 @@ async function compare(path: string, expected: ExpectedFile): Promise<void> {
 }
 
 describe('survey files compared with pyreadstat', () => {
-  it.each(Object.entries(expectedOf(corpus)))('the file %s is read as by pyreadstat', async (file, expected) => compare(join(corpus, file), expected));
+  it.each(Object.entries(expectedOf(corpus)))('the file %s is read as by pyreadstat', async (file, expected) =>
+    compare(join(corpus, file), expected),
+  );
 });
 
 describe('details that pyreadstat does not report', () => {
@@ -90,7 +92,8 @@ describe('details that pyreadstat does not report', () => {
 /** A folder of other people's files, with the expected.vectors.json that `make.py expect FOLDER` writes. */
 const more = process.env.FUGU_STATFILES;
 describe.skipIf(more === undefined)('the files of FUGU_STATFILES', () => {
-  it.each(Object.entries(more === undefined ? {} : expectedOf(more)))('the file %s is read as by pyreadstat', async (file, expected) =>
-    compare(join(more!, file), expected),
+  it.each(Object.entries(more === undefined ? {} : expectedOf(more)))(
+    'the file %s is read as by pyreadstat',
+    async (file, expected) => compare(join(more!, file), expected),
   );
 });
