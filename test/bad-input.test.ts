@@ -242,7 +242,7 @@ columns:
 });
 
 describe('a budget that does not suffice', () => {
-  it('the refusal reports the amounts asked, spent and remaining, and exits 3', async () => {
+  it('the refusal reports the requested, spent and remaining amounts, and exits 3', async () => {
     const yaml = policy().replace('town', 'spenders');
     write('spend.yaml', yaml);
     const first = await fugu(

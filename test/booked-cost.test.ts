@@ -182,7 +182,7 @@ describe.each([
   { secret: 'row', maxRows: 1 },
   { secret: 'person', maxRows: 3, unit: 'id' },
   { secret: 'answer', maxRows: 1 },
-] as const)('the booked cost when the secret is a $secret', (protect) => {
+] as const)('the reserved cost when the secret is a $secret', (protect) => {
   const base = samplePolicy(columns, protect);
   const policies = ['0', '1e-6'].map(
     (delta): Policy => ({ ...base, budget: { epsilon: rational(2), delta: parseRational(delta) } }),
@@ -190,7 +190,7 @@ describe.each([
   const accounts = policies.map(accountOf);
   const [byForm] = slicingsOf(base);
 
-  it('the booked cost covers the true privacy loss between neighbouring tables for every plan of random batches, within each share', () => {
+  it('the reserved cost covers the true privacy loss between neighbouring tables for every plan of random batches, within each share', () => {
     let tight = 0;
     let plansSeen = 0;
     for (let seed = 1; seed <= seeds; seed++) {

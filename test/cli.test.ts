@@ -170,7 +170,7 @@ describe('a mistake at the command line', () => {
   /** Nobody reads what is written: the reader is gone before it starts. */
   const unread = (...words: string[]) => fugu({ cwd: folder, shell: 'exec > >(true); sleep 0.2;' }, ...words);
 
-  it('a reader that closes its pipe early is no mistake unless it lost a paid answer', async () => {
+  it('a reader that closes its pipe early is no mistake unless it loses a paid answer', async () => {
     const count = ['--query', '{"kind": "count"}', '--epsilon', '0.125', '--json'];
     expect(await unread('plan', 'policy.yaml', ...count)).toMatchObject({ code: 0, err: '' });
     const { code, err } = await unread('release', 'policy.yaml', ...count);
@@ -241,7 +241,7 @@ syncBuiltinESMExports();
     expect(JSON.parse(out).error.outcome).toMatchObject({ state: 'spent', resumable: false });
   });
 
-  it('a mistake before anything is booked states that nothing was spent, where that was in doubt', async () => {
+  it('a mistake before anything is reserved states that nothing was spent if the command spends, and not if it plans', async () => {
     const refused = await run('release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "none"}');
     expect(refused.err).toMatch(/\n {2}Nothing was spent[.]\n$/);
     const planned = await run('plan', 'policy.yaml', '--query', '{"kind": "histogram", "column": "none"}');

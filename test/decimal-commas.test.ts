@@ -108,7 +108,7 @@ describe('numbers with decimal commas', () => {
     }
   });
 
-  it('two codes that a list of several values joins by a comma are no number', async () => {
+  it('two codes of a list joined by a comma are not one number', async () => {
     shop = openWorkshop('', 1);
     shop.write('answers.csv', `q\n${Array.from({ length: 60 }, () => '"1,0"').join('\n')}\n`);
     const policy = shop.write(

@@ -240,7 +240,7 @@ function owners(budget: string): World {
   };
 }
 
-/** Privacy loss of the distributions between the inputs of both worlds, in the accounting of the booked cost. */
+/** Privacy loss of the distributions between the inputs of both worlds, in the accounting of the reserved cost. */
 function lost({ mechanism: { distribution, cost }, out }: Step, before: unknown, after: unknown): Rational {
   if (distribution.kind === 'ladder' || distribution.kind === 'smooth') {
     const [a, b] = [before, after] as { exact: bigint; rungs: Rungs }[];
@@ -337,8 +337,8 @@ const worlds: readonly World[] = [
   owners(pure),
 ];
 
-describe.each(worlds)('the booked cost and the privacy loss between neighbours: $name', (world) => {
-  it('the booked cost covers the privacy loss for an example of every kind, and more', async () => {
+describe.each(worlds)('the reserved cost and the privacy loss between neighbours: $name', (world) => {
+  it('the reserved cost covers the privacy loss for an example of every kind, and more', async () => {
     const here = await open(world, world.data);
     const neighbours = await Promise.all(world.neighbours.map(async ({ of, data }) => ({ of, there: await open(world, data) })));
     const examples = kinds.flatMap((kind) => (kind.example(here.policy) as object | undefined) ?? []);

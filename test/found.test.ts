@@ -102,7 +102,7 @@ describe('findings of the first trials', () => {
     expect(html).toMatch(/Records in one group \(idhous\) are tied with an odds ratio of at most 4/);
   });
 
-  it('a survey does not spend everything on everything (page timings published, the last crumb taken in silence)', async () => {
+  it('a survey does not spend everything on everything (page timings published, the last remainder taken in silence)', async () => {
     for (const [, text] of published()) expect(text).not.toContain('page_timing');
     expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}pid_page_timing:/m);
     shop = openWorkshop(policyYaml(), 300);

@@ -79,7 +79,7 @@ describe('a public column', () => {
     }
   });
 
-  it('a public column cannot become secret after an analysis that states only its cost per row: nothing was booked for its answers', async () => {
+  it('a public column cannot become secret after an analysis that states only its cost per row: nothing was reserved for its answers', async () => {
     const yaml = (open: boolean) =>
       policyYaml({ protect: '{ secret: answer }' }).replace('[17, 90]', `[17, 90], public: ${open}`);
     shop = openWorkshop(yaml(true), 40);
@@ -175,7 +175,7 @@ describe('an amendment after which one of several public columns is no longer di
   it.each([
     ['a secret again', rows('', open)],
     ['read otherwise', rows(open, open).replace('[dem, rep, other]', '[dem, other]')],
-  ])('a change of row counts in full: %s', async (_, terms) => {
+  ])('a record that changes the column counts in full: %s', async (_, terms) => {
     await spentAll(byParty);
     expect(await lossBefore()).toBe(1);
     expect(await amended(terms)).toMatch(broken);
@@ -188,7 +188,7 @@ describe('an amendment after which one of several public columns is no longer di
     expect(await lossBefore()).toBe(1);
   });
 
-  it('a change of row counts in full when letters are read differently: two values now missing were different before', async () => {
+  it('a record counts in full even if letters are read differently: two values now missing were different before', async () => {
     await spentAll(byParty);
     const terms = rows(open, open).replace('people.csv', 'people.csv, encoding: windows-1252');
     expect(await amended(terms)).toMatch(broken);
@@ -196,7 +196,7 @@ describe('an amendment after which one of several public columns is no longer di
     expect(await lossBefore()).toBe(2);
   });
 
-  it('a change of row counts in full when the column stays public, in steps without a booked cost', async () => {
+  it('a record counts in full even if the column stays public, in steps without a reserved cost', async () => {
     await spentAll({ kind: 'count', by: ['age'], where: [{ column: 'party', op: '=', value: 'dem' }] });
     expect(await lossBefore()).toBe(1);
     const terms = rows(open, open).replace('[17, 90]', '[17, 91], step: 2');

@@ -96,7 +96,7 @@ describe('a column by which tables are joined', () => {
 });
 
 describe('the person of a table that a LEFT JOIN may not find', () => {
-  it('the person has nothing in rows where it is missing', async () => {
+  it('a missing person joins no further rows', async () => {
     const visited = 'FROM people p LEFT JOIN visits v ON p.person = v.person';
     expect(await exact(`SELECT COUNT(old) ${visited} LEFT JOIN kids k ON v.person = k.parent`)).toEqual([4]);
     expect(await exact(`SELECT COUNT(*) ${visited} JOIN kids k ON v.person = k.parent`)).toEqual([4]);

@@ -113,7 +113,7 @@ describe('totals that everybody knows', () => {
     expect(known!.together).toBe(4);
   });
 
-  it('known totals belong to the terms: no cost booked with or without them is carried over', async () => {
+  it('known totals belong to the terms: no cost reserved with or without them is carried over', async () => {
     shop = openWorkshop(withKnown(margin), 240);
     await release(age, 0.1);
     shop.write('policy.yaml', policyYaml());

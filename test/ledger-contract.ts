@@ -77,7 +77,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect([await ledger.page('nowhere', { after: 0, most: 9 }), await ledger.analysts('nowhere')]).toEqual([[], []]);
     });
 
-    it("after every short history, an analyst's spending is the sum of their entries, and separately held costs are found", async () => {
+    it("after every short history, an analyst's spending is the sum of their entries, and entered costs are found by key", async () => {
       let ledger = await place.open();
       const steps: Record<string, (population: string) => Promise<unknown>> = {
         pays: (population) => ledger.reserve(asking({ population, analyst: 'ann', key: 'p', profile: cost('1/3') })),
@@ -139,7 +139,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect((await ledger.spent('town')).pure.factored).toBe(false);
     });
 
-    it('a refused admission books nothing, not even the account, and its fault is passed through', async () => {
+    it('a refused admission reserves nothing, not even the account, and its fault is passed through', async () => {
       const ledger = await place.open();
       await expect(ledger.reserve(asking({ admit: limit('1/20') }))).rejects.toMatchObject({
         code: 'BUDGET_EXCEEDED',
@@ -253,7 +253,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await ledgers[1]!.verify()).toMatchObject({ ok: true, entries: 10 });
     });
 
-    it('the ledger calls the check before it opens an account, with the accounts there are', async () => {
+    it('a reservation hands the existing accounts to a check before it opens a new one', async () => {
       const ledger = await place.open();
       await ledger.reserve(asking());
       const seen: (readonly string[])[] = [];

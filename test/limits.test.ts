@@ -192,25 +192,28 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
 };
 
 describe('inputs past the limit', () => {
-  it.each(Object.keys(limits) as LimitName[])('%s an input is refused at once, by a fault that names the limit', async (name) => {
-    let fault: unknown = 'accepted';
-    const took = await processorTime(() =>
-      Promise.resolve()
-        .then(beyond[name])
-        .catch((error: unknown) => {
-          fault = error;
-        }),
-    );
-    expect(fault).toBeInstanceOf(Fault);
-    const { code, details, message, hint } = fault as Fault;
-    expect(code).toBe(limits[name].code ?? 'LIMIT_EXCEEDED');
-    expect(hint).toContain(limits[name].stay);
-    if (name !== 'combinations') expect(details).toMatchObject({ limited: name, limit: limits[name].most });
-    expect(message).toContain(
-      limits[name].most.toLocaleString('en').replace('10,000', name === 'combinations' ? '10000' : '10,000'),
-    );
-    expect(took).toBeLessThan(1000);
-  });
+  it.each(Object.keys(limits) as LimitName[])(
+    'an input past the limit %s is refused at once, by a fault that names the limit',
+    async (name) => {
+      let fault: unknown = 'accepted';
+      const took = await processorTime(() =>
+        Promise.resolve()
+          .then(beyond[name])
+          .catch((error: unknown) => {
+            fault = error;
+          }),
+      );
+      expect(fault).toBeInstanceOf(Fault);
+      const { code, details, message, hint } = fault as Fault;
+      expect(code).toBe(limits[name].code ?? 'LIMIT_EXCEEDED');
+      expect(hint).toContain(limits[name].stay);
+      if (name !== 'combinations') expect(details).toMatchObject({ limited: name, limit: limits[name].most });
+      expect(message).toContain(
+        limits[name].most.toLocaleString('en').replace('10,000', name === 'combinations' ? '10000' : '10,000'),
+      );
+      expect(took).toBeLessThan(1000);
+    },
+  );
 
   it('20,000 literals in SQL are refused in no time', async () => {
     const took = await processorTime(() => {

@@ -37,7 +37,7 @@ describe('a distribution under a policy with pairs', () => {
     expect(tiedNear).toBeGreaterThan(five);
   });
 
-  it('a distribution is booked along pairs and in full, paid for once with its quantiles and ranges, and recorded', async () => {
+  it('a distribution is reserved along pairs and in full, paid for once with its quantiles and ranges, and recorded', async () => {
     await ask(policyYaml({ protect: within(1) }), async (fugu) => {
       const question = { queries: [cdf, at, { kind: 'ranges', column: 'age', ranges: [[17, 40]] }] } as Question;
       const first = await fugu.release(question, { epsilon: 0.5 });
@@ -72,7 +72,7 @@ describe('a distribution under a policy with pairs', () => {
 });
 
 describe('clusters under a policy with pairs', () => {
-  it('clusters use the soft grid where pairs are short, are booked along them, and fall back where people are tied', async () => {
+  it('clusters use the soft grid where pairs are short, are reserved along them, and fall back where people are tied', async () => {
     const question = { kmeans: { columns: ['age'], clusters: 2 } } as Question;
     await ask(policyYaml({ protect: within(1) }), async (fugu) => {
       const answer = await fugu.release(question, { epsilon: 0.5 });

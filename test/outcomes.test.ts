@@ -155,7 +155,7 @@ describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { as
 });
 
 describe('the test of outcomes', () => {
-  it('the test detects a ledger that books in silence, and one that reports a record it does not have', async () => {
+  it('the test detects a ledger that reserves in silence, and one that reports a record it does not have', async () => {
     const { ledger, session } = await open();
     const context = releaseContextOf(await session());
     const silent: Ledger = {
@@ -255,7 +255,7 @@ describe('a request whose entry was never answered', () => {
     ['', {}],
     ['', { all: true }],
     ['delta: 1e-6,', {}],
-  ])('the request is completed under another quota than it was booked under (%s %o)', async (delta, options) => {
+  ])('the request is completed under another quota than it was reserved under (%s %o)', async (delta, options) => {
     const quotas = (ann: string) => `{ epsilon: 1, ${delta} analysts: { ann: ${ann} } }`;
     const { shop, ledger, engine, session } = await open(quotas('0.05'));
     const query = { kind: 'histogram', column: 'party' };

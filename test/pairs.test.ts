@@ -171,7 +171,7 @@ describe('terms with pairs', () => {
     expect(await refused(release(age))).toBeUndefined();
   });
 
-  it('a change of pairs after costs were booked along them counts those costs in full', async () => {
+  it('a change of pairs after costs were reserved along them counts those costs in full', async () => {
     shop = openWorkshop(policyYaml({ protect: pairs }), 60);
     await release({ kind: 'sum', column: 'age' });
     const before = (await spending()).gained;

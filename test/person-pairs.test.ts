@@ -75,7 +75,7 @@ describe('pairs of values in the rows of a person', () => {
     expect(text).toContain('whoever has more is left out');
   });
 
-  it('an analysis does not need persons who are left out: it is answered, or refused before anything is booked', async () => {
+  it('an analysis does not need persons who are left out: it is answered, or refused before anything is reserved', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 50 }', protect: protect(1) }));
     shop.write('people.csv', fileOf([...rows, ...Array.from({ length: 30 }, (_, i): Row => [`q${i}`, 'rep', 20 + i])]));
     const session = await shop.session();

@@ -106,7 +106,7 @@ describe('the plan of a question whose answer is recorded', () => {
     expect(plan.warnings ?? []).toEqual((before.warnings ?? []).filter((text) => !text.includes('all that is left')));
   });
 
-  it('the plan is not invented if the record cannot be read: only a missing answer is no fault', async () => {
+  it('every fault of reading the record is passed on; only a missing answer leads to a new plan', async () => {
     shop = openWorkshop(policyYaml());
     const session = await shop.session();
     const batch: AnyKind = await kinds.queries();

@@ -191,7 +191,7 @@ describe('records left out by maxTies', () => {
   });
 });
 
-describe('costs booked for an answer', () => {
+describe('costs reserved for an answer', () => {
   const policy = (columns: readonly string[], model: string) => `data: { source: people.csv }
 protect: { secret: answer, adversary: uninformed }
 budget: { epsilon: 1 }

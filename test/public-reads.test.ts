@@ -197,7 +197,7 @@ describe('a stream where rows are the secret', () => {
   const withdrawn: Terms = { week: '{ type: integer, bounds: [0, 11] }' };
   const refusal = { code: 'LEDGER_MISMATCH', message: expect.stringContaining('step in week') };
   it.each(['library', 'command', 'service'] as const)(
-    'the stream books the note once, and `public` cannot be withdrawn afterwards: by %s',
+    'the stream records the note once, and `public` cannot be withdrawn afterwards: by %s',
     async (way) => {
       const policy = ward(data);
       await steps(policy, way, { through: 1 });
@@ -248,7 +248,7 @@ describe('a stream where rows are the secret', () => {
       await expect(amendTerms(written(hidden), { reason: 'x' })).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
   });
 
-  it('the stream books the note even if the look-up ends in a refusal, which discloses something', async () => {
+  it('the stream records the note even if the look-up ends in a refusal, which discloses something', async () => {
     const policy = ward(data.filter(([, w]) => w !== '2'));
     await expect(steps(policy, 'library', {})).rejects.toThrow('Step 3 (week 2) has no rows');
     await expect(amendTerms(written(withdrawn), { reason: 'x' })).rejects.toMatchObject(refusal);
@@ -293,7 +293,7 @@ describe('a stream where rows are the secret', () => {
 });
 
 describe('a stream of answers', () => {
-  it('the stream reads the public column, books the note, and the column cannot become a secret', async () => {
+  it('the stream reads the public column, records the note, and the column cannot become a secret', async () => {
     const protect = '{ secret: answer, unit: person }';
     const policy = ward(data, { protect });
     expect(await steps(policy, 'library', {})).toEqual([1, 2, 3, 4, 5]);

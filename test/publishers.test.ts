@@ -161,7 +161,7 @@ describe('costs of another publisher', () => {
     expect(known.budget.spent).toBeCloseTo(0.4, 9);
   });
 
-  it('the cost covers all answers of a person: no column becomes a secret afterwards that it was not booked for', async () => {
+  it('the cost covers all answers of a person: no column becomes a secret afterwards that it was not reserved for', async () => {
     const joint = (records: readonly string[]) =>
       JSON.stringify({ records, precision: records.map((_, i) => records.map((__, j) => (i === j ? 1 : 0))), bounds: [0, 3] });
     const terms = (last: string, model: string) =>

@@ -133,7 +133,7 @@ const stories: Readonly<Record<string, Story>> = {
 
 describe('the outcome of a request after a change of one record', () => {
   for (const [what, story] of Object.entries(stories))
-    it(`the outcome is the same when ${what}`, async () => {
+    it(`the outcome is the same: ${what}`, async () => {
       expectAlike(await seen(story, policyYaml()));
     });
 
@@ -261,7 +261,7 @@ describe('a repeated request', () => {
   });
 });
 
-describe('a fault after the budget was booked', () => {
+describe('a fault after the budget was reserved', () => {
   /** Errors that data can cause in an engine, a kernel or a driver. */
   const circle: Record<string, unknown> = {};
   circle.of = circle;

@@ -144,7 +144,7 @@ describe('two declarations at once', () => {
     await ledger.close();
   });
 
-  it('a declaration uses the account as it stands when it is booked', async () => {
+  it('a declaration uses the account as it stands when it is reserved', async () => {
     const { read, ledger, source } = await unmarkedAccount();
     const spend = () => book(ledger, { policy: read, profile: costOf('pure', rational(1, 20)), key: 'between' });
     expect((await declareIn(interrupted(ledger, spend), read, 'one file')).length).toBe(1);

@@ -31,7 +31,7 @@ function writing(milliseconds: number) {
 }
 
 it.skipIf(process.platform === 'win32')(
-  'a signal waits for the booking under way and reports all that was paid for',
+  'a signal waits for the reservation under way and reports all that was paid for',
   async () => {
     const { child, ready, ended } = writing(500);
     await ready;

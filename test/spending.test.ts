@@ -88,7 +88,7 @@ describe('the decision to spend', () => {
     return { shown, done };
   };
 
-  it('the decision is requested once before anything is booked, with the errors; a no spends nothing', async () => {
+  it('the decision is requested once before anything is reserved, with the errors; a no spends nothing', async () => {
     shop = openWorkshop(policyYaml(), 300);
     const { shown, done } = await asking(false, (fugu) => fugu.release({ kind: 'histogram', column: 'party' }, { epsilon: 0.5 }));
     expect(done).toMatchObject({ code: 'USAGE', outcome: { state: 'not spent' } });
@@ -191,7 +191,7 @@ describe('the decision to spend', () => {
     );
   });
 
-  it('the last crumb is never spent in silence', async () => {
+  it('the last remainder of a budget is never spent in silence', async () => {
     shop = openWorkshop(policyYaml(), 3000);
     await using fugu = await open(shop.policyFile);
     await fugu.release({ kind: 'count' }, { epsilon: '0.9901' });

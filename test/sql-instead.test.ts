@@ -47,7 +47,7 @@ describe('SQL that is answered by a different statistic', () => {
     expect(output).toContain(sentence);
   });
 
-  it('a request for the quantile itself gets no such note, whoever requested it first', async () => {
+  it('a request for the quantile itself gets no such note, even after one in SQL', async () => {
     shop = openWorkshop();
     await using fugu = await open(shop.policyFile);
     await fugu.release({ sql }, { epsilon: 0.1 });

@@ -183,7 +183,7 @@ describe('a stream', () => {
     expect(step).toMatchObject({ epsilon: 1, budget: { spent: 1 } });
   });
 
-  it('totals are paid for by the steps of the horizon: later steps keep their budget, and whoever could change steps would pay for both', async () => {
+  it('totals are paid for by the steps of the horizon: later steps keep their budget, and a person who could change steps would pay for both', async () => {
     const shop = shopWith(until(13));
     const [first] = await all(shop.policy, { query: ill, totals: true, horizon: 10, epsilon: 4 });
     const { perRecord } = first!.receipt!.profile;
@@ -209,7 +209,7 @@ describe('a stream', () => {
     ['{ epsilon: 4 }', 2],
     ['{ epsilon: 4, delta: 1e-6 }', 4],
   ])(
-    'totals are booked for those who keep another public column as for those who may change their step: budget %s',
+    'totals are reserved for those who keep another public column as for those who may change their step: budget %s',
     async (budget, more) => {
       const early = { column: 'came', op: '<=', value: 5 } as const;
       const shop = shopWith(until(13), { budget, day: '{ type: integer, bounds: [1, 9000], public: true }' });

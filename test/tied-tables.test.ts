@@ -10,7 +10,7 @@ import { Dice, declarations, drawPerson, drawStatement, limitsOf, movedPerson, t
 
 /**
  * One person and tied people in joined tables: inputs of all noise are recorded at Payment.release, in files that differ in their data.
- * No number moves beyond the booked cost per record, and nobody who knows the ties learns more than promised.
+ * No number moves beyond the reserved cost per record, and nobody who knows the ties learns more than promised.
  */
 interface Step {
   readonly mechanism: Mechanism;
@@ -213,7 +213,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
 
 describe('people in joined tables', () => {
   it(
-    'no person changes a number beyond the booked cost, and nobody who knows the ties learns more than promised',
+    'no person changes a number beyond the reserved cost, and nobody who knows the ties learns more than promised',
     async () => {
       const found = await search(Number(process.env.FUGU_TIED ?? 60), Number(process.env.FUGU_TIED_SEED ?? 1), declarations);
       if (process.env.FUGU_TIED) console.log({ ...found, beyond: found.beyond.length });

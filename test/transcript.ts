@@ -35,7 +35,7 @@ export class RecordingPayment extends Payment {
 }
 
 /**
- * Privacy loss of each mechanism between two worlds as a share of its booked cost (of one record class, if named),
+ * Privacy loss of each mechanism between two worlds as a share of its reserved cost (of one record class, if named),
  * in the order of first use; computed from the distribution alone.
  */
 export function usedParts(a: RecordingPayment, b: RecordingPayment, record?: RecordClass): number[] {

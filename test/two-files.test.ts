@@ -248,7 +248,7 @@ describe('two files with a public column', () => {
     }
     expect((await spentOf(a)).over).toBeUndefined();
     expect((await spentOf(b)).over).toBeUndefined();
-    // A request refused after costs of both files states its cost and the remaining budget.
+    // A request refused after costs of both files states its own cost, the spent amount and the remaining one.
     const [c, d] = twoWeeks('population: other\n');
     await ask(d, 0, '0.6');
     expect((await faultOf(ask(c, 0, '0.5'))).message).toContain('asked 0.5, spent 0.6 of 1, remaining 0.4');

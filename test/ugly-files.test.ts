@@ -204,7 +204,7 @@ describe('a file that cannot be read as a whole', () => {
     expect([...messages]).toEqual(['DATA_MALFORMED: The lines of the data do not all have the form of the first.']);
   });
 
-  it('the file is refused before anything is booked', async () => {
+  it('the file is refused before anything is reserved', async () => {
     const source = file('.csv', joined(head, others, record(...usual)));
     const policy = { ...policyOn(source), ledger: join(folder, 'ledger.db') };
     const engine = await openEngine(policy);

@@ -64,7 +64,7 @@ describe('a column whose reading changes', () => {
     return shop.write('edited.yaml', text.replace(from, to));
   };
 
-  it('the column is distinguished by its values in steps of one only: other steps would be booked by their places', async () => {
+  it('the column is distinguished by its values in steps of one only: other steps would be reserved by their places', async () => {
     const session = await open({ week: 'bounds: [0, 10], step: 2, public: true' }).session();
     await session.release(about(0), { epsilon: '0.75' });
     await expect(session.release(about(4), { epsilon: '0.5' })).rejects.toMatchObject(refused);

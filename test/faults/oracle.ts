@@ -103,7 +103,7 @@ function judgeOutput(result: CommandResult, { mode, errno = 'EIO' }: PlantedFaul
     return silent(`exit ${result.code} does not go with what it printed`);
   const code = document.error?.code;
   if (code === 'INTERNAL') return silent('a fault without a name (INTERNAL)');
-  // Once the budget is booked, the reason for a missing answer is not disclosed; a spoiled file is no disk fault.
+  // Once the budget is reserved, the reason for a missing answer is not disclosed; a spoiled file is no disk fault.
   if (code === undefined || mode === 'spoil' || document.error.outcome?.state === 'spent') return [];
   const death = mode === 'kill' || mode === 'tear' || mode === 'after';
   // It lives on where a process died that it had started.

@@ -116,7 +116,7 @@ describe.skipIf(!server)('a ledger session that ends at any statement', () => {
   }
 
   it.each(moments)(
-    '%s: no unbooked answer is returned, nothing is lost, and the next session goes on',
+    '%s: no answer without a reservation is returned, nothing is lost, and the next session goes on',
     async (moment) => {
       await town.empty();
       await (await openLedger(town.address())).close();

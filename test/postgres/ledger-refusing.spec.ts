@@ -46,7 +46,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     ['what cannot be serialized, at the commit', raising('40001', true), 'LEDGER_BUSY'],
     ['something of its own', raising('P0001', false), 'DISK_FAILED'],
     ['rows that vanish without a word', swallowing, 'LEDGER_CORRUPT'],
-  ])('%s: nothing is booked or reported as recorded, and the next request goes on', async (_, refuse, code) => {
+  ])('%s: nothing is reserved or reported as recorded, and the next request goes on', async (_, refuse, code) => {
     await town.empty();
     const ledger = await openLedger(town.address(), {});
     const first = await ledger.reserve(asking('first'));

@@ -123,7 +123,7 @@ describe.skipIf(!server)('a server', () => {
       expect((await failureOf(ledgerAt())).code).toBe('LEDGER_CORRUPT');
     });
 
-    it('the ledger books nothing under a name that the database cannot hold', async () => {
+    it('the ledger reserves nothing under a name that the database cannot hold', async () => {
       const ledger = await ledgerAt();
       expect(await failureOf(ledger.reserve(asking({ population: 'a\0b' })))).toMatchObject({
         code: 'POLICY_INVALID',
@@ -140,7 +140,7 @@ describe.skipIf(!server)('a server', () => {
     });
   });
 
-  describe('a connection that is lost while a booking is committed', () => {
+  describe('a connection that is lost while a reservation is committed', () => {
     const through = async (work: (proxy: Awaited<ReturnType<typeof cuttingProxy>>, ledger: Ledger) => Promise<void>) => {
       const proxy = await cuttingProxy(town.server.port);
       try {
@@ -164,7 +164,7 @@ describe.skipIf(!server)('a server', () => {
         expect(await spentByAnalyst(await ledgerAt())).toBe('1/5');
       }));
 
-    it('a commit that lost only its reply is found booked', () =>
+    it('a commit that lost only its reply is found in the ledger', () =>
       through(async (proxy, ledger) => {
         proxy.cutAt('COMMIT\0', 'unanswered');
         const entry = await ledger.reserve(asking({ key: 'k1' }));

@@ -55,7 +55,7 @@ describe('jobs of a service', () => {
     });
   });
 
-  it('a job cancelled before anything is booked spends nothing, and otherwise keeps its reservation', async () => {
+  it('a job cancelled before anything is reserved spends nothing, and otherwise keeps its reservation', async () => {
     town = await openTown(undefined, { jobsWorking: 1 });
     const ann = town.token('ann', 'analyst');
     const open = held(ann);
@@ -80,7 +80,7 @@ describe('jobs of a service', () => {
     expect((await town.ask(ann, '/v1/policies/town/ledger')).body.entries).toHaveLength(3);
   });
 
-  it('a job cancelled after the booking is recorded: nothing is given back', async () => {
+  it('a job cancelled after its reservation still records its answer: nothing is given back', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const { jobs } = town.service;

@@ -73,7 +73,7 @@ describe('a service that is killed', () => {
       }
       expect(answers.length).toBeGreaterThan(10 * kills);
       for (const { entry, hash } of answers) expect([entry, entries.get(entry)]).toMatchObject([entry, { hash, settled: true }]);
-      // At most the request under way at the kill was booked without being answered.
+      // At most the request under way at the kill was reserved without being answered.
       expect(entries.size).toBeGreaterThanOrEqual(answers.length);
       expect(entries.size).toBeLessThanOrEqual(answers.length + kills * clients);
       for (const { body, entry, tables } of answers.filter((_, k) => k % 7 === 0)) {

@@ -163,7 +163,7 @@ describe('a listener of a job', () => {
       async (ann) => ({ authorization: `Bearer ${ann}` }),
     ));
 
-  it('a listener is referred to the record for a job that this process never had', async () => {
+  it('a job that this process never had is not found, with a hint at the recorded answer', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const { status, body } = await town.ask(ann, `/v1/jobs/${'0'.repeat(40)}`);

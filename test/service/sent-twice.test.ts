@@ -9,7 +9,7 @@ const paid = async (root: string): Promise<number> =>
   (await town.ask(root, '/v1/policies/town/ledger')).body.entries.filter((e: { epsilon?: number }) => e.epsilon).length;
 
 describe('a request sent again before it is answered', () => {
-  it('the request is paid for once, even if its booking cannot be resumed', async () => {
+  it('the request is paid for once, even if its reservation cannot be resumed', async () => {
     town = await openTown();
     const [root, ann] = [town.token('root', 'steward'), town.token('ann', 'analyst')];
     const send = (token: string, label: string) => town.ask(token, '/v1/policies/town/release', { ...synth, label });

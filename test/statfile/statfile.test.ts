@@ -51,7 +51,7 @@ describe('details that pyreadstat does not report', () => {
     expect(columns[1]).toEqual(['Müller', 'Nuñez', '€uro']);
   });
 
-  it('one variable is known as the weight', async () => {
+  it('the weight variable is recognised', async () => {
     const { variables } = await readWhole(join(corpus, 'big-endian.sav'));
     expect(variables.map((v) => v.weight ?? false)).toEqual([false, false, true]);
   });
