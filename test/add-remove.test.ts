@@ -54,7 +54,7 @@ describe('neighbouring data sets by add-remove', () => {
     expect(words).toMatch(/any two values of a record that is in it by at most a factor of 7\.39 \(twice that\)/);
     expect(words).toMatch(/add or remove one record; how many records there are is protected, too/);
     expect(words).not.toMatch(/how many records there are is public/);
-    // Beliefs are about values: 10 % becomes what epsilon 2 allows.
+    // Beliefs are about values: epsilon 2 bounds the posterior from a prior of 10 %.
     expect(words).toMatch(/with 10 % before may believe it with at most 46 % after/);
     expect(replaced.guarantee.sentences.join(' ')).toMatch(/with at most 24 % after/);
     expect(added.whatIf).toEqual([]);

@@ -66,7 +66,7 @@ let made = 0;
 const register = { release: registerRelease, init: registerInit, epsilon: registerEpsilon } as const;
 const isCommand = (word: string | undefined): word is keyof typeof register => word !== undefined && word in register;
 
-/** Runs a command that must be refused, and checks what every refusal owes its reader. In this process, for speed; some also as a process of their own. */
+/** Runs a command that must be refused, and checks the form of every refusal. In this process for speed; some in a process of their own. */
 async function refused(exit: number, words: readonly string[], yaml?: string, own = false): Promise<Refused> {
   const file = yaml === undefined ? 'policy.yaml' : `policy-${++made}.yaml`;
   if (yaml !== undefined) write(file, yaml);
@@ -99,7 +99,7 @@ async function ownProcess(words: readonly string[]): Promise<{ exit: number | nu
 }
 const count = ['release', 'POLICY', '--query', '{"kind": "count"}'];
 
-/** Nobody has spent anything: the ledger is not there, or has no entry. */
+/** No budget is spent: the ledger is missing, or has no entry. */
 async function expectNothingSpent(): Promise<void> {
   if (!existsSync(join(folder, 'ledger.db'))) return;
   const { entries, budget } = JSON.parse((await fugu({ cwd: folder }, 'ledger', 'policy.yaml', '--json')).out);

@@ -43,7 +43,7 @@ const randomFrom = (seed: number): Random => {
     return Math.floor((state / 2 ** 32) * below);
   };
 };
-/** FUGU_SEEDS=2000 looks longer. */
+/** FUGU_SEEDS=2000 makes a longer run. */
 const seeds = Number(process.env.FUGU_SEEDS ?? 50);
 const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)]!;
 
@@ -145,7 +145,7 @@ const loss = ({ measures }: BoundBatch, { mechanisms, kind }: NoisePlan, before:
     .map((m, k) => lostBy(mechanisms[k]!.distribution, kind, moves(m, before[k]!, after[k]!)))
     .reduce((sum, part) => add(sum, part), zero);
 
-/** Rows as one record, answers tied in a ring, and a route for releases that noise every column on its own. */
+/** Rows as one record, answers tied in a ring, and a route for releases that add noise to every column separately. */
 function accountOf(policy: Policy): Account {
   const secret = names.filter((name) => name !== 'form');
   const shared = { adversary: 'informed', reach: 'any', assumptions: [], method: '' } as const;
@@ -223,7 +223,7 @@ describe.each([
         const limit =
           plan.kind === 'laplace' && spent.zcdp.perRecord.size === 0 ? plan.route.pureCapacity : plan.route.gaussian!.capacity;
         const shared = plan.kind === 'gaussian' || spent.zcdp.perRecord.size === 0;
-        // By the values of a public column those pay what is shared out; whoever could change them would pay more.
+        // Costs by the values of a public column stay within the share; a record that could change its value would pay more.
         if (plan.slicing !== undefined && shared)
           expect(compare(largestOn(costBySlice(plan.cost, plan.slicing)), multiply(limit, share))).toBeLessThanOrEqual(0);
         for (const [name, cost] of plan.slicing === undefined && shared ? perRecord : [])
@@ -248,12 +248,12 @@ describe.each([
       }
     }
     expect(plansSeen).toBeGreaterThan(seeds);
-    // The test can see what it is looking for: some neighbours lose nearly all that was booked.
+    // The test is sensitive: some neighbours lose nearly all of the reserved cost.
     expect(tight).toBeGreaterThan(seeds / 20);
   });
 });
 
-/** Two tables that differ in one record, and the class that pays for it. A record may also come or go. */
+/** Two tables that differ in one record, and the record class that pays. With add-remove, a record may be added or removed. */
 function neighbour(policy: Policy, random: Random): { before: Row[]; after: Row[]; record: RecordClass } {
   const others = Array.from({ length: random(4) }, () => randomRow(random));
   const { secret, maxRows } = policy.protect;
@@ -274,7 +274,7 @@ function neighbour(policy: Policy, random: Random): { before: Row[]; after: Row[
     const changed = row.map((cell, j) => (names[j] === at ? pick(random, cells[at]!) : cell));
     return { before: [...others, row], after: [...others, changed], record: answersTo(at) };
   }
-  // Public answers are known; all others may change at once.
+  // Public answers are fixed; all others may change at once.
   const next = randomRow(random).map((cell, j) => (secret === 'answer' && names[j] === 'form' ? row[j]! : cell));
   const gone = secret === 'row' && random(4) === 0;
   return { before: [...others, row], after: gone ? others : [...others, next], record: everyRecord };

@@ -4,7 +4,7 @@ import { amendTerms, enterSpending, Fault, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** New terms count what was spent before: a promise that is broken when it is made is refused. */
+/** New terms count earlier costs: a promise that is broken from the start is refused. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 

@@ -459,7 +459,7 @@ export async function fuzz(seed: number, course: Course): Promise<Tally> {
   return tally;
 }
 
-/** The engine, but for what streams out of it. */
+/** The engine, except for its streams. */
 export const streaming = (engine: Snapshot, change: (cell: Cell) => Cell): Snapshot =>
   new Proxy(engine, {
     get(target, property) {

@@ -167,7 +167,7 @@ describe('a mistake at the command line', () => {
     expect(JSON.parse(out).error).toMatchObject({ code: 'USAGE', hint: expect.stringMatching(/release/) });
   });
 
-  /** Nobody reads what is written: the reader is gone before it starts. */
+  /** Nobody reads the output: the pipe is closed before the command starts. */
   const unread = (...words: string[]) => fugu({ cwd: folder, shell: 'exec > >(true); sleep 0.2;' }, ...words);
 
   it('a reader that closes its pipe early is no mistake unless it loses a paid answer', async () => {

@@ -12,7 +12,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
 import { parseSql } from '../src/query/sql/sql.js';
 
-/** Good dates, and what only looks like one. */
+/** Valid dates, and texts that only look like dates. */
 const cells = [
   ...[
     '2020-02-29',

@@ -293,7 +293,7 @@ export function describeEngine(
             for (;;) await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] });
           };
           expect(((await pending().catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
-          // A timer may fire a moment before its time: what fits into that moment is answered.
+          // A timer may fire slightly early: a statement that finishes in that moment is answered.
           const read = async () => {
             for (;;) for await (const _ of data.stream({ sql: 'SELECT id FROM fugu_data', values: [] }));
           };

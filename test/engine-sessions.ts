@@ -19,7 +19,7 @@ export const townFriends = Array.from({ length: 240 }, (_, i) => [
 
 export const homes = [...new Set(townPeople.map(({ home }) => home))].sort();
 
-/** The values of a column that nobody declared, by so much budget that all of them are found. */
+/** Undeclared values of a column, with a budget so large that all are found. */
 export async function learnedHomes(fugu: Fugu): Promise<readonly string[]> {
   const keys = { column: 'home', most: 90, longest: 3 };
   const answer = (await fugu.release({ keys }, { epsilon: 10000 })) as unknown as { result: { keys: { key: string }[] } };

@@ -142,7 +142,7 @@ function tables(secret: 'row' | 'person', each: number, budget: string): World {
   const rest = Array.from({ length: 24 }, (_, i) => [`p${i + 1}`, crowd(i)] as const);
   const with_ = (p: Person) => people([...Array.from({ length: each }, () => ['p0', p] as const), ...rest]);
   const mixed = [crowd(1), { ...low, party: 'rep', income: 1000 }, { ...high, age: 17 }];
-  // One year after the other, for what follows one another.
+  // Successive years, for transitions.
   const aging = people([...Array.from({ length: each }, (_, k) => ['p0', { ...low, age: 17 + k }] as const), ...rest]);
   return {
     name: `${secret}s of ${each} rows, ${budget}`,
@@ -153,7 +153,7 @@ function tables(secret: 'row' | 'person', each: number, budget: string): World {
   };
 }
 
-/** All rows of one person are there or not: how many rows there are is no longer what neighbours share. */
+/** All rows of one person are present or absent: neighbours no longer have the same number of rows. */
 function presence(secret: 'row' | 'person', each: number): World {
   const rest = Array.from({ length: 24 }, (_, i) => [`p${i + 1}`, crowd(i)] as const);
   const with_ = (p: Person) => people([...Array.from({ length: each }, () => ['p0', p] as const), ...rest]);
@@ -245,7 +245,7 @@ function lost({ mechanism: { distribution, cost }, out }: Step, before: unknown,
   if (distribution.kind === 'ladder' || distribution.kind === 'smooth') {
     const [a, b] = [before, after] as { exact: bigint; rungs: Rungs }[];
     const difference = a!.exact > b!.exact ? a!.exact - b!.exact : b!.exact - a!.exact;
-    // One step of the ladder, from either side: the number moves by no more than the first rung, and no rung outgrows the next one there.
+    // One step of the ladder, in either direction: the number changes by at most the first rung, and no rung exceeds the next one there.
     for (const [here, there] of [
       [a!.rungs, b!.rungs],
       [b!.rungs, a!.rungs],
@@ -295,7 +295,7 @@ const booked = async (session: PrivacySession, of: RecordClass): Promise<Rationa
   return [spent.pure, spent.zcdp].map(({ perRecord }) => perRecord.get(of) ?? zero).reduce(add);
 };
 
-/** The largest part of what was booked that any neighbour loses. */
+/** Largest share of the reserved cost that any neighbour loses. */
 async function used(
   here: PrivacySession,
   neighbours: readonly { of: RecordClass; there: PrivacySession }[],

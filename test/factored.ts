@@ -7,10 +7,10 @@ import { addUp, divUp, expm1Up, logDown, mulUp, subUp } from '../src/base/exact/
 export interface Shift {
   /** The other record's cost: the log-range of its factor of the likelihood. */
   readonly sensitivity: number;
-  /** Its law under the two values of the secret. */
+  /** Distribution under the two values of the secret. */
   readonly underA: Float64Array;
   readonly underB: Float64Array;
-  /** Total-variation radius of each law; 0 when they are the truth. */
+  /** Total-variation radius of each distribution; 0 if they are exact. */
   readonly radius?: number;
 }
 
@@ -64,7 +64,7 @@ export function factoredLeakPlain(own: number, sensitivities: ArrayLike<number>,
   return Math.min(addUp(own, whole), addUp(own, addUp(sum, mulUp(mulUp(whole, whole), 0.125))));
 }
 
-/** Total variation between two laws, rounded up. */
+/** Total variation between two distributions, rounded up. */
 export function totalVariation(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let up = 0;
   let down = 0;

@@ -21,7 +21,7 @@ import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 const rows = 400;
 const opinions = 'the government should do more about roads and schools and nobody listens to people who live here'.split(' ');
 const opinion = (i: number) => Array.from({ length: 7 }, (_, k) => opinions[(i * (k + 3) + k) % opinions.length]).join(' ');
-/** Few answer an open question, most of those alike; and some write behind "other". */
+/** Few people answer an open question, most of them alike; some write behind "other". */
 const liked = (i: number) => (i % 5 === 0 ? 'nothing' : i % 40 === 1 ? `${opinion(i)} ${i}` : '');
 const paper = (i: number) => (i % 97 === 3 ? `roads and ${opinions[i % 17]}` : ['Times', 'Post', 'none'][i % 3]!);
 const survey = `caseid,idhous,pid,likes_open,age,pid_page_timing,q1,paper\n${Array.from(
@@ -87,7 +87,7 @@ describe('findings of the first trials', () => {
       expect([name, /likes_open|nobody listens|roads and/.test(text)]).toEqual([name, false]);
     // Free text behind "other" is not a value of a released table.
     expect(table('paper').match(/^[^,]+/gm)).toEqual(['paper', 'Post', 'Times', 'none', '(missing)']);
-    // Nor is it accepted in a list that somebody else drafted.
+    // Free text in a drafted list of values is refused, too.
     const wrote = Array.from({ length: 9 }, (_, k) => `  - "${opinion(7 * k + 1)}, as ${opinions[k]} said"`).join('\n');
     const other = policyYaml().replace('values: [dem, rep, other] }', `values: [dem, rep, other] }\n  open:\n    type: category\n    values:\n${wrote.replace(/^/gm, '    ')}`); // biome-ignore format: one line
     trial.write('other.yaml', `${other}unconfirmed: [party, open]\n`);

@@ -13,7 +13,7 @@ afterAll(() => {
   for (const shop of shops) shop.remove();
 });
 
-/** People who answer every question alike: then all tables together are so many noisy copies of one sum. */
+/** People who answer every question alike: all tables together are noisy copies of one sum. */
 async function planned(ties: TieList, how: { groups?: boolean; hasDelta: boolean }) {
   const ratio = Math.exp(ties.logOdds);
   const names = Array.from({ length: questions }, (_, k) => `q${k}`);
@@ -41,7 +41,7 @@ ${names.map((n) => `  ${n}: { type: category, values: [yes, no] }`).join('\n')}
   return plan;
 }
 
-/** Two cells move in opposite ways: half their difference moves by one, with half the variance; `questions` of them are averaged. */
+/** Two cells change in opposite directions: half their difference changes by one, with half the variance; the mean of `questions` of them. */
 async function gaussianSigma(ties: TieList, groups = false): Promise<number> {
   const plan = await planned(ties, { groups, hasDelta: true });
   expect(plan.mechanism).toBe('gaussian');
@@ -90,7 +90,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
       const sigma = await gaussianSigma(ties);
       const worst = climb(ties, (l) => gaussianDelta(l, sigma, epsilon), 8, unitRandom(5));
       expect(worst).toBeLessThanOrEqual(delta);
-      // The test sees what it looks for: as without ties, delta is exceeded by far.
+      // The test is sensitive: with the noise for no ties, delta is far exceeded.
       expect(climb(ties, (l) => gaussianDelta(l, Math.sqrt(20.5), epsilon), 2, unitRandom(5))).toBeGreaterThan(1000 * delta);
     },
     180_000,

@@ -43,7 +43,7 @@ const overlapping: Totals = {
   adds: ([r, i]) => [r === 'n' ? 1 : 0, i === 'y' ? 1 : 0],
 };
 const bySum: Totals = { known: [{ sum: 'x' }], adds: ([, , x]) => [Number(x ?? 0)] };
-/** The largest gain between two ways to fill in rows that can only be exchanged together: the promise where totals overlap. */
+/** Largest privacy loss between two assignments of rows that can only be exchanged together: the promise where totals overlap. */
 function jointGain(totals: Totals, release: Tell, models: number): number {
   const next = sequence(11);
   let most = 0;
@@ -110,7 +110,7 @@ describe('an attacker who knows a published margin', () => {
   it('noise for one record would disclose more: questions about more than one cell reveal the planted twin', () => {
     const plain = samplePolicy(columns);
     const within = [questions[1], questions[2], questions[5]];
-    // A choice loses less than what it is booked for (its weights and their sum move together), and of the twin's, too, that part is left.
+    // A selection loses less than its reserved cost (its weights and their sum change together), and so does the twin's.
     const chosen = questions.filter(({ kind }) => kind === 'quantile');
     for (const query of questions.filter((q) => !within.includes(q) && !chosen.includes(q)))
       expect([query, gained(byRegion, releasedBy(plain, [query]), 400, { enough: 1.2 }) >= 1.2]).toEqual([query, true]);

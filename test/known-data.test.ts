@@ -30,7 +30,7 @@ import { addClaim, claimsIn, type Registry } from '../src/release/ledger/known-d
 import { runCommand } from './command.js';
 import { Fault } from './inside.js';
 
-/** Data that has a budget is known again by its content, wherever it was copied to and whatever it is called there. */
+/** Data with a budget is recognised by its content, under any name and in any folder. */
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'fugu-known-'));
@@ -122,7 +122,7 @@ describe('data that has a budget', () => {
     const fugu = await open(first.policy);
     expect((await fugu.spent()).budget.spent).toBeCloseTo(0.6);
     await fugu.close();
-    // A lost registry fills again with the next release.
+    // A lost registry is filled again by the next release.
     await mismatch(ask(place('copy')), first);
   });
 
@@ -284,7 +284,7 @@ describe('data that has a budget', () => {
     const first = tied('first');
     await edges(first);
     expect((await refused(edges(tied('copy')))).code).toBe('LEDGER_MISMATCH');
-    // The rows are no secret of that account.
+    // The rows are not the secret of that account.
     await ask(place('rows'));
   });
 });
@@ -445,7 +445,7 @@ describe('the registry', () => {
       expect(readFileSync(join(folder, name), 'utf8')).not.toContain(plain);
     }
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    // Another registry names the same content otherwise.
+    // Another registry has another digest of the same content.
     const other = readdirSync(join(first.folder, '.fugu', 'known-data'));
     expect(files.filter((name) => !name.startsWith('key') && other.includes(name))).toEqual([]);
     expect(chainOf(first)).not.toContain(plain);

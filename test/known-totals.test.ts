@@ -235,7 +235,7 @@ columns:
     let most = 0;
     for (let t = 0; t < tries; t++) {
       const truth = Array.from({ length: rows }, () => Math.floor(next() * kinds.length));
-      // Beliefs that leave few values: who could be what decides which records must change together.
+      // Priors that exclude most values: the possible values decide which records must change together.
       const sharp = t % 2 === 0;
       const own = truth.map((v, j) =>
         kinds.map((_, x) => (x === v ? 1 : sharp ? (x === truth[(j + 1) % rows] ? 1 : 0) : next() < 0.6 ? 0 : next())),

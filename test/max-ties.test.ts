@@ -64,7 +64,7 @@ describe('the contribution bound maxTies', () => {
   });
 
   it('no value of a record left out by maxTies changes an answer', async () => {
-    // So much budget that the noise is zero: what is released is the truth about the used records.
+    // A budget so large that the noise is zero: the release is the exact count of the used records.
     const rich = policy(6, '{ epsilon: 100000 }');
     const answer = async (change: Record<string, string>) => {
       const session = await open(rich, csv(change));

@@ -60,7 +60,7 @@ describe('the contribution bound maxUsed', () => {
       expect(two).toBeLessThan(0.8 * all);
       expect(one).toBeLessThan(two);
       expect(await error(`${strength}, maxUsed: 9`)).toBeCloseTo(all, 9);
-      // Copies: exactly as if there were couples only. Otherwise those left out still carry what the used ones say to one another.
+      // For copies, exactly as with couples only. Otherwise records left out still transmit influence between the used ones.
       if (strength === '') expect(two).toBeCloseTo(await error(strength, couples), 9);
     }
   });

@@ -11,10 +11,10 @@ const child = fileURLToPath(new URL('./memory-child.mjs', import.meta.url));
 /** Memory limit of our process that guides and figures promise, for any number of rows. */
 export const mostMemory = 300e6;
 
-/** Of rows whose note is one of these, or something long. */
+/** Rows whose note is one of these, or a long text. */
 const codes = [...'abcdefghi'];
 
-/** So many counts at once are made here, row by row: what they come to, and the most bytes that a process of its own held for them (memory-child.mjs). */
+/** Counts of all rows computed here one by one, with the peak memory of a separate process for them (memory-child.mjs). */
 export async function countsOfNotes(data: string): Promise<{ readonly told: readonly number[]; readonly bytes: number }> {
   builtOnce();
   const folder = mkdtempSync(join(tmpdir(), 'fugu-memory-'));

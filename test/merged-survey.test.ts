@@ -80,7 +80,7 @@ describe('a survey with a skip block', () => {
     expect(plan.measures.map((m: Planned) => [m.cells, m.tables ?? 1])).toEqual([[9, 8], ...rest.map(() => [4, 1])]);
 
     const release = await json(registerRelease, 'release', policy, '--survey');
-    // what the plan foretold is what the receipt holds
+    // The receipt holds the expected errors of the plan.
     expect(release.together.l2).toBeCloseTo(plan.survey.chosen.error.l2, 1);
     expect(release.tables.map((t: { name: string }) => t.name)).toEqual([...block, ...rest]);
     expect(tableOf(release, 'war3').map((r) => r.keys[0])).toEqual(['1', '2', '(missing)']);

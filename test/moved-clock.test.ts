@@ -62,7 +62,7 @@ describe.each(Object.entries(clocks))('a clock that %s during a release', (name,
 
   it('the clock does not hide a reservation that failed', async () => {
     const { ledger, session, close, policy } = await opened(`${name}, and more`);
-    // It is booked, and what comes back is something that nobody thought of.
+    // The entry is reserved, and an unexpected error comes back.
     const broken = new Proxy(ledger, {
       get(target, key) {
         const value = Reflect.get(target, key, target) as unknown;

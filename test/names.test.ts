@@ -73,7 +73,7 @@ describe('a person whose name is spelt in two ways', () => {
 
 describe('releases over names in several spellings', () => {
   const people = 24;
-  /** Some of the ways to write a number that names somebody. */
+  /** Some spellings of a number that names a person. */
   const spellings = [(n: number) => `${n}`, (n: number) => `${n}.0`, (n: number) => ` ${n}\t`, (n: number) => `+${n}`, (n: number) => `${n}\u00a0`]; // biome-ignore format: one line
   const plainly = (n: number) => `${n}`;
   let turn = 0;

@@ -120,7 +120,7 @@ describe('one person replaced in databases of up to three tables', () => {
       if (many) console.log({ ...found, beyond: found.beyond.slice(0, 5) });
       expect(found.beyond.slice(0, 3)).toEqual([]);
       expect(found.reached).toBeGreaterThan(0);
-      // Most of what the grammar makes is answered.
+      // Most generated statements are answered.
       const refused = [...found.refused.values()].reduce((a, b) => a + b, 0);
       expect(refused).toBeLessThan(found.statements);
       // A long run on a busy machine still reports its findings.

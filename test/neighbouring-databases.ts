@@ -246,7 +246,7 @@ function rowsOf(
   return rows.length > 0 && draw.chance(0.4) ? [...rows, draw.among(rows)] : rows;
 }
 
-/** Some persons are in the data, some in other tables only, some rows are nobody's. */
+/** Some persons are in the data, some in other tables only, and some rows belong to nobody. */
 export const worldOf = (draw: Draw, shape: DatabaseShape, world: number): WorldTables =>
   new Map(
     [...shape.tables].map(([table, { unit }]) => {
@@ -260,7 +260,7 @@ export const openRows = (draw: Draw, { tables }: DatabaseShape): readonly (reado
     unit === undefined ? Array.from({ length: 5 }, () => columns.map((name) => cellOf(draw, name))) : [],
   );
 
-/** One person of the data gives place to another, who may have rows in other tables already; what the first leaves behind there is nobody's. */
+/** Replaces one person of the data by another, who may have rows in other tables already; rows the first leaves there belong to nobody. */
 export function neighbourOf(draw: Draw, shape: DatabaseShape, tables: WorldTables, world: number): WorldTables {
   const there = [...new Set(tables.get('people')!.map(([person]) => person!))].filter((person) => person !== null);
   if (there.length === 0) return tables;

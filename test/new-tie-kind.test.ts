@@ -67,7 +67,7 @@ describe('a kind of tie that one file and one line add', () => {
     expect(plan!.fits).toBe(true);
     const cost = plan!.cost.perRecord.get(everyRecord)!;
     expect(compare(cost, multiply(account.routes[0]!.pureCapacity, rational(1, 2)))).toBeLessThanOrEqual(0);
-    // Twice what was planned is all there is: the ties' part of it, too.
+    // The budget is twice the planned cost, including the part for ties.
     expect(leakageBounds(path, 2 * toNumber(cost), 'informed').worst.leakage).toBeCloseTo(1, 6);
   });
 
@@ -84,7 +84,7 @@ describe('the kinds of ties', () => {
 
   it('the names of the kinds occur in their own files only', () => {
     const root = join(import.meta.dirname, '..', 'src');
-    // Noise has a law called gaussian, too.
+    // A noise distribution is called gaussian, too.
     const names = tieKinds.map(({ kind }) => kind).filter((kind) => kind !== 'gaussian');
     const answers = new RegExp(`kind\\W{1,3}(===|!==) '(${names.join('|')})'|\\.kind [!=]== '(${names.join('|')})'`);
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

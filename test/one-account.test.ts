@@ -92,7 +92,7 @@ describe('one account for one data set', () => {
     const real = policy('here/policy.yaml', 'source: ../data/people.csv', 'ledger: ledger.db\n');
     symlinkSync(real, at('there', 'policy.yaml'));
     symlinkSync(at('here'), at('linked'));
-    // The data would be found from the link's folder, too: the ledger is what must not be.
+    // The data would be found from the link's folder, too; the ledger must not be looked up there.
     await expectOneAccount([at('there', 'policy.yaml'), real, at('linked', 'policy.yaml')]);
     expect(existsSync(at('there', 'ledger.db'))).toBe(false);
   });
@@ -202,7 +202,7 @@ describe('one account for one data set', () => {
       left,
       policy('here/written.yaml', 'source: "../data/cafe\u0301.csv"', `population: "${population}"\n`),
     ]);
-    // The file is there, by another form of the same letters: nobody else's account is held up by it.
+    // The file exists under another form of the same letters: no other account is blocked by it.
     writeFileSync(at('data/others.csv'), 'id,party\n1,dem\n');
     await spend(policy('here/others.yaml', 'source: ../data/others.csv'), '0.5');
   });

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 /** Modules that may create files, with the reason; all others use base/files/write-file.ts. */
 const writers: readonly RegExp[] = [
   /^base\/files\//,
-  // Its own protocol, made for what it must survive.
+  // It has its own protocol for crashes.
   /^release\/ledger\//,
-  // Copies in a private temporary folder that nobody reads after this process.
+  // Copies in a private temporary folder, unused after this process.
   /^data\/engine\/csv\/(copy|split)\.ts$/,
   // Opens for reading only, without waiting for the other end of a pipe.
   /^base\/input\/named-file\.ts$/,

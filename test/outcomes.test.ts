@@ -215,7 +215,7 @@ describe('a request whose entry was never answered', () => {
     await expect(
       new Sessions({ ...context, ledger: failing(ledger) }).release(query, { epsilon: '1', fresh: true }),
     ).rejects.toMatchObject({ outcome: { entry: 2, resumable: true } });
-    // Alone, a fresh request completes it: what it reads is the data as it is now.
+    // Alone, a fresh request completes it with the data as it is now.
     const fresh = () => session().then((s) => s.release(query, { epsilon: '1', fresh: true }));
     expect((await fresh()).receipt.ledger).toMatchObject({ entry: 2, resumed: true });
     await expect(

@@ -53,7 +53,7 @@ const queries = [
   { kind: 'histogram', column: 'side', derive: { side: { cases: [{ when: { column: 'x', op: '>', value: 0 }, value: 'party' }], otherwise: { text: 'low' } } } },
 ]; // biome-ignore format: one line each
 
-/** The words of a policy once more: how many pairs lie between two rows. No code is shared with what is tested. */
+/** Independent reading of the policy: number of pair steps between two rows. No code is shared with the product. */
 function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (a === b || pairs === undefined) return true;
   if (a < 0 || b < 0) return pairs.missing === 'any';

@@ -48,7 +48,7 @@ describe('a policy with pairs', () => {
 
   it('the noise covers the largest step, and the promise names its values', async () => {
     const [plain, near] = [await planOf(policyYaml(), age), await planOf(policyYaml({ protect: pairs }), age)];
-    // 73 years against 5; plain noise also hides how many answered.
+    // 73 years against 5; plain noise also hides the number of answers.
     expect(plain.errors[0]!.halfWidth / near.errors[0]!.halfWidth).toBeGreaterThan(10);
     expect(near.guarantee.pairs).toEqual(['age: within 5, missing apart', 'party: same', 'any two values of other columns']);
     const words = near.guarantee.sentences.join(' ');

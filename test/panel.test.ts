@@ -79,7 +79,7 @@ describe('a panel of households', () => {
 });
 
 describe('whole persons', () => {
-  /** Homes alone: nobody's steps are tied. */
+  /** Homes alone: no ties between steps. */
   async function timesOf(maxRows: number, pull: string) {
     const protect = `{ secret: person, unit: person, maxRows: ${maxRows} }`;
     shop = openWorkshop(yaml(`by: home, column: ill, oddsRatio: 4${pull}`, protect).replace(/ {2}- \{ kind: sequence.*\n/, ''));

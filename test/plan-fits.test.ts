@@ -66,7 +66,7 @@ const friends = `a,b\n${Array.from({ length: people - 2 }, (_, k) => `p${k},p${k
 const relations = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
 
 type FitOutcome = readonly [epsilon: string, fits: boolean, released: boolean, entries: number];
-/** Above the whole budget, within it, above what is left, all that is left, anything more. */
+/** Requests above the whole budget, within it, above the remaining budget, all of it, and anything more. */
 const request = ['5', '0.5', '0.75', '0.5', '0.125'];
 
 async function refusals(kind: Kind, budget: string, plan: Kind['plan'] = kind.plan): Promise<readonly FitOutcome[]> {

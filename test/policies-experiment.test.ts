@@ -5,7 +5,7 @@ import { distributionFigures, madeColumn } from '../experiments/policies/distrib
 import { knownFigures, madeRegions } from '../experiments/policies/known.js';
 
 type Table = readonly (readonly string[])[];
-/** The cells of the first table of a page whose heading begins so. */
+/** Cells of the first table of a page whose heading begins with this text. */
 function tableIn(page: string, heading: string): Table {
   const lines = readFileSync(new URL(`../${page}`, import.meta.url), 'utf8').split('\n');
   const start = lines.findIndex((line) => line.startsWith(heading));

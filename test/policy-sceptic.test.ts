@@ -177,7 +177,7 @@ function anyPairs({ pick, chance }: SeededRandom): Pairs {
   };
   return { digest: 'abcd', columns: new Map(Object.entries(own).filter(() => chance(0.65))), declarations: [] };
 }
-/** Another row that is a pair with this one: every column stays or moves along a pair of its own. */
+/** Another row that is a pair with this one: every column stays or changes along its own pair. */
 const movedAlong = (pairs: Pairs, row: Row, { pick, chance }: SeededRandom): Row =>
   row.map((p, c) => (chance(0.2) ? p : pick(positions[c]!.filter((q) => near(pairs.columns.get(names[c]!), p, q)))));
 

@@ -18,7 +18,7 @@ import { type PrivacySession, readPolicy } from './inside.js';
 import { category, samplePolicy } from './sample-policy.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Ways to get more than was promised by asking otherwise, declaring otherwise, or asking again. */
+/** Attempts to exceed the promise by other wordings, other declarations, or repeated requests. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -87,7 +87,7 @@ describe('the promise of a plan', () => {
     );
     const plans = chooseNoise(histogram('party'), account, rational(1, 5), spent);
     expect(plans.map((p) => [p.route.amplifier.name, p.fits])).toEqual([['answers', true]]);
-    // By rows 0.9 is used, not 0.45: a larger share may pay for that, and gets what is left of it.
+    // Counted by rows, 0.9 is used, not 0.45: a larger share may pay for that, and gets the remaining budget.
     const more = chooseNoise(histogram('party'), account, rational(1, 2), spent);
     expect(more.map((p) => [p.route.amplifier.name, p.fits])).toEqual([
       ['answers', true],

@@ -139,7 +139,7 @@ describe('costs of another publisher', () => {
     expect((await refused(enterSpending(shop.policyFile, { receipt: both, ...x })))?.message).toContain(
       'takes for public what is a secret here (column party)',
     );
-    // The same where the receipt does not say what it relied on.
+    // The same holds if the receipt does not list its public columns.
     const silent = { ...both, privacyUnit: { ...both.privacyUnit, relied: [], public: [] } };
     expect((await refused(enterSpending(shop.policyFile, { receipt: silent, ...x })))?.message).toContain('without noise');
     writeFileSync(theirs, yaml.replace('population: office', 'population: bureau'));

@@ -1,6 +1,6 @@
 import { isoDay } from '../src/policy/date-text.js';
 
-/** A column of numbers as a policy declares it, with what its steps and bounds are: written down once more, without the product's grid. */
+/** A number column as declared, with its steps and bounds: written again without the product's grid. */
 export interface DeclaredNumber {
   readonly name: string;
   readonly yaml: string;
@@ -54,7 +54,7 @@ function nextDouble(x: number, up: boolean): number {
   return view.getFloat64(0);
 }
 
-/** Steps, halves between them, their neighbours among the doubles, and what lies beyond the bounds. */
+/** Steps, midpoints, their neighbouring doubles, and values beyond the bounds. */
 export function edgeCells({ low, step, last, text }: DeclaredNumber): readonly number[] {
   if (text === isoDay) return Array.from({ length: last + 5 }, (_, k) => low - 2 + k);
   const halves = Array.from({ length: 2 * last + 5 }, (_, k) => Number((low + (step * (k - 2)) / 2).toPrecision(12)));

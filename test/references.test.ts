@@ -20,7 +20,7 @@ const texts = new Map(
     .map((f) => [f, readFileSync(join(root, f), 'utf8').replace(/\n\s*(\*(?!\*)|\/\/)?\s*/g, ' ')]),
 );
 
-/** Works as they are cited: "Who et al. 1999", "Who and Whom 1999", "Who 1999", the year left out where nobody knows it. */
+/** Citations: "Who et al. 1999", "Who and Whom 1999", "Who 1999", without the year if it is unknown. */
 const form = /(?:(\p{Lu}[\p{L}-]+) et al\.?(?: (\d{4})\b)?)|(?:(\p{Lu}\p{Ll}+) and )?(\p{Lu}\p{Ll}+) ((?:19|20)\d\d)\b/gu;
 const cited = (text: string): string[] =>
   [...text.matchAll(form)].map(([, group, year, who, whom, when]) =>

@@ -154,7 +154,7 @@ const openExact: Fence = (source) =>
 const structure = /^(data\/(engine|ties)|query\/(count|view)|analysis\/(pattern|learn|synth))\//;
 const readers = new Set(['readStructure', 'readBlocks', 'countStructure']);
 const reads = new Set(['rows', 'stream', 'size', 'count']);
-/** Reading what the engine holds: its own methods, called on something that is called an engine, and the doors of data/engine/structure.ts. */
+/** Reads of the engine's contents: its own methods, called on a value named engine, and the doors of data/engine/structure.ts. */
 const readEngine: Fence = (source) => {
   if (structure.test(source.file)) return [];
   const calls = nodes(source).flatMap((node) => {
@@ -181,7 +181,7 @@ const makesPayment: Fence = (source) =>
         .filter((node) => node.type === 'NewExpression' && nameOf(node.callee) === 'Payment')
         .map(() => `${source.file}: new Payment`);
 
-/** A profile is made where a law is priced and where totals are added up; once more for a method that is only ever compared with. */
+/** A privacy cost is made where a distribution is priced and where totals are added; once more for a method used only in comparisons. */
 const pricing = /^(privacy\/mechanism\/|release\/accountant\/account\.ts$|analysis\/learn\/classify\/objective\.ts$)/;
 const makesProfile: Fence = (source) =>
   pricing.test(source.file)
@@ -192,7 +192,7 @@ const makesProfile: Fence = (source) =>
           .map((name) => `${source.file}: ${name} from ${target}`),
       );
 
-/** Bits are for whoever needs a coin; whole numbers under a root are no noise. */
+/** Random bits are for coin flips; integer roots are no noise. */
 const harmless = (target: string, name: string): boolean => target === 'privacy/noise/bits.js' || name === 'integerRoot';
 const drawsNoise: Fence = (source) =>
   /^(privacy\/(noise|mechanism)|evaluate\/papers)\//.test(source.file)
@@ -224,16 +224,16 @@ const takesContext: Fence = (source) =>
         .filter(({ names }) => names.includes('releaseContextOf'))
         .map(({ target }) => `${source.file}: releaseContextOf from ${target}`);
 
-/** The doors to the data, each with what it lets through. Whoever pins an engine can read all of it. */
+/** The doors to the data, each with its permitted modules. A module that pins an engine can read all of it. */
 const doors: Readonly<Record<string, string>> = {
   'release/session/present-account.ts': 'charge: what is read was paid for, but for registered public facts before',
   'release/session/public-read.ts': 'registered public facts (docs/unpaid-reads.md)',
   'app/api/steward-read.ts': 'for whoever holds the rows (docs/unpaid-reads.md)',
   'data/terms/open.ts': 'names of columns, when the data is opened',
 };
-/** Adapters pin what they wrap, and look at names of columns only. */
+/** Adapters pin the engine they wrap, and read names of columns only. */
 const adapters = /^data\/engine\/((engine|without-rows)\.ts$|(duckdb|postgres|trino)\/)/;
-/** Pinning in any spelling: a call or a mention of `.snapshot`, `['snapshot']`, `{ snapshot }`, the helper of engine/engine.ts, or what charge has pinned. */
+/** Pinning in any spelling: `.snapshot`, `['snapshot']`, `{ snapshot }`, the helper of engine/engine.ts, or the snapshot pinned by charge. */
 const pinsData: Fence = (source) => {
   if (adapters.test(source.file) || source.file in doors) return [];
   const mentions = nodes(source).flatMap((node) => {
@@ -323,7 +323,7 @@ const readsNamed: Fence = (source) =>
         .filter(({ target, names }) => target === 'base/input/named-file.js' && names.some((name) => name !== 'unreadableText'))
         .map(({ target }) => `${source.file} -> ${target}`);
 
-/** Files of data by other ways than an engine: dictionaries of survey files, drafts, synthetic rows that are written, digests of what has a budget. */
+/** Other reads of data files: dictionaries of survey files, drafts, synthetic rows being written, digests of data with a budget. */
 const readsSources =
   /^data\/(engine|statfile)\/|^(data\/codebook\/(codebook|statfile)|app\/api\/(draft|synth-file)|release\/session\/data-claims)\.ts$/;
 const readsForm = new Set(['isCsv', 'fileState', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile']);
@@ -339,7 +339,7 @@ const readsSource: Fence = (source) =>
 
 /** The ledger's own SQLite, and readers of SQL that people write, speak of other things. */
 const otherSql = /^(release\/ledger\/|query\/sql\/|analysis\/pattern\/query\/sql\.ts$|data\/engine\/(duckdb|postgres|trino)\/)/;
-/** Types, functions and signs that not every database has, or not with one meaning; what all of them read alike is not in this list. */
+/** Types, functions and operators that some databases lack or define differently; portable ones are not in this list. */
 const ownWords = new RegExp(
   [
     '\\b(?:TRY_CAST|TRY|DOUBLE|FLOAT8?|HUGEINT|BIGINT|INT8|VARCHAR|AS TEXT|NUMERIC|DECIMAL|COLLATE|ILIKE|IS NOT TRUE|QUALIFY|UNNEST|FOR VERSION AS OF|AT TIME ZONE|ROW\\()\\b',
@@ -397,7 +397,7 @@ describe('the rooms', () => {
   });
 });
 
-/** Each fence with what it has to catch: a file that is not in the house. */
+/** Each fence with planted faults it must detect, in files that do not exist. */
 const fences: readonly [string, Fence, ...(readonly [file: string, text: string])[]][] = [
   [
     'import only rooms above them',

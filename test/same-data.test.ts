@@ -60,7 +60,7 @@ function threePolicies() {
     other: policy('B', { data: 'B' }),
   };
 }
-/** Privacy loss of a whole home by one release: each record moves two cells by one. */
+/** Privacy loss of a whole home in one release: each record changes two cells by one. */
 async function lossOf(file: string, members: number, epsilon: string): Promise<number> {
   await using fugu = await open(file);
   const { receipt } = await fugu.release({ kind: 'histogram', column: 'party' }, { epsilon, fresh: true });
@@ -110,7 +110,7 @@ describe('one cost under two marks, as an unreleased version declared', () => {
 });
 
 describe('two declarations at once', () => {
-  /** A ledger on which somebody else works after the account was read and before the first booking. */
+  /** A ledger on which another process works after the account was read and before the first reservation. */
   function interrupted(ledger: Ledger, work: () => Promise<unknown>): Ledger {
     let isFirst = true;
     const reserve: Ledger['reserve'] = async (reservation) => {
@@ -229,7 +229,7 @@ describe('random sequences of releases, amendments and declarations', () => {
   async function policies(): Promise<readonly Seen[]> {
     for (const name of ['A', 'B', 'C']) writeFileSync(at(`${name}.csv`), idsOf(2));
     for (const name of ['r', 'q']) writeFileSync(at(`${name}.csv`), 'x,y\np0-0,p0-1\n');
-    // Named after A.csv, whose policies without tables own what has no mark.
+    // Named after A.csv: policies without tables own unmarked costs.
     const { population } = await readPolicy(policy('A', { data: 'A', population: '' }));
     const kinds = [
       { file: 'A', relation: '' },

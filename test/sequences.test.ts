@@ -199,7 +199,7 @@ describe('a budget per step', () => {
     }
     return low;
   };
-  /** Step by step: what the dearest leaks, and what one of them may still spend. */
+  /** For each step: leakage of the dearest, and the remaining budget of one. */
   const worst = (costs: readonly number[]): number => {
     const flows = (list: readonly number[]) => {
       let flow = 0;
@@ -250,7 +250,7 @@ describe('a budget per step', () => {
     expect(rest).toEqual([...rest].sort((a, b) => a - b));
     expect(rest[0]).toBeLessThan(0.5);
     expect(rest[3]).toBeGreaterThan(0.99);
-    // It may be taken, and then it is gone; what was spent before still counts.
+    // It can be spent once; earlier costs still count.
     await session.release(about(29), { all: true });
     await expect(session.release(about(29), { epsilon: '0.05' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     await session.close();

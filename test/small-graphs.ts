@@ -65,7 +65,7 @@ interface Assignment {
   readonly key: string;
   readonly needs: number;
 }
-/** The pattern's own definition: every assignment of the symbols of its goals, the tuples it needs, and what it is on `by`. */
+/** Definition of the pattern: every assignment of the symbols of its goals, the tuples it needs, and its value in `by`. */
 function assignments({ pattern: q }: PatternAnalysis, n: number, part: readonly number[], by: readonly number[]): Assignment[] {
   const goals = part.map((g) => q.goals[g]!.symbols);
   const symbols = [...new Set(goals.flat())].filter((s) => s >= q.constants.length);
@@ -108,7 +108,7 @@ export function* toggled({ slots }: GraphWorld, g: number): Generator<number> {
 export const personSteps = [0, 1, 2, 3];
 export const analyse = (world: GraphWorld, text: string): PatternAnalysis =>
   analysePatternText(text, { relations: new Map([['R', world.relation]]) });
-/** A pattern, and what is stored of every graph with its count. */
+/** A pattern, and the stored count of every graph. */
 export function counted(world: GraphWorld, text: string, loops = false) {
   const a = analyse(world, text);
   const closed = a.pattern.closed.length > 0;

@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const home = dirname(mainFile);
 const model = fileURLToPath(new URL('../examples/models/household.json', import.meta.url));
 
-/** The sources of every file that a command had loaded when it ended: V8 lists the files, the build what is in them. */
+/** Source files loaded when a command ends: V8 lists the built files, the build maps them to sources. */
 async function loadedBy(...words: string[]): Promise<readonly string[]> {
   const modules = JSON.parse(readFileSync(join(home, '..', '.start-modules.json'), 'utf8')) as Record<string, readonly string[]>;
   const coverage = mkdtempSync(join(folder, 'loaded-'));

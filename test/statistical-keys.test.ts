@@ -65,7 +65,7 @@ async function world(setup: KeysWorld, own: number): Promise<() => Promise<Learn
     engine: misread ? reading(engine, misread) : engine,
     ledger: forgetful,
   });
-  // Room for keys that nobody has.
+  // Room for keys without any rows.
   const request = { table: 'visits', column: 'city', most: 6, longest };
   return async () =>
     (await releaseKeys(session, request, { epsilon: (setup.budget ?? '').includes('0.5') ? '0.5' : '1' })).learned;
@@ -112,7 +112,7 @@ describe('the outputs of learned keys', () => {
       const seen = await drawn(setup);
       const found = lostIn(seen);
       expect(found).toBeLessThanOrEqual(1);
-      // Few runs see little of what is lost; that they would see more is shown below.
+      // Few runs detect little of the loss; the tests below show that more runs would.
       if (process.env.FUGU_KEYS_RUNS) {
         console.log(name, { runs: 2 * runs, epsilon: found });
         expect(found).toBeGreaterThan(0.3);

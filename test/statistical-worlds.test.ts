@@ -28,7 +28,7 @@ afterEach(() => {
 /** Made once per data set, then used for one release after another. */
 type Ask = (session: PrivacySession) => () => Promise<readonly number[]>;
 
-/** Binding and choosing the noise see no data, so they are done once; counting and noising are done every time. */
+/** Binding and choosing the noise see no data, so they are done once; counting and noise are repeated. */
 const batch =
   (queries: unknown, read: (noisy: readonly (readonly number[])[]) => readonly number[], mechanism = 'laplace'): Ask =>
   (session) => {
@@ -56,7 +56,7 @@ async function released(yaml: string, csv: string, ask: Ask, files: Record<strin
   });
   return ask(session);
 }
-/** By how much the first cell leads the second: where a person who moves from one to the other shows best. */
+/** Difference of the first two cells: the best statistic for a person who moves from one to the other. */
 const lead = { name: 'lead', of: (o: readonly number[]) => o[0]! - (o[1] ?? 0) };
 const draw = async (world: () => Promise<Output>, samples: number): Promise<Output[]> => {
   const seen: Output[] = [];
@@ -160,7 +160,7 @@ describe('the statistical auditor, by tie', () => {
       ),
     );
     const [a, b] = await Promise.all(worlds.map((list) => Promise.all(list)));
-    // With an odds ratio of 4 a friend agrees two times in three; that all used ones agree at once is a harder world than the model allows.
+    // With an odds ratio of 4 a friend agrees two times in three; agreement of all used ones is more than the model allows.
     const found = await audit([mixture(a!, [1 / 3, 2 / 3]), mixture(b!, [2 / 3, 1 / 3])], samples);
     expect(found).toBeLessThanOrEqual(1);
     expect(found).toBeGreaterThan(0.01);
@@ -175,7 +175,7 @@ describe('the statistical auditor under delta', () => {
     );
     return deltaAt(epsilon, a!, b!);
   };
-  /** So many questions that Gaussian noise is chosen; the count of dem is one of them. */
+  /** So many questions that Gaussian noise is chosen; one of them is the count of dem. */
   const survey = batch(
     [
       { kind: 'histogram', column: 'party' },
@@ -185,7 +185,7 @@ describe('the statistical auditor under delta', () => {
         where: [{ column: 'age', op: '<=', value: 31 + k }],
       })),
     ],
-    // All twelve tables hold the same counts: the mean is what an attacker would take.
+    // All twelve tables hold the same counts, so an attacker would use the mean.
     (noisy) => [noisy.reduce((sum, counts) => sum + counts[0]! - counts[1]!, 0) / noisy.length],
     'gaussian',
   );

@@ -42,7 +42,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fugu-tables-'));
   const write = (name: string, lines: readonly string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
   write('people.csv', ['person,region,age', '1,north,30', '2,north,40', '3,south,50', '4,south,20']);
-  // Two dangling rows, two that are the same, one clinic that nobody knows and one that is there twice.
+  // Two dangling rows, two equal rows, one unknown clinic and one listed twice.
   write('visits.csv', [
     'person,clinic,kind,cost,day',
     '1.0,x,er,100,3',

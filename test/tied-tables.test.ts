@@ -105,7 +105,7 @@ interface Found {
   neighbours: number;
   models: number;
   refused: number;
-  /** The largest part of what is booked that one person moved, and of what is promised that was learned. */
+  /** Largest share of the reserved cost that one person changed, and of the promise that was learned. */
   booked: number;
   promised: number;
   readonly beyond: string[];
@@ -169,7 +169,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
     for (const files of states) seen.push(await released(folder, files, policy, sql));
     const parts = partsOf(seen);
     const described = `${tied.name} ${JSON.stringify(limits)}: ${sql}`;
-    // One person: no noise loses more than is booked for it.
+    // One person: no noise loses more than its reserved cost.
     const mechanisms = [...new Set(seen[0]!.map(({ mechanism }) => mechanism))];
     const paid = mechanisms.map(({ cost }) => toNumber(cost.perRecord.get(everyRecord) ?? { num: 0n, den: 1n }));
     for (let s = 0; s < states.length; s++)
@@ -183,7 +183,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
           if (paid[m]! > 0) found.booked = Math.max(found.booked, l / paid[m]!);
         });
       }
-    // Everybody who is tied: what is learned about one of them stays within the budget.
+    // All tied persons: the privacy loss of each stays within the budget.
     const agree = Math.sqrt(tied.oddsRatio ?? 1);
     const joined = (a: number, b: number) =>
       tied.by === 'home' || friends.some(([x, y]) => (x === names[a] && y === names[b]) || (x === names[b] && y === names[a]));

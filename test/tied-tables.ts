@@ -1,4 +1,7 @@
-/** Small worlds of people, their visits and stays, and public clinics, as files: for what one person, or people tied to one another, can move. Nothing of the product is used here. */
+/**
+ * Small data sets of people, their visits and stays, and public clinics, as files, to measure the effect of one or more tied people.
+ * Nothing of the product is used here.
+ */
 
 /** Numbers that come the same way every time. */
 export class Dice {
@@ -113,7 +116,7 @@ tables:
 }`;
 
 const clinic = (dice: Dice) => dice.one(['c1', 'c2', 'c1', 'c3', 'cx', '']);
-/** Cells lie at the ends of what is declared more often than within. */
+/** Cells at the ends of the declared range are more frequent than inside. */
 export function drawPerson(dice: Dice, pid: string, home: string, pairs = false): PersonCells {
   const rows = (most: number, row: () => Line): Line[] => {
     const own = Array.from({ length: dice.upTo(most) }, row);
@@ -168,7 +171,7 @@ interface From {
   readonly who: string;
   readonly numbers: readonly string[];
   readonly codes: readonly string[];
-  /** Columns of a number whose ends are wide enough for ranges. */
+  /** Number columns with bounds wide enough for ranges. */
   readonly wide: readonly string[];
 }
 const perPerson = (dice: Dice) => {

@@ -6,7 +6,7 @@ import { answersTo, everyRecord, type RecordClass } from '../src/privacy/mechani
 import { Fault } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Every kind of dependence, from the text of a policy and files on disk to what one record may spend. */
+/** Every kind of dependence, from the text of a policy and files to the budget of one record. */
 let shop: Workshop;
 beforeEach(() => {
   shop = openWorkshop(policyYaml(), 12);

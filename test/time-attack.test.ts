@@ -29,7 +29,7 @@ interface World {
   readonly starts: readonly number[];
   /** Odds ratio between two people at each step. */
   readonly home?: number;
-  /** The records of each secret. */
+  /** Records of each secret. */
   readonly secrets: readonly (readonly number[])[];
   readonly knows: 'any' | 'none';
 }
@@ -76,10 +76,10 @@ function priorOf({ people, home = 1 }: World, start: number, x: readonly number[
 
 interface Case {
   readonly prior: readonly number[];
-  /** The states with each value of a secret, among those that agree with what is known of others. */
+  /** States with each value of a secret, consistent with the known records of others. */
   readonly values: readonly (readonly number[])[];
 }
-/** Every law that is tried, every secret, every set of other records that may be known, and what is seen there. */
+/** Every tried distribution, every secret, every set of other known records, and the outputs there. */
 function* casesOf(world: World): Iterable<Case> {
   const n = world.people * steps;
   const states = bits(n);
@@ -143,7 +143,7 @@ const meanOf = ({ prior }: Case, list: readonly number[], chances: readonly numb
   return sum / mass;
 };
 
-/** The most that the odds between two values of a secret move, over all outputs and all that may be known of other records. */
+/** Largest change of the odds between two values of a secret, over all outputs and all known sets of other records. */
 function exactGain(world: World, releases: readonly StreamRelease[]): number {
   const outputs = outputsOf(world, releases);
   let worst = 0;

@@ -15,7 +15,7 @@ const out = mkdtempSync(join(tmpdir(), 'fugu-time-'));
 beforeAll(() => run(out, null), 60_000);
 afterAll(() => rmSync(out, { recursive: true }));
 
-/** The cells of the guide's table under a heading that begins so, without what makes them bold. */
+/** Cells of the guide's table under a heading that begins with this text, without bold marks. */
 function guided(heading: string): readonly (readonly string[])[] {
   const lines = readFileSync(new URL('../docs/guides/time.md', import.meta.url), 'utf8').split('\n');
   const start = lines.findIndex((line) => line.startsWith(heading));

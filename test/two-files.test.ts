@@ -10,7 +10,7 @@ import { runCommand } from './command.js';
 import { faultOf } from './fault.js';
 import { openLedger, readPolicy } from './inside.js';
 
-/** Two tables about the same people in one account: whoever is in both loses no more than was promised. */
+/** Two tables about the same people in one account: a person in both loses no more than promised. */
 let folder: string;
 const at = (...parts: string[]) => join(folder, ...parts);
 beforeEach(() => {
@@ -211,7 +211,7 @@ describe('two files with a public column', () => {
     const [a, b] = twoWeeks();
     await ask(a, 0);
     expect(await faultOf(ask(b, 1))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    // Within one file nobody has two weeks.
+    // No person has two weeks within one file.
     await ask(a, 1);
     expect(await faultOf(ask(a, 1, '0.1'))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
@@ -345,7 +345,7 @@ describe('data that moves', () => {
   });
 });
 
-/** Books a cost as version 0.2 did: without the data it was spent on. `NAME` stands for the digest of the reading. */
+/** Reserves a cost as version 0.2 did: without its data. `NAME` stands for the digest of the reading. */
 async function spendAsBefore(file: string, stored: Readonly<Record<string, string>>): Promise<void> {
   const [{ namesBefore }, { fromStored }, { termsOf }] = await Promise.all([
     import('../src/data/ties/slicings.js'),

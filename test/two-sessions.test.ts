@@ -7,7 +7,7 @@ import type { Engine, Ledger, PrivacySession } from './inside.js';
 import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Several sessions on one engine, each under its own policy: what one leaves out is no business of another. */
+/** Several sessions on one engine, each under its own policy: records left out by one do not affect another. */
 const people = 60;
 const hub = (known = people) => `a,b\n${Array.from({ length: known - 1 }, (_, k) => `p0,p${k + 1}`).join('\n')}\n`;
 const rows = (more = '') =>
@@ -40,7 +40,7 @@ async function open(
   return createSession({ policy: await readPolicy(file), engine: on, ledger });
 }
 const maxTies = (most: number) => `[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: ${most} }]`;
-/** Hardly any noise: what is counted is what the session sees. */
+/** Hardly any noise: the counts are those of the session's rows. */
 let count = 0;
 const counted = async (session: PrivacySession): Promise<number> =>
   (

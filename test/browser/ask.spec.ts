@@ -70,7 +70,7 @@ browserScene('asking', (scene) => {
     // An earlier test has released it: the plan reports a recorded answer, free of charge.
     const free = { epsilon: 0, fits: true, recorded: { entry: expect.any(Number) } };
     expect(sent).toMatchObject(free);
-    // Only what plans: the last line of each releases.
+    // Lines that only plan: the last line of each releases.
     const planning = (text: string) => text.split('\n').slice(0, -1).join('\n');
     const script = join(world.folder, 'asking.mjs');
     const typed = planning(await shown('TypeScript')).replace(

@@ -93,7 +93,7 @@ function fetched(fetch: (folder: string) => void): string {
   }
 }
 
-/** Under its own name only when it is whole: whoever is interrupted leaves nothing that looks finished. */
+/** The final name is given only to a complete file, so an interruption leaves nothing that looks finished. */
 function unpacked(from: string, place: string, unpack: (folder: string) => void): void {
   const folder = mkdtempSync(join(cache, 'unpacking-'));
   try {

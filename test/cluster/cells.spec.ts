@@ -74,7 +74,7 @@ describe.skipIf(!cluster)('every cell at the edge of its type, on every grid', (
         const expected = grids.flatMap((declared, g) => {
           const { last } = gridOf(declared);
           const [p, middle] = [places[g]![k]!, Math.ceil(last / 2)];
-          // A missing code is compared like any number: `inside` is what leaves it out.
+          // A missing code is compared like any number: `inside` excludes it.
           const bare = (() => {
             const value = expectedText(stored, cell);
             return value === undefined ? -1 : gridPositionOf(value, { ...gridOf(declared), missing: [] });

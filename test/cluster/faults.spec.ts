@@ -19,7 +19,7 @@ describe.skipIf(!cluster)('faults of a cluster', () => {
   });
   afterAll(() => town?.close());
 
-  /** A fault with no word of the server or of the data. What it ends would go on for hours: the limit of a test is the time it has. */
+  /** A fault without any text of the server or of the data. The query would run for hours: the time limit of the test ends it. */
   async function fault(work: Promise<unknown>): Promise<Fault> {
     const found = await work.then(() => 'no fault').catch((e: unknown) => e);
     expect(found).toBeInstanceOf(Fault);

@@ -51,7 +51,7 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
     expect(tally.cases).toBeGreaterThan(Math.max(300, wanted));
   });
 
-  /** Statements as they are sent; what a table is called is no part of them. */
+  /** Statements as sent, without the names of tables. */
   const wire = ({ named }: File) => {
     const texts: string[] = [];
     const { parts } = Client.prototype;

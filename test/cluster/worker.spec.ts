@@ -14,7 +14,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
   beforeAll(async () => {
     orders = await Orders.open(cluster!);
   });
-  /** It knows generated tables only: were one left behind, whoever comes next would be sent to it for others. */
+  /** The worker knows generated tables only: if it survived, later tests would be sent to it for others. */
   const kill = () => {
     for (const pid of clusterProcesses(cluster!.folder, 'victim')) process.kill(pid, 'SIGKILL');
   };
@@ -24,7 +24,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
     await gone();
   });
 
-  /** The cluster knows that the worker is no more: whoever comes next finds no node that is gone. */
+  /** The cluster knows that the worker is gone: later tests find no lost node. */
   async function gone(): Promise<void> {
     const active = async () =>
       (await ask(cluster!.port, "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"))[0]![0];
@@ -61,7 +61,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
       const { told: answer, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 1301) % 4000)));
       // The worker that was quicker is killed now.
       kill();
-      // By the clock of this process: a busy machine delays it and the timers of the engine alike.
+      // Measured by the clock of this process: a busy machine delays it and the timers of the engine alike.
       expect([way, slowest() < 2 * deadline, took < 2 * deadline]).toEqual([way, true, true]);
       if (answer instanceof Fault) {
         expect([answer.code, answer.message]).toEqual([expect.stringMatching(/^ENGINE_/), expect.anything()]);

@@ -184,7 +184,7 @@ export const judgeAgain: JudgeAgain = (first, result, after) => {
   const known = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
   const paid = (after.ledger?.entries ?? []).filter((e) => !known.has(e.sequence));
   const warned = paysAgain(first);
-  // It was the only request that could pay: what is missing, it paid for nothing.
+  // No other request could pay, so the missing part of the budget was charged for no answer.
   if (result.code === 3) return warned ? broken : [...broken, { promise: 'twice', what: 'there is no budget left to ask again' }];
   if (result.code !== 0)
     broken.push({
@@ -221,7 +221,7 @@ export const judgeAmend: Judge = (before, result, after, planted) => {
   return broken;
 };
 
-/** Nobody can know only where a disk that refuses to sync goes on failing. */
+/** The outcome may be unknown only while a disk that refuses to sync goes on failing. */
 const mayDoubt = ({ mode, call }: PlantedFault): boolean => mode === 'lasting' && call.where === 'ledger.db.chain';
 
 /** Looking changes nothing. */
@@ -293,7 +293,7 @@ function missingFrom(after: State, sound: State, texts: boolean): Broken[] {
   return broken;
 }
 
-/** Tried again on a sound disk it is rebuilt, or refused because it is; answers may be lost to a process that was killed, and only to that. */
+/** On a sound disk a retry rebuilds it, or is refused because it is sound; only a killed process may lose answers. */
 export const judgeRebuiltAgain: JudgeAgain = (first, result, after) => {
   const code = documentOf(result)?.error?.code;
   const stands = after.ledger !== undefined && after.ledger.wrong === undefined;

@@ -29,7 +29,7 @@ export interface SweepRequest {
   readonly onRun?: (run: SweepRun) => void;
 }
 
-/** Fails the n-th call of a command, for every wanted n and fault, each on a fresh copy of the folder, and judges what is left. */
+/** Fails the n-th call of a command, for every wanted n and fault, each on a fresh copy of the folder, and judges the result. */
 export async function sweep(disk: Disk, scenario: Scenario, wanted: SweepRequest): Promise<readonly SweepRun[]> {
   const home = mkdtempSync(join(tmpdir(), 'fugu-faults-'));
   try {

@@ -24,7 +24,7 @@ const seed = Number(process.env.FUGU_FUZZ_SEED ?? 1);
 const only = process.env.FUGU_FUZZ_ONLY?.split(',');
 const targets = (Object.keys(seeds) as Target[]).filter((target) => only === undefined || only.includes(target));
 
-/** A case that is long is kept as what it is made of. */
+/** A long case is stored as its parts. */
 type Kept = string | { readonly before: string; readonly unit: string; readonly times: number; readonly after: string };
 const text = (kept: Kept): string => (typeof kept === 'string' ? kept : kept.before + kept.unit.repeat(kept.times) + kept.after);
 const folder = new URL('./corpus/', import.meta.url);

@@ -14,7 +14,7 @@ describe.skipIf(!server)('objects through which tables are read', () => {
   let town: PostgresTown;
   beforeAll(async () => {
     town = await PostgresTown.open('exchanged');
-    // Roles are everybody's on a server: nobody else uses these.
+    // Roles are shared by the whole server; no other test uses these.
     await town.run(`CREATE ROLE warden LOGIN PASSWORD '${server!.reader}'; CREATE ROLE watch; CREATE ROLE keeper`);
     await town.run(
       `GRANT CONNECT ON DATABASE exchanged TO warden; GRANT CREATE ON SCHEMA public TO warden, keeper;
@@ -69,7 +69,7 @@ describe.skipIf(!server)('objects through which tables are read', () => {
     for (const work of [read, drained])
       await expect(work(data)).rejects.toMatchObject({ message: expect.stringMatching(/changed while/) });
     await data.close();
-    // Those who come later find what is there.
+    // Later requests read the new objects.
     expect(await withSnapshot(engine, read)).not.toEqual(before);
     await town.run(back);
     await engine.close();

@@ -17,7 +17,7 @@ describe.skipIf(!server)('faults of PostgreSQL', () => {
   });
   afterAll(() => town?.close());
 
-  /** A fault with no word of the server, of the data or of who came in. What it ends would go on for hours: the limit of a test is the time it has. */
+  /** A fault without any text of the server, of the data or of the login. The query would run for hours: the test's time limit ends it. */
   async function fault(work: Promise<unknown> | (() => Promise<unknown>)): Promise<Fault> {
     const found = await (typeof work === 'function' ? work() : work).then(() => 'no fault').catch((e: unknown) => e);
     expect(found).toBeInstanceOf(Fault);
@@ -39,7 +39,7 @@ describe.skipIf(!server)('faults of PostgreSQL', () => {
       }
     });
   const others = `datname = 'faults' AND usename = 'reader'`;
-  /** Ends what is under way, as soon as it is. */
+  /** Cancels a statement as soon as it runs. */
   const end = async (how: 'terminate' | 'cancel', which = `state = 'active' AND query LIKE '%generate_series%'`) => {
     for (let k = 0; k < 6000; k++) {
       const found = await town.run(`SELECT pg_${how}_backend(pid) FROM pg_stat_activity WHERE ${others} AND ${which}`);
@@ -215,7 +215,7 @@ describe.skipIf(!server)('faults of PostgreSQL', () => {
       const found = await count(data).catch((e: unknown) => e);
       if (found !== 50n) expect([change, (found as Fault).message]).toEqual([change, expect.stringMatching(/changed while/)]);
       await fault(drain({ snapshot: async () => data } as Engine, { sql: 'SELECT id FROM fugu_data', values: [] }));
-      // Those who come later find what is there.
+      // Later requests read the new objects.
       expect([change, await withSnapshot(engine, count)]).toEqual([change, change.startsWith('TRUNCATE') ? 0n : seen === 'sliced' ? 51n : 50n]); // biome-ignore format: one line
       await engine.close();
     }

@@ -11,7 +11,7 @@ import { type Started, startServer } from './start-server.js';
 
 const password = 'keeper-s3cret';
 
-/** A server that waits for its disk, with somebody who may keep a ledger and nothing else. */
+/** A server that waits for its disk, with a role that may keep a ledger and nothing else. */
 export class LedgerTown {
   readonly server: Started;
   /** Memory of this machine about ledgers. */
@@ -50,7 +50,7 @@ export class LedgerTown {
   tamper(sql: string): Promise<unknown> {
     return this.as('keeper', `SET search_path = fugu_ledger; ${sql}`);
   }
-  /** Nothing is there any more, and nobody remembers it. */
+  /** Removes everything, including the memory of this machine. */
   async empty(): Promise<void> {
     await this.as('keeper', 'DROP SCHEMA IF EXISTS fugu_ledger CASCADE');
     this.forget();

@@ -261,7 +261,7 @@ describe.skipIf(!server)('a server', () => {
       await takeAway();
       bring();
       for (const ledger of [first, ledgerAt()]) await refused(ledger);
-      // Somebody takes responsibility for that; both hear of it, and go on.
+      // Somebody takes responsibility for that; both are notified, and go on.
       await recoverStorage(town.address(), 'the disk failed');
       take();
       const second = await ledgerAt();

@@ -36,7 +36,7 @@ describe.skipIf(!server)('memory of our process in front of a database', () => {
     const { told: counts, bytes } = await countsOfNotes(`source: "${town.address()}", table: huge`);
     expect(counts).toEqual([50, 0, 0, 0, 0, 0, 0, 0, 0]);
     expect(bytes).toBeLessThan(mostMemory);
-    // As somebody's name, who is nobody then, and as an answer, which is missing.
+    // As the name of a person, which is missing then, and as an answer, which is missing.
     for (const [protect, missing] of [[{ secret: 'person', unit: 'note', maxRows: 90 }, 0n], [{}, 1n]] as const) {
       const policy = { ...samplePolicy([category('note', ['a', 'b'])], protect), data: { source: town.address(), table: 'huge' } };
       const { measures } = bindBatch(parseBatch([{ kind: 'histogram', column: 'note' }, { kind: 'count', where: [{ column: 'note', op: '!=', value: 'b' }] }]), policy); // biome-ignore format: one line

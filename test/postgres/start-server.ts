@@ -38,7 +38,7 @@ export interface Started {
   readonly kill: () => void;
   /** After that. */
   readonly startAgain: () => void;
-  /** A program that comes with the server, run by somebody who is not root. */
+  /** A program of the server, run by a user other than root. */
   readonly run: (program: string, ...words: string[]) => Buffer;
   readonly remove: () => void;
 }

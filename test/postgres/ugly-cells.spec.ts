@@ -20,7 +20,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
   });
   afterAll(() => town?.close());
 
-  /** Cells are literals of their own types: what the server cannot hold, it refuses here. */
+  /** Cells are literals of their own types: the server refuses values it cannot hold here. */
   const write = async (named: string, table: MemoryTable): Promise<readonly File[]> => {
     const { columns, rows } = table;
     const type = (t: string) => (t === 'VARCHAR' ? 'TEXT' : t);
@@ -51,7 +51,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
     expect(tally.cases).toBeGreaterThan(Math.max(1000, wanted));
   });
 
-  /** Texts as they go to the server; what a moment and a table are called is no part of them. */
+  /** Texts as sent to the server, without the names of snapshots and tables. */
   const wire = ({ named }: File) => {
     const texts: string[] = [];
     const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...words: unknown[]) {

@@ -14,7 +14,7 @@ async function over(token: string, job: string): Promise<Answered> {
   }
 }
 
-/** A job that works until it is let go, so that others wait. */
+/** A job that works until it is released, so that others wait. */
 function held(token: string): () => void {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((go) => {

@@ -36,7 +36,7 @@ describe('questions of every kind', () => {
       expect(release.body).toHaveProperty(field);
       const { entry } = release.body.receipt.ledger;
       const recorded = await town.ask(ann, `/v1/policies/town/answers/${entry}`);
-      // Rows are drawn anew from what was measured, which is what was paid for.
+      // Rows are drawn again from the paid measurements.
       const of = (body: { [field: string]: unknown; result?: { measured?: unknown } }) => body.result?.measured ?? body[field];
       expect([question, of(recorded.body)]).toEqual([question, of(release.body)]);
       const report = await town.ask(ann, `/v1/policies/town/reports/${entry}`);

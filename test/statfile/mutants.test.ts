@@ -26,7 +26,7 @@ function chance(seed: number): () => number {
 }
 
 const extremes = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff];
-/** Much of what decides how a file is read stands in its beginning, and some at its end. */
+/** Mutations prefer the beginning of a file, which mostly decides how it is read, and its end. */
 const place = (random: () => number, length: number) => {
   const where = random();
   const x = random();
@@ -106,7 +106,7 @@ describe('a damaged survey file', () => {
     if (process.env.FUGU_STATFILE_MUTANTS) process.stdout.write(`${JSON.stringify({ ...outcomes, longest, largest })}\n`);
     expect(longest).toBeLessThan(slowest);
     expect(largest).toBeLessThan(most);
-    // Both ends are reached: a reader that refused everything would pass otherwise.
+    // Both outcomes occur: a reader that refused everything would pass otherwise.
     expect(Math.min(outcomes.read, outcomes.refused)).toBeGreaterThan(mutants / 10);
   });
 });

@@ -60,7 +60,7 @@ export interface Worlds {
   readonly second: () => Output | Promise<Output>;
 }
 
-/** Draws from both worlds in turns, so that a drift of the machine cannot look like a difference. */
+/** Draws from both worlds in turns, so that a drift of the machine does not look like a difference. */
 export async function auditSamplers(worlds: Worlds, samples: number, options: StatisticalOptions = {}): Promise<AuditFinding> {
   const first: Output[] = [];
   const second: Output[] = [];
@@ -96,7 +96,7 @@ function featuresOf(sample: readonly number[], more: readonly OutputFeature[]): 
 }
 
 const view = new DataView(new ArrayBuffer(8));
-/** The exponent of the last bit set in a double: what floating-point noise betrays about the number it was added to. */
+/** Exponent of the last bit set in a double: floating-point noise discloses the number it was added to by it. */
 export function lowestBit(x: number): number {
   if (x === 0 || !Number.isFinite(x)) return 2000;
   view.setFloat64(0, x);

@@ -10,7 +10,7 @@ import {
   weeks,
 } from './population.js';
 
-/** Something that was published: for each of its cells what one row adds, and the noise. */
+/** A published answer: the contribution of one row to each of its cells, and the noise. */
 export interface Published {
   readonly file: PopulationFile;
   readonly adds: (row: Row) => readonly number[];
@@ -152,7 +152,7 @@ export function judgeTranscript(
       known.set(key, found);
       return found;
     });
-    // Ties are those of the files that were read: whoever enters a receipt declares nobody else's.
+    // Ties are those of the files read: entering a receipt declares no ties of its publisher.
     const readFrom = names.filter((file) => published.some((p) => p.file === file));
     const ours = [...members.values()].filter(({ file }) => (readFrom.length > 0 ? readFrom : ['A']).includes(file));
     const people = new Set(ours.map(({ id }) => id)).size;

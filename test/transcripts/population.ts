@@ -1,4 +1,4 @@
-/** Small populations, their files, and what a cell means: written from the policy's documentation alone, without a line of the product. */
+/** Small populations, their files, and the meaning of cells, written from the policy documentation alone, without code of the product. */
 
 export interface Row {
   readonly id: number;

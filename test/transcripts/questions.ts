@@ -1,6 +1,6 @@
 import { type NumberDeclaration, type Row, stepsRead, weekOf } from './population.js';
 
-/** A question in several wordings, and what one row adds to each of its cells, counted by hand. */
+/** A question in several wordings, and the contribution of one row to each of its cells, counted by hand. */
 export interface TranscriptQuestion {
   readonly name: string;
   readonly wordings: readonly object[];

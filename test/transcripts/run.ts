@@ -106,7 +106,7 @@ export class Workplace {
   }
   policyFile = (folder: string, file: PopulationFile): string => join(folder, `${file}.yaml`);
 
-  /** Does all steps for a population of its own, and writes down what was published. */
+  /** Runs all steps for a population of its own, and records every published answer. */
   async run(parts: {
     readonly files: PopulationFiles;
     readonly copy: boolean;
@@ -132,7 +132,7 @@ export class Workplace {
     const answers = new Map<number, string>();
     const valuesOf = (tables: readonly AnswerTable[]): string =>
       JSON.stringify(tables.map(({ rows }) => rows.map(({ value }) => value)));
-    /** One question was paid for by each entry: whoever gets its recorded answer gets the same numbers. */
+    /** Each entry paid for one question: recorded answers have the same numbers. */
     const compare = (name: string, entry: number, replayed: boolean, tables: readonly AnswerTable[]): void => {
       const values = valuesOf(tables);
       if (replayed && answers.get(entry) !== values) defects.push(`${name}: a recorded answer differs`);
@@ -216,7 +216,7 @@ export class Workplace {
   }
 }
 
-/** The real ledger, but for walking its whole chain in another process before every amendment: nobody damages it here. */
+/** The real ledger, without walking its whole chain before every amendment: no test damages it here. */
 const unverified = (ledger: Ledger): Ledger =>
   new Proxy(ledger, {
     get: (target, name) => {

@@ -36,7 +36,7 @@ describe('the command npm run transcripts', () => {
   });
 });
 
-/** The judge must see what it is there for. */
+/** The judge must detect planted faults. */
 describe('the judge of transcripts', () => {
   const design: PopulationDesign = { secret: 'row', neighbours: 'replace', maxRows: 1, x: { type: 'integer', step: 1, high: 4 } };
   const terms: AmendableTerms = { epsilon: 1, delta: 0, weekPublic: false, ties: 'none' };
