@@ -244,7 +244,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await other.close();
     });
 
-    it('both count joint answers and successive states, also for a row that skips a state', async () => {
+    it('both count joint answers and transitions inside the database, which no row leaves', async () => {
       const pick = surveyRandom(3);
       // So many that one scan does not hold all pairs, where statements are quick.
       const questions = Array.from({ length: every === 1 ? 23 : 7 }, (_, c) => `q${c}`);

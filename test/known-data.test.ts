@@ -357,7 +357,7 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
     expect(chainOf(copy)).toContain('"reason":"for the content of the first"');
   });
 
-  it('content that changed while it was served is refused likewise if another budget owns it now', async () => {
+  it('content that changed while it was served is refused with one message, whether or not another budget owns it', async () => {
     const first = place('first');
     await ask(first);
     const messages: string[] = [];

@@ -11,10 +11,10 @@ const child = fileURLToPath(new URL('./memory-child.mjs', import.meta.url));
 /** Memory limit of our process that guides and figures promise, for any number of rows. */
 export const mostMemory = 300e6;
 
-/** Rows whose note is one of these, or a long text. */
+/** Declared values of `note`; other rows hold a long text. */
 const codes = [...'abcdefghi'];
 
-/** Counts of all rows computed here one by one, with the peak memory of a separate process for them (memory-child.mjs). */
+/** So many counts at once that our process counts row by row (memory-child.mjs): their values, and its peak memory in bytes. */
 export async function countsOfNotes(data: string): Promise<{ readonly told: readonly number[]; readonly bytes: number }> {
   builtOnce();
   const folder = mkdtempSync(join(tmpdir(), 'fugu-memory-'));

@@ -24,7 +24,7 @@ describe('the page of reference ties', () => {
     );
   });
 
-  it('the page never declares less than the upper end, nor an upper end below the middle', () => {
+  it('every declared odds ratio reaches the upper end up to 1 % of rounding, and no upper end is below the middle', () => {
     for (const { oddsRatio, high, declare } of lines) {
       expect(Number(high)).toBeGreaterThanOrEqual(Number(oddsRatio));
       expect(toDeclare(Number(declare))).toBe(Number(declare));

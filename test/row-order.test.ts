@@ -114,7 +114,7 @@ describe('an open session on data that changes', () => {
     expect(other.places).not.toEqual(one.places);
   });
 
-  it('the test detects records with the numbers of their rows: the last digits of the bounds differ', async () => {
+  it('the test detects records numbered by their rows: the last digits of the bounds differ', async () => {
     prepare(kinds['ties with maxTies']!);
     const session = await shop.session();
     const { policy } = releaseContextOf(session);

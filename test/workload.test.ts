@@ -297,7 +297,7 @@ describe('a workload', () => {
     await session.close();
   });
 
-  it('the plan names tables that synthetic rows estimate better, with their expected error', async () => {
+  it('the plan states where synthetic rows would be closer, and how far off the tables will be', async () => {
     const outputFor = async (text: string, workload: object, epsilon: string, rows = 300) => {
       const session = await open(text, rows).session();
       const { warnings = [], errors } = await kind.plan(session, { workload } as typeof pairs, { epsilon });

@@ -140,7 +140,7 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     });
   });
 
-  it('the query ids of the cluster are shown to the steward, and to nobody else', async () => {
+  it('the query ids of the cluster go to the query log, and nowhere else', async () => {
     const logs: QueryLog[] = [];
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => logs.push(trail) });
     const answer = await fugu.release(townQueries[1]);

@@ -174,7 +174,7 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     await readPolicy(out);
   });
 
-  it('the query ids of the server are shown to the steward, even after failures, and to nobody else', async () => {
+  it('the query ids of the server go to the query log, even after failures, and nowhere else', async () => {
     const logs: QueryLog[] = [];
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => logs.push(trail) });
     const answer = await fugu.release(townQueries[1]);

@@ -77,7 +77,7 @@ describe('attacks over the wire', () => {
   });
 });
 
-describe('attacks with a valid token', () => {
+describe('attacks on the API of a service', () => {
   let town: ServedTown;
   afterEach(() => town?.close());
 
