@@ -1,4 +1,4 @@
-// Reads cases of the fuzzers with the built product, one after the other, and says how each ended. The parent watches the time.
+// Runs fuzz cases on the built product one by one and reports how each ended. The parent watches the time.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -153,7 +153,7 @@ function stepOf({ start, questions }: ClimbWorld, { below, of }: Dice): AnalystS
   return { kind: 'amend', file, to: of(to) };
 }
 
-/** Where some climbs begin: ways by which promises were broken once. */
+/** Starting points of some climbs: attacks that once broke a promise. */
 function knownWays(chance: Dice): readonly AnalystStep[] {
   const release = (file: PopulationFile): AnalystStep => ({
     kind: 'release',
@@ -236,7 +236,7 @@ export interface Figures {
 /** Roundings of the judge's own arithmetic. */
 const rounding = 1e-6;
 
-/** One world, and transcripts that come ever nearer to its promise. */
+/** One population, and transcripts that climb towards its promise. */
 async function climb(parts: {
   readonly chance: Dice;
   readonly place: Workplace;
@@ -282,15 +282,15 @@ async function climb(parts: {
   }
 }
 
-/** Worlds that share a ledger; its chain is walked by every amendment. */
+/** Populations that share a ledger, because every amendment walks its whole chain. */
 const worldsPerLedger = 5;
 const perWorld = 40;
 
-/** So many transcripts, world after world; the same for the same seed. */
+/** Number of transcripts, one population after another; the same for the same seed. */
 export async function runTranscripts(parts: {
   readonly wanted: number;
   readonly seed: number;
-  /** The world to begin with, of the same seed. */
+  /** Index of the first population, of the same seed. */
   readonly first?: number;
   readonly progress?: (figures: Figures) => void;
 }): Promise<Figures> {
