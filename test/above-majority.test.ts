@@ -3,7 +3,7 @@ import { aboveMajority } from '../experiments/above-majority.js';
 
 describe('an experiment that prints an accuracy without privacy', () => {
   const truth = [true, false, false, false];
-  it('fails where always guessing the majority class does as well or better', () => {
+  it('an experiment fails when always guessing the majority class does as well or better', () => {
     for (const accuracy of [0.261, 0.5, 0.75]) expect(() => aboveMajority(accuracy, truth, 'Figure 9b')).toThrow('Figure 9b');
     expect(() =>
       aboveMajority(
@@ -14,7 +14,7 @@ describe('an experiment that prints an accuracy without privacy', () => {
     ).toThrow('75.0 %');
   });
 
-  it('goes on with any accuracy above it', () => {
+  it('an experiment goes on with any accuracy above the majority class', () => {
     expect(aboveMajority(0.829, truth, 'Adult')).toBe(0.829);
   });
 });

@@ -18,7 +18,7 @@ afterEach(() => shop?.remove());
 const protect = '{ secret: row, unit: id, neighbours: add-remove }';
 const refused = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error as { message: string }); // biome-ignore format: one line
 
-/** Everything that is said about a release, in files and on the terminal, without the noisy numbers. */
+/** All text about a release, in files and on the terminal, without its noisy numbers. */
 async function outputFor(rows: number): Promise<string> {
   shop = openWorkshop(policyYaml({ protect }), 1);
   shop.write('people.csv', peopleCsv(rows));
@@ -36,8 +36,8 @@ async function outputFor(rows: number): Promise<string> {
   return texts.join('\n');
 }
 
-describe('neighbours: add-remove', () => {
-  it('halves what a histogram needs, and says what that promises: presence by epsilon, values by twice that', async () => {
+describe('neighbouring data sets by add-remove', () => {
+  it('add-remove halves the noise of a histogram, and its promise states presence by epsilon and values by twice that', async () => {
     const plan = async (how: string) => {
       shop = openWorkshop(policyYaml({ protect: how }), 300);
       await using fugu = await open(shop.policyFile);
@@ -54,13 +54,13 @@ describe('neighbours: add-remove', () => {
     expect(words).toMatch(/any two values of a record that is in it by at most a factor of 7\.39 \(twice that\)/);
     expect(words).toMatch(/add or remove one record; how many records there are is protected, too/);
     expect(words).not.toMatch(/how many records there are is public/);
-    // Beliefs are about values: 10 % becomes what epsilon 2 allows.
+    // Beliefs are about values: epsilon 2 bounds the posterior from a prior of 10 %.
     expect(words).toMatch(/with 10 % before may believe it with at most 46 % after/);
     expect(replaced.guarantee.sentences.join(' ')).toMatch(/with at most 24 % after/);
     expect(added.whatIf).toEqual([]);
   });
 
-  it('tells the number of records nowhere', async () => {
+  it('no output discloses the number of records', async () => {
     const rows = 1237;
     const text = await outputFor(rows);
     expect(text).not.toMatch(/1,?237|1,?200/);
@@ -76,12 +76,12 @@ describe('neighbours: add-remove', () => {
     ['a delta', policyYaml({ protect, budget: '{ epsilon: 1, delta: 1e-6 }' }), /epsilon alone/],
     ['a belief', policyYaml({ protect, budget: '{ belief: { prior: 0.1, posterior: 0.3 } }' }), /beliefs are about values/],
     ['answers', policyYaml({ protect: '{ secret: answer, neighbours: add-remove }' }), /does not go with the secret "answer"/],
-  ])('is refused with %s', async (_, yaml, message) => {
+  ])('add-remove is refused with %s', async (_, yaml, message) => {
     shop = openWorkshop(yaml, 30);
     expect((await refused(open(shop.policyFile)))!.message).toMatch(message);
   });
 
-  it('is another account: what was spent on presence never counts for replacing, nor the other way', async () => {
+  it('add-remove has its own account: budget spent on presence never counts for replacing, nor the other way', async () => {
     const release = async () => {
       await using fugu = await open(shop.policyFile);
       return await fugu.release({ kind: 'count' }, { epsilon: 0.1 });
@@ -103,7 +103,7 @@ describe('neighbours: add-remove', () => {
     }
   });
 
-  it('tells no stream, of steps or of totals: which steps have rows is presence', async () => {
+  it('a stream of steps or totals is refused, because the steps that have rows disclose presence', async () => {
     const age = (more: string) => policyYaml({ protect: more }).replace('bounds: [17, 90]', 'bounds: [20, 90], public: true');
     const count = { order: 'age', query: { kind: 'count' }, gaps: 'empty', epsilon: 0.01 } as const;
     shop = openWorkshop(age(protect), 60);
@@ -149,7 +149,7 @@ describe('neighbours: add-remove', () => {
     expect(readdirSync(shop.folder).sort()).toEqual(['other.yaml', 'policy.yaml']);
   });
 
-  it('says what was gained about presence, and twice that about values', async () => {
+  it('the ledger reports the privacy loss about presence, and twice that about values', async () => {
     const shown = async (how: string) => {
       shop = openWorkshop(policyYaml({ protect: how }), 60);
       await using fugu = await open(shop.policyFile);

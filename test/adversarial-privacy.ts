@@ -104,7 +104,7 @@ export function conditioned(prior: Prior, event: (instance: number) => boolean):
   return total > 0 ? prior.map((p, i) => (event(i) ? p / total : 0)) : undefined;
 }
 
-/** How many tuples must be exchanged to turn one instance into another of the same size. */
+/** Number of tuples to exchange to turn one instance into another of the same size. */
 export const exchanges = (i: number, j: number): number => bits(i & ~j);
 
 /** The output most in favour of `target` that an epsilon-indistinguishable mechanism can have. */
@@ -142,9 +142,8 @@ export function beliefGain(prior: Prior, likelihood: Likelihood): number {
 }
 
 /**
- * Theorem 3.12, constructively: f = [t] + [m] moves by at most one per exchange (bringing t in removes another tuple, which can only make the monotone m false), so
- * e^(epsilon f) is an epsilon-indistinguishable likelihood; belief in t grows like epsilon (1 - P(t) + P(m | t) - P(m)) for small epsilon, more than epsilon when
- * P(t and m) > P(t) P(m) + P(t)^2.
+ * Theorem 3.12 as a construction: f = [t] + [m] changes by at most 1 per exchange; e^(epsilon f) is epsilon-indistinguishable;
+ * the posterior of t grows by more than epsilon, for small epsilon, when P(t and m) > P(t) P(m) + P(t)^2.
  */
 export const breaking = (tuples: number, tuple: number, formula: (instance: number) => boolean, epsilon: number): Likelihood =>
   Float64Array.from({ length: 1 << tuples }, (_, i) => Math.exp(epsilon * (Number(holds(i, tuple)) + Number(formula(i)))));

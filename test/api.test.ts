@@ -13,7 +13,7 @@ const script = (word: string): string =>
 const examples = JSON.parse(script('--examples')) as readonly { readonly name: string; readonly example?: string }[];
 const run = promisify(execFile);
 
-/** What the examples speak of. */
+/** Data of the examples. */
 const table = (header: string, rows: number, row: (i: number) => string) =>
   `${header}\n${Array.from({ length: rows }, (_, i) => row(i)).join('\n')}\n`;
 const files: Readonly<Record<string, string>> = {
@@ -124,13 +124,13 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the page about the library', () => {
-  it('is what the sources say (node scripts/api.mjs writes it)', () => {
+  it('the page equals the sources (node scripts/api.mjs writes it)', () => {
     expect(readFileSync(join(root, 'docs/reference/api.md'), 'utf8') === script('--print')).toBe(true);
   });
 
-  it('speaks of no type that is not exported', () => expect(JSON.parse(script('--unexported'))).toEqual([]));
+  it('the page mentions only exported types', () => expect(JSON.parse(script('--unexported'))).toEqual([]));
 
-  it('has an example for every function', () => {
+  it('the page has an example for every function', () => {
     const functions = Object.entries(library).flatMap(([name, value]) =>
       typeof value === 'function' && name !== 'Fault' ? [name] : [],
     );
@@ -138,7 +138,7 @@ describe('the page about the library', () => {
     expect(examples.filter(({ example }) => !example)).toEqual([]);
   });
 
-  it.each(examples)('$name: its example runs', async ({ name, example }) => {
+  it.each(examples)('the example of $name runs', async ({ name, example }) => {
     const cwd = join(folder, name);
     cpSync(join(folder, 'before'), cwd, { recursive: true });
     const names = Object.keys(library).join(', ');

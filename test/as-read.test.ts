@@ -56,7 +56,7 @@ const words = async () => {
 };
 
 describe('the value of a number', () => {
-  it('is what is read on its grid, and the promise about blocks says so with the step', async () => {
+  it('a number is read on its grid, and the promise about blocks names the step', async () => {
     shop = openWorkshop(yaml('{type: number, bounds: [0, 200000], step: 1000}', { pairs: '{partition: {edges: [30000]}, missing: apart}' }), 1); // biome-ignore format: one line
     shop.write('d.csv', 'x\n29400\n29600\n');
     const { text, promise, warnings } = await words();
@@ -67,13 +67,13 @@ describe('the value of a number', () => {
     expect(warnings.join(' ')).toMatch(
       /At the edge 30000 of "x", cells from 29500 to below 30000 belong to the block above it\. .*in steps of 1000/,
     );
-    // Two values, in two blocks: what is told exactly tells them apart, as the promise says.
+    // The two values lie in two blocks: exact answers distinguish them, as the promise states.
     await using fugu = await open(shop.policyFile);
     const { tables } = await fugu.release({ kind: 'count', where: [{ column: 'x', op: '>=', value: 30000 }] }, { epsilon: 0.1 });
     expect(tables[0]!.rows[0]!.value).toBe(1);
   });
 
-  it('is a whole number in an integer column, whatever its cells hold', async () => {
+  it('a number in an integer column is read as a whole number, for all cells', async () => {
     shop = openWorkshop(yaml('{type: integer, bounds: [0, 90]}', { pairs: '{within: 1, missing: apart}' }), 1);
     shop.write('d.csv', 'x\n34.5\n35.5\n');
     const { text, promise, warnings } = await words();
@@ -82,7 +82,7 @@ describe('the value of a number', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('rounds halves to an even number of steps from the lower bound, as the promise says', async () => {
+  it('halves are rounded to an even number of steps from the lower bound, as the promise states', async () => {
     shop = openWorkshop(yaml('{type: integer, bounds: [1, 90]}', { pairs: '{partition: {edges: [35]}, missing: apart}' }), 1);
     shop.write('d.csv', 'x\n34.5\n35.5\n34\n');
     const { text, promise } = await words();
@@ -94,7 +94,7 @@ describe('the value of a number', () => {
     expect(tables[0]!.rows[0]).toMatchObject({ value: 2, standardError: 0 });
   });
 
-  it('is named by a warning where a distance is no multiple of the step', async () => {
+  it('a warning names a distance that is no multiple of the step', async () => {
     const warned = async (column: string, within: number) => {
       shop?.remove();
       shop = openWorkshop(yaml(column, { pairs: `{within: ${within}, missing: apart}` }), 1);
@@ -111,7 +111,7 @@ describe('the value of a number', () => {
     expect(await warned('{type: number, bounds: [0, 9], step: 0.1}', 0.3)).toBe('');
   });
 
-  it('of a known total and of a public column is what is read, too', async () => {
+  it('known totals and public columns use the value as read, too', async () => {
     for (const more of [{ known: '{count: {where: {x: [18, 64]}}, value: 1}' }, {}]) {
       shop?.remove();
       const known = 'known' in more;
@@ -122,7 +122,7 @@ describe('the value of a number', () => {
     }
   });
 
-  it('says nothing where any two rows are compared', async () => {
+  it('the promise does not mention steps where any two rows are neighbours', async () => {
     shop = openWorkshop(yaml('{type: number, bounds: [0, 9000], step: 1000}'), 1);
     shop.write('d.csv', 'x\n1\n');
     const { text, promise } = await words();
@@ -169,7 +169,7 @@ function vectorsOf(policy: Policy, measures: readonly Measure[], cell: number | 
 const differ = (a: readonly bigint[], b: readonly bigint[]): bigint => a.reduce((sum, x, i) => sum + sizeOf(x - b[i]!), 0n);
 
 type Near = (a: number, b: number) => boolean;
-/** Cells whose values are a pair and which a measure tells apart by more than it states. `near` speaks of positions, -1 being no answer. */
+/** Cells whose values are a pair and whose measures differ by more than stated. `near` holds positions, -1 for no answer. */
 function beyondStated(policy: Policy, of: DeclaredNumber, near: Near): readonly string[] {
   const { digest } = policy.protect.pairs!;
   const cells = [null, ...edgeCells(of)];
@@ -190,9 +190,9 @@ function beyondStated(policy: Policy, of: DeclaredNumber, near: Near): readonly 
   return wrong;
 }
 
-describe('what is stated along pairs', () => {
+describe('the sensitivity stated along pairs', () => {
   it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))(
-    'covers values within a distance: %s',
+    'the stated sensitivity covers values within a distance: %s',
     async (_, of) => {
       for (const [steps, missing] of [
         [1, 'apart'],
@@ -208,14 +208,14 @@ describe('what is stated along pairs', () => {
   );
 
   it.each(declaredNumbers.map((of) => [of.name, of] as const))(
-    'covers values of one block, and none of two: %s',
+    'the stated sensitivity covers values of one block, and none of two blocks: %s',
     async (_, of) => {
       const inner = [2, 3.5].map((p) => Number((of.low + p * of.step).toPrecision(12)));
       const policy = await policyOf(of.yaml, { pairs: `{partition: {edges: [${inner.join(', ')}]}, missing: apart}` });
       const block = (p: number) => inner.filter((edge) => of.low + p * of.step >= edge - of.step * 1e-9).length;
       const near: Near = (a, b) => a >= 0 && b >= 0 && block(a) === block(b);
       expect(beyondStated(policy, of, near).slice(0, 3)).toEqual([]);
-      // Where a block begins, a condition and a block agree: nothing is stated, so nothing may change inside a block.
+      // At the start of a block, condition and block agree: no sensitivity is stated, so nothing may change inside a block.
       const [measure] = bindBatch(
         parseBatch({ kind: 'count', where: [{ column: 'x', op: '>=', value: inner[0] }] }),
         policy,
@@ -225,7 +225,7 @@ describe('what is stated along pairs', () => {
   );
 
   it.each(declaredNumbers.filter(({ whole }) => !whole).map((of) => [of.name, of] as const))(
-    'covers cells within a distance, too, where cells may lie between steps: %s',
+    'the stated sensitivity covers cells within a distance even if cells may lie between steps: %s',
     async (_, of) => {
       const policy = await policyOf(of.yaml, { pairs: `{within: ${of.step}, missing: apart}` });
       const { digest } = policy.protect.pairs!;
@@ -240,37 +240,43 @@ describe('what is stated along pairs', () => {
     },
   );
 
-  it.each(declaredNumbers.map((of) => [of.name, of] as const))('is nothing for what a known total says: %s', async (_, of) => {
-    for (const p of [1, 2.5, 3]) {
-      const [low, high] = [p, of.last].map((at) => Number((of.low + at * of.step).toPrecision(12)));
-      const policy = await policyOf(of.yaml, { known: `{count: {where: {x: [${low}, ${high}]}}, value: 1}` });
-      const where = [{ column: 'x', op: '>=', value: low }];
-      const [measure] = bindBatch(parseBatch({ kind: 'count', where }), policy).measures;
-      expect(measure!.sensitivity.size).toBe(0);
-      const inside = (cell: number) => readValue(of, cell) >= p;
-      for (const cell of edgeCells(of))
-        expect([cell, vectorsOf(policy, [measure!], cell)[0]![0]]).toEqual([cell, inside(cell) ? 1n : 0n]);
-    }
-  });
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))(
+    'the stated sensitivity is zero for known totals: %s',
+    async (_, of) => {
+      for (const p of [1, 2.5, 3]) {
+        const [low, high] = [p, of.last].map((at) => Number((of.low + at * of.step).toPrecision(12)));
+        const policy = await policyOf(of.yaml, { known: `{count: {where: {x: [${low}, ${high}]}}, value: 1}` });
+        const where = [{ column: 'x', op: '>=', value: low }];
+        const [measure] = bindBatch(parseBatch({ kind: 'count', where }), policy).measures;
+        expect(measure!.sensitivity.size).toBe(0);
+        const inside = (cell: number) => readValue(of, cell) >= p;
+        for (const cell of edgeCells(of))
+          expect([cell, vectorsOf(policy, [measure!], cell)[0]![0]]).toEqual([cell, inside(cell) ? 1n : 0n]);
+      }
+    },
+  );
 });
 
 describe('cells on the other side of an edge', () => {
-  it.each(declaredNumbers.map((of) => [of.name, of] as const))('are those that are read there: %s', async (_, of) => {
-    const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
-    const grid = gridOf(column);
-    for (const p of [1, 1.5, 2.25, 3, of.last]) {
-      const edge = Number((of.low + p * of.step).toPrecision(12));
-      const start = Math.ceil(p);
-      const found = roundedCells(column, edge, start);
-      const cells = edgeCells(of).filter((x) => column.type !== 'integer' || Number.isInteger(x));
-      const across = cells.filter((x) => x >= edge !== positionOf(grid, x) >= start);
-      if (found) expect(across.every((x) => x >= found.low && x < found.high && x < edge === found.upward)).toBe(true);
-      else expect(across).toEqual([]);
-    }
-  });
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))(
+    'the cells that cross an edge are those that are read across it: %s',
+    async (_, of) => {
+      const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
+      const grid = gridOf(column);
+      for (const p of [1, 1.5, 2.25, 3, of.last]) {
+        const edge = Number((of.low + p * of.step).toPrecision(12));
+        const start = Math.ceil(p);
+        const found = roundedCells(column, edge, start);
+        const cells = edgeCells(of).filter((x) => column.type !== 'integer' || Number.isInteger(x));
+        const across = cells.filter((x) => x >= edge !== positionOf(grid, x) >= start);
+        if (found) expect(across.every((x) => x >= found.low && x < found.high && x < edge === found.upward)).toBe(true);
+        else expect(across).toEqual([]);
+      }
+    },
+  );
 });
 
-describe('DuckDB and TypeScript', () => {
+describe('values read by DuckDB and by TypeScript', () => {
   const places = async (of: DeclaredNumber, text: string, data = 'd.csv') => {
     shop = openWorkshop(yaml(of.yaml, { data }), 1);
     shop.write('d.csv', text);
@@ -290,17 +296,23 @@ describe('DuckDB and TypeScript', () => {
     expect(cells.map((x, i) => [x, found.get(i)])).toEqual(cells.map((x) => [x, readValue(of, x)]));
   };
 
-  it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))('give every cell one value: %s', async (_, of) => {
-    await agree(of, of.text);
-    const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
-    for (const x of edgeCells(of)) expect([x, positionOf(gridOf(column), x)]).toEqual([x, readValue(of, x)]);
-  });
+  it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))(
+    'DuckDB and TypeScript give every cell one value: %s',
+    async (_, of) => {
+      await agree(of, of.text);
+      const column = (await policyOf(of.yaml)).columns.get('x') as NumberColumn;
+      for (const x of edgeCells(of)) expect([x, positionOf(gridOf(column), x)]).toEqual([x, readValue(of, x)]);
+    },
+  );
 
-  it.each(declaredNumbers.map((of) => [of.name, of] as const))('do so with decimal commas: %s', async (_, of) => {
-    await agree(of, comma, 'd.csv, decimal: ","');
-  });
+  it.each(declaredNumbers.map((of) => [of.name, of] as const))(
+    'DuckDB and TypeScript give every cell one value with decimal commas: %s',
+    async (_, of) => {
+      await agree(of, comma, 'd.csv, decimal: ","');
+    },
+  );
 
-  it('read a number with a decimal comma also where the column says how rows are tied', async () => {
+  it('a number with a decimal comma is read alike when its column declares how rows are tied', async () => {
     const of = declaredNumbers.find(({ name }) => name === 'number 0 0.5')!;
     const sums = async (dependence: string) => {
       shop?.remove();
@@ -349,7 +361,7 @@ describe('a public column of whole numbers', () => {
     const meant = cells.map((x) => (typeof x === 'number' ? readPublicValue(of, x) : -1));
     expect(cells.map((x, i) => [x, inSql.get(i)])).toEqual(cells.map((x, i) => [x, meant[i]]));
     expect(cells.map((x, i) => [x, inSlices.get(i)])).toEqual(cells.map((x, i) => [x, meant[i]! < 0 ? Number.NaN : of.low + meant[i]!])); // biome-ignore format: one line
-    // What a count reads is this value clamped: no row is at one step unpaid and at another one paid.
+    // A count reads this value clamped, so no row is unpaid at one step and paid at another.
     const grid = gridOf(policy.columns.get('x') as NumberColumn);
     for (const [i, x] of cells.entries()) if (typeof x === 'number') expect([x, positionOf(grid, x)]).toEqual([x, Math.min(meant[i]!, grid.last)]); // biome-ignore format: one line
     expect(last).toBe(of.last);
@@ -361,14 +373,14 @@ describe('a public column of whole numbers', () => {
   };
 
   it.each(whole.map((of) => [of.name, of] as const))(
-    'has one value before payment and in the account, below, at and above its bounds, at halves and without a number: %s',
+    'a public cell has one value before payment and in the account, below, at and above its bounds, at halves and without a number: %s',
     async (_, of) => {
       await bothReadings(publicly(of), of, of.text);
     },
   );
 
   it.each(whole.filter((of) => of !== days).map((of) => [of.name, of] as const))(
-    'has it with decimal commas, also where the column is a name: %s',
+    'a public cell with a decimal comma has one value, even if its column is a name: %s',
     async (_, of) => {
       const text = publicly(of, { data: 'd.csv, decimal: ","' });
       await bothReadings(text, of, comma);
@@ -376,7 +388,7 @@ describe('a public column of whole numbers', () => {
     },
   );
 
-  it('is read beyond every upper bound that a policy may declare', async () => {
+  it('a public column is read beyond every upper bound that a policy may declare', async () => {
     const last = 2 ** 31;
     const wide = await policyOf(`{type: integer, bounds: [0, ${last}], public: true}`);
     expect([last - 1, last, last + 1].map((x) => slicingsOf(wide)[0]!.read(x))).toEqual([last - 1, last, last + 1]);
@@ -384,7 +396,7 @@ describe('a public column of whole numbers', () => {
     expect(slicingsOf(far)[0]!.read(2 ** 48)).toBe(2 ** 48);
   });
 
-  it('is promised as it is read: numbers above the upper bound are different values', async () => {
+  it('the promise treats numbers above the upper bound of a public column as different values', async () => {
     shop = openWorkshop(yaml('{type: integer, bounds: [1, 3], public: true}'), 1);
     shop.write('d.csv', 'x\n1\n2\n3\n4\n60\n');
     const { text, promise } = await words();
@@ -402,7 +414,7 @@ describe('another reading of the same cells', () => {
   const asNumbers = '{type: integer, bounds: [18262, 18292], public: true}';
   const rows = Array.from({ length: 40 }, (_, i) => `2020-01-0${1 + (i % 9)},${1 + (i % 2)}`).join('\n');
 
-  it('does not open the budget of a public day anew: what was spent on days counts for everybody', async () => {
+  it('reading a public day differently opens no new budget: costs of days count for everybody', async () => {
     shop = openWorkshop(dated(asDays), 1);
     shop.write('d.csv', `day,x\n${rows}\n`);
     const release = async (...where: object[]) => {
@@ -416,7 +428,7 @@ describe('another reading of the same cells', () => {
     await expect(release({ column: 'day', op: 'missing' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('is another promise about pairs of days', async () => {
+  it('reading days differently changes the promise about pairs of days', async () => {
     const pairs = '{secret: row, pairs: {day: {within: 5}}}';
     const file = join(folder, 'policy.yaml');
     const [ofDays, ofNumbers] = await Promise.all([asDays, asNumbers].map((column) => parsePolicy(dated(column, pairs), file)));
@@ -424,7 +436,7 @@ describe('another reading of the same cells', () => {
     expect(ofDays!.digest).not.toBe(ofNumbers!.digest);
   });
 
-  it('of a text file is another promise about pairs and known totals', async () => {
+  it('reading a text file differently changes the promise about pairs and known totals', async () => {
     const file = join(folder, 'policy.yaml');
     const text = (data: string, more: string) =>
       `data: {source: d.csv${data}}\n${more}\nbudget: {epsilon: 1}\ndependence: none\ncolumns: {x: {type: category, values: [é, b]}}\n`;
@@ -439,7 +451,7 @@ describe('another reading of the same cells', () => {
 
 describe('a released classifier', () => {
   it.each(declaredNumbers.map((of) => [of.name, of] as const))(
-    'puts a cell into the bin it was learned in: %s',
+    'the classifier puts a cell into the bin it was learned in: %s',
     async (_, of) => {
       const edges = [1, 2.5, 4].map((p) => Number((of.low + p * of.step).toPrecision(12)));
       const whole = of.yaml.startsWith('{type: integer') ? edges.map(Math.ceil) : edges;

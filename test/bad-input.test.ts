@@ -10,7 +10,7 @@ import { runCommand } from './command.js';
 import { builtOnce, fugu } from './fugu.js';
 import { Fault } from './inside.js';
 
-/** Values that stand in the data and must never stand in anything a fault says. */
+/** Values of the data that must never appear in a fault. */
 const canaries = ['zanzibar7731', '918273645'];
 
 let folder: string;
@@ -66,7 +66,7 @@ let made = 0;
 const register = { release: registerRelease, init: registerInit, epsilon: registerEpsilon } as const;
 const isCommand = (word: string | undefined): word is keyof typeof register => word !== undefined && word in register;
 
-/** Runs a command that must be refused, and checks what every refusal owes its reader. In this process, for speed; some also as a process of their own. */
+/** Runs a command that must be refused, and checks the form of every refusal. In this process for speed; some in a process of their own. */
 async function refused(exit: number, words: readonly string[], yaml?: string, own = false): Promise<Refused> {
   const file = yaml === undefined ? 'policy.yaml' : `policy-${++made}.yaml`;
   if (yaml !== undefined) write(file, yaml);
@@ -99,14 +99,14 @@ async function ownProcess(words: readonly string[]): Promise<{ exit: number | nu
 }
 const count = ['release', 'POLICY', '--query', '{"kind": "count"}'];
 
-/** Nobody has spent anything: the ledger is not there, or has no entry. */
+/** No budget is spent: the ledger is missing, or has no entry. */
 async function expectNothingSpent(): Promise<void> {
   if (!existsSync(join(folder, 'ledger.db'))) return;
   const { entries, budget } = JSON.parse((await fugu({ cwd: folder }, 'ledger', 'policy.yaml', '--json')).out);
   expect({ entries, spent: budget.spent }).toEqual({ entries: [], spent: 0 });
 }
 
-describe.sequential('bad input gets a clear fault and spends nothing', () => {
+describe.sequential('bad input', () => {
   it.each<[string, Partial<Parts>, string]>([
     ['a missing data file', { data: 'data: { source: nowhere.csv }' }, 'DATA_NOT_FOUND'],
     ['a missing codebook', { data: 'data: { source: people.csv, codebook: nowhere.csv }' }, 'DATA_NOT_FOUND'],
@@ -131,7 +131,7 @@ describe.sequential('bad input gets a clear fault and spends nothing', () => {
     ['a misspelled key', { extra: 'popluation: x' }, 'POLICY_INVALID'],
     ['a broken line of YAML', { extra: 'data: [' }, 'POLICY_SYNTAX'],
     ['unconfirmed columns', { extra: 'unconfirmed: [age]' }, 'POLICY_UNCONFIRMED'],
-  ])('policy with %s', async (title, change, code) => {
+  ])('a policy with %s gets a clear fault', async (title, change, code) => {
     const error = await refused(2, count, policy(change), /NaN|missing data|YAML/.test(title));
     expect(error.code).toBe(code);
   });
@@ -145,7 +145,7 @@ describe.sequential('bad input gets a clear fault and spends nothing', () => {
     ['something else in a database', 'not.duckdb', `${canaries[0]}`.repeat(400)],
     ['half a packed file', 'half.csv.gz', gzipSync(Buffer.from(people.repeat(20))).subarray(0, 2000)],
     ['zero bytes', 'zeros.csv', Buffer.concat([Buffer.from(`id,party\n1,${canaries[0]}\n`), Buffer.alloc(3000)])],
-  ])('data with %s', async (_title, file, content) => {
+  ])('data with %s gets a clear fault', async (_title, file, content) => {
     write(file, content);
     const error = await refused(2, count, policy({ data: `data: { source: ${file} }`, columns: '' }), file === 'ragged.csv');
     expect(['DATA_MALFORMED', 'DATA_NOT_FOUND']).toContain(error.code);
@@ -174,7 +174,7 @@ describe.sequential('bad input gets a clear fault and spends nothing', () => {
     ['more clusters than people', ['--kmeans', '{"columns": ["age"], "clusters": 301}'], 'QUERY_INVALID'],
     ['clusters of no column', ['--kmeans', '{"columns": [], "clusters": 2}'], 'QUERY_INVALID'],
     ['a pattern where rows are the secret', ['--pattern', 'q(x) :- friend(x, y)'], 'QUERY_UNSUPPORTED'],
-  ])('question with %s', async (_title, words, code) => {
+  ])('a question with %s gets a clear fault', async (_title, words, code) => {
     expect((await refused(2, ['release', 'POLICY', ...words])).code).toBe(code);
   });
 
@@ -184,14 +184,14 @@ describe.sequential('bad input gets a clear fault and spends nothing', () => {
     ['an unknown relation', 'q(x) :- freind(x, y)', 'RELATION_UNKNOWN'],
     ['a condition that never holds', 'q(x) :- friend(x, y), x != x', 'PATTERN_UNSATISFIABLE'],
     ['a missing bracket', 'q(x :- friend(x, y)', 'PATTERN_SYNTAX'],
-  ])('pattern with %s', async (_title, pattern, code) => {
+  ])('a pattern with %s gets a clear fault', async (_title, pattern, code) => {
     write('friends.csv', 'a,b\n1,2\n2,3\n');
     const relations = 'relations: { friend: { table: friends.csv, columns: [a, b], domain: 100 } }';
     const yaml = policy({ protect: 'protect: { secret: edge }', extra: relations });
     expect((await refused(2, ['release', 'POLICY', '--pattern', pattern], yaml)).code).toBe(code);
   });
 
-  it('epsilon from belief: says what would work', async () => {
+  it('the fault of epsilon from belief names an alternative that works', async () => {
     for (const [prior, posterior] of [
       ['0.5', '0.5'],
       ['0', '0.3'],
@@ -204,11 +204,11 @@ describe.sequential('bad input gets a clear fault and spends nothing', () => {
     expect(`${error.message} ${error.hint}`).toMatch(/only reaches \d/);
   });
 
-  it('and after all of that nothing is spent', expectNothingSpent);
+  it('all of these faults spend nothing', expectNothingSpent);
 });
 
-describe('data that disagrees with the policy is handled by the policy', () => {
-  it('a code nobody declared is a missing answer, a wild number is pulled into its bounds, nothing of either shows', async () => {
+describe('data that disagrees with the policy', () => {
+  it('an undeclared code is a missing answer, a number out of bounds is clamped, and neither is shown', async () => {
     write('handled.yaml', policy().replace('town', 'handled'));
     const result = await fugu({ cwd: folder }, 'release', 'handled.yaml', '--survey', '--out', 'handled', '--json');
     expect(result).toMatchObject({ code: 0, err: '' });
@@ -241,8 +241,8 @@ columns:
   });
 });
 
-describe('a budget that is not enough', () => {
-  it('is told with asked, spent and remaining, and exits 3', async () => {
+describe('a budget that does not suffice', () => {
+  it('the refusal reports the requested, spent and remaining amounts, and exits 3', async () => {
     const yaml = policy().replace('town', 'spenders');
     write('spend.yaml', yaml);
     const first = await fugu(
@@ -266,8 +266,8 @@ describe('a budget that is not enough', () => {
   });
 });
 
-describe('a place that cannot be written', () => {
-  it('is told before anything is spent, and after a release says how to get the answer', async () => {
+describe('an output place that cannot be written', () => {
+  it('the place is reported before anything is spent, and after a release the message explains how to get the answer', async () => {
     mkdirSync(join(folder, 'closed'));
     chmodSync(join(folder, 'closed'), 0o555);
     // The superuser writes into closed folders; a file in place of a folder stops everybody.

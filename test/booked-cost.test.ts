@@ -31,8 +31,8 @@ import { openAccount } from '../src/release/accountant/open-account.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 
 /**
- * The one inequality everything rests on: whatever the batch, the route and the noise, the true loss of replacing one record between two real tables
- * is at most what the ledger is told. Numbers are exact on both sides.
+ * The inequality everything rests on: for every batch, route and noise, the true privacy loss of replacing one record
+ * between two tables is at most the cost in the ledger. Both sides are exact.
  */
 type Row = readonly Cell[];
 type Random = (below: number) => number;
@@ -43,7 +43,7 @@ const randomFrom = (seed: number): Random => {
     return Math.floor((state / 2 ** 32) * below);
   };
 };
-/** FUGU_SEEDS=2000 looks longer. */
+/** FUGU_SEEDS=2000 makes a longer run. */
 const seeds = Number(process.env.FUGU_SEEDS ?? 50);
 const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)]!;
 
@@ -112,7 +112,7 @@ const sizes = (a: readonly bigint[], b: readonly bigint[]): bigint[] => a.map((x
 const total = (list: readonly bigint[]): Rational => rational(list.reduce((sum, d) => sum + d, 0n));
 const squares = (list: readonly bigint[]): bigint[] => list.map((d) => d * d);
 
-/** How far a measure moves: every cell, or for a selection the worst candidate of every group. */
+/** Change of a measure: every cell, or for a selection the worst candidate of every group. */
 function moves(m: Measure, before: readonly bigint[], after: readonly bigint[]): bigint[] {
   if (m.mechanism === 'additive') return sizes(before, after);
   if (m.mechanism === 'ordered') return sizes(numbersToNoise(m, before), numbersToNoise(m, after));
@@ -125,7 +125,7 @@ function moves(m: Measure, before: readonly bigint[], after: readonly bigint[]):
   });
 }
 
-/** What noise loses over such a move: epsilon, or rho; nothing may move where there is no noise. */
+/** Privacy loss of noise over such a change: epsilon, or rho. Without noise no change is permitted. */
 function lostBy(noise: NoiseDistribution, kind: NoisePlan['kind'], moved: readonly bigint[]): Rational {
   if (noise.kind === 'laplace') return divide(total(moved), noise.scale);
   if (noise.kind === 'gaussian') return divide(total(squares(moved)), multiply(rational(2), noise.variance));
@@ -145,7 +145,7 @@ const loss = ({ measures }: BoundBatch, { mechanisms, kind }: NoisePlan, before:
     .map((m, k) => lostBy(mechanisms[k]!.distribution, kind, moves(m, before[k]!, after[k]!)))
     .reduce((sum, part) => add(sum, part), zero);
 
-/** Rows as one record, answers tied in a ring, and a route for releases that noise every column on its own. */
+/** Rows as one record, answers tied in a ring, and a route for releases that add noise to every column separately. */
 function accountOf(policy: Policy): Account {
   const secret = names.filter((name) => name !== 'form');
   const shared = { adversary: 'informed', reach: 'any', assumptions: [], method: '' } as const;
@@ -182,7 +182,7 @@ describe.each([
   { secret: 'row', maxRows: 1 },
   { secret: 'person', maxRows: 3, unit: 'id' },
   { secret: 'answer', maxRows: 1 },
-] as const)('what is booked when the secret is a $secret', (protect) => {
+] as const)('the reserved cost when the secret is a $secret', (protect) => {
   const base = samplePolicy(columns, protect);
   const policies = ['0', '1e-6'].map(
     (delta): Policy => ({ ...base, budget: { epsilon: rational(2), delta: parseRational(delta) } }),
@@ -190,7 +190,7 @@ describe.each([
   const accounts = policies.map(accountOf);
   const [byForm] = slicingsOf(base);
 
-  it('covers the true loss between neighbouring tables, for every plan of random batches, and no more than is shared out', () => {
+  it('the reserved cost covers the true privacy loss between neighbouring tables for every plan of random batches, within each share', () => {
     let tight = 0;
     let plansSeen = 0;
     for (let seed = 1; seed <= seeds; seed++) {
@@ -223,7 +223,7 @@ describe.each([
         const limit =
           plan.kind === 'laplace' && spent.zcdp.perRecord.size === 0 ? plan.route.pureCapacity : plan.route.gaussian!.capacity;
         const shared = plan.kind === 'gaussian' || spent.zcdp.perRecord.size === 0;
-        // By the values of a public column those pay what is shared out; whoever could change them would pay more.
+        // Costs by the values of a public column stay within the share; a record that could change its value would pay more.
         if (plan.slicing !== undefined && shared)
           expect(compare(largestOn(costBySlice(plan.cost, plan.slicing)), multiply(limit, share))).toBeLessThanOrEqual(0);
         for (const [name, cost] of plan.slicing === undefined && shared ? perRecord : [])
@@ -248,12 +248,12 @@ describe.each([
       }
     }
     expect(plansSeen).toBeGreaterThan(seeds);
-    // The test can see what it is looking for: some neighbours lose nearly all that was booked.
+    // The test is sensitive: some neighbours lose nearly all of the reserved cost.
     expect(tight).toBeGreaterThan(seeds / 20);
   });
 });
 
-/** Two tables that differ in one record, and the class that pays for it. A record may also come or go. */
+/** Two tables that differ in one record, and the record class that pays. With add-remove, a record may be added or removed. */
 function neighbour(policy: Policy, random: Random): { before: Row[]; after: Row[]; record: RecordClass } {
   const others = Array.from({ length: random(4) }, () => randomRow(random));
   const { secret, maxRows } = policy.protect;
@@ -274,7 +274,7 @@ function neighbour(policy: Policy, random: Random): { before: Row[]; after: Row[
     const changed = row.map((cell, j) => (names[j] === at ? pick(random, cells[at]!) : cell));
     return { before: [...others, row], after: [...others, changed], record: answersTo(at) };
   }
-  // Public answers are known; all others may change at once.
+  // Public answers are fixed; all others may change at once.
   const next = randomRow(random).map((cell, j) => (secret === 'answer' && names[j] === 'form' ? row[j]! : cell));
   const gone = secret === 'row' && random(4) === 0;
   return { before: [...others, row], after: gone ? others : [...others, next], record: everyRecord };

@@ -4,7 +4,7 @@ import { amendTerms, enterSpending, Fault, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** New terms count what was spent before: a promise that is broken when it is made is refused. */
+/** New terms count earlier costs: a promise that is broken from the start is refused. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -31,14 +31,14 @@ const homes = '[{ kind: groups, by: home }]';
 const weak = '[{ kind: groups, by: home, oddsRatio: 2 }]';
 const gaussian = '{ epsilon: 1, delta: 1e-6 }';
 
-describe('an amendment is refused where more was lost than the new terms promise', () => {
+describe('an amendment whose terms promise less than the loss so far', () => {
   it.each<[string, string, string, RegExp]>([
     ['a lower budget', policyYaml(), policyYaml({ budget: '{ epsilon: 0.4 }' }), /lost epsilon 0\.5 so far, and they promise 0\.4/],
     ['ties, where none were declared', policyYaml(), policyYaml({ dependence: homes }), /lost epsilon 1\.5 so far, and they promise 1/],
     ['stronger ties', policyYaml({ dependence: weak }), policyYaml({ dependence: homes }), /lost epsilon [\d.]+ so far, and they promise 1/],
     ['more that is set aside for others', policyYaml(), policyYaml({ budget: '{ epsilon: 1, others: { epsilon: 0.6 } }' }), /lost epsilon 1\.1 so far/],
     ['an attacker who knows more', policyYaml({ protect: '{ secret: row, unit: id, adversary: uninformed }', dependence: weak }), policyYaml({ dependence: homes }), /lost epsilon [\d.]+ so far/],
-  ])('%s', async (_, before, after, expected) => {
+  ])('the amendment is refused: %s', async (_, before, after, expected) => {
     await spent(before, 0.5);
     expect(await refused(amend(after))).toMatch(expected);
     // Nothing has changed: the old terms go on.
@@ -46,13 +46,13 @@ describe('an amendment is refused where more was lost than the new terms promise
     expect(await state()).toMatchObject({ agrees: true, plan: { fits: true } });
   }); // biome-ignore format: one line each
 
-  it('a budget without a delta after Gaussian noise was spent', async () => {
+  it('a budget without a delta is refused after Gaussian noise was spent', async () => {
     await spent(policyYaml({ budget: gaussian }));
     await enterSpending(shop.policyFile, { rho: '0.001', reason: 'Gaussian noise' });
     expect(await refused(amend(policyYaml()))).toMatch(/^BUDGET_EXCEEDED: .*nothing bounds what one record has lost/);
   });
 
-  it('a budget that is raised, but not by enough, after more was entered than it allows', async () => {
+  it('a raised budget is refused if it is below the costs entered so far', async () => {
     await spent(policyYaml(), 0.5);
     await enterSpending(shop.policyFile, { epsilon: 1, reason: 'they did', over: true });
     expect(await refused(amend(policyYaml({ budget: '{ epsilon: 1.4 }' })))).toMatch(
@@ -66,7 +66,7 @@ describe('an amendment is refused where more was lost than the new terms promise
     [[0.4, 0.3], '{ epsilon: 0.5 }'],
     [[0.7], '{ epsilon: 0.1, others: { epsilon: 0.4 } }'],
     [[0.9, 0.2], '{ epsilon: 0.7, delta: 1e-6 }'],
-  ])('and whoever raises epsilon as the hint says is not refused again: %j', async (epsilons, budget) => {
+  ])('raising epsilon as the hint proposes is accepted: %j', async (epsilons, budget) => {
     await spent(policyYaml({ budget: '{ epsilon: 2 }' }), ...epsilons);
     for (const more of ['', homes]) {
       const raisedTo = (b: string) => policyYaml({ budget: b, ...(more && { dependence: more }) });
@@ -77,7 +77,7 @@ describe('an amendment is refused where more was lost than the new terms promise
     }
   });
 
-  it('and the refused release says so, with no way that would be refused again', async () => {
+  it('the refusal of a release explains this, and every way it proposes is accepted', async () => {
     await spent(policyYaml(), 0.5);
     shop.write('policy.yaml', policyYaml({ dependence: homes }));
     await using fugu = await open(shop.policyFile);
@@ -91,7 +91,7 @@ describe('an amendment is refused where more was lost than the new terms promise
   });
 });
 
-describe('an amendment to a belief budget is refused in terms of belief', () => {
+describe('an amendment to a belief budget', () => {
   const beliefs = (text: string, delta = '') => policyYaml({ budget: `{ belief: ${text}${delta} }` });
   const faultOf = async (work: Promise<unknown>) => {
     const fault = await work.catch((error: unknown) => error);
@@ -121,7 +121,7 @@ describe('an amendment to a belief budget is refused in terms of belief', () => 
       'Allow a posterior of 0.63 or more for prior 0.5 and a posterior of 0.16 or more for prior 0.1 in these terms',
       '[{ prior: 0.1, posterior: 0.16 }, { prior: 0.5, posterior: 0.63 }, { prior: 0.01, posterior: 0.2 }]',
     ],
-  ])('%s, with a hint that is accepted', async (_, text, message, hint, wider) => {
+  ])('the refusal speaks of belief and its hint is accepted: %s', async (_, text, message, hint, wider) => {
     await spent(policyYaml(), 0.5);
     const fault = await faultOf(amend(beliefs(text)));
     expect(fault.message).toBe(`These terms are broken already: under them ${message}`);
@@ -129,7 +129,7 @@ describe('an amendment to a belief budget is refused in terms of belief', () => 
     expect(await amend(beliefs(wider))).toMatchObject({ privacyLoss: 0.5 });
   });
 
-  it('with a delta, where a belief takes more than (epsilon, delta): the hint is accepted', async () => {
+  it('with a delta, where a belief needs more than (epsilon, delta), the hint is accepted', async () => {
     await spent(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }));
     await enterSpending(shop.policyFile, { rho: '0.005', reason: 'Gaussian noise' });
     const { gained: loss } = await state();
@@ -144,7 +144,7 @@ describe('an amendment to a belief budget is refused in terms of belief', () => 
     expect(await state()).toMatchObject({ agrees: true });
   });
 
-  it('what no belief below certainty covers has no such hint', async () => {
+  it('a loss that no belief below certainty covers has no such hint', async () => {
     await spent(policyYaml({ budget: '{ epsilon: 20 }' }), 19);
     const { message, hint } = await faultOf(amend(beliefs('{ prior: 0.1, posterior: 0.2 }')));
     expect(message).toMatch(/a belief of 10 % may have become certain so far/);
@@ -157,7 +157,7 @@ describe('an amendment that keeps its promise', () => {
     ['as much budget as was spent', policyYaml(), policyYaml({ budget: '{ epsilon: 0.5 }' }), 0.5],
     ['ties within the budget', policyYaml(), policyYaml({ dependence: homes, budget: '{ epsilon: 1.5 }' }), 1.5],
     ['fewer ties', policyYaml({ dependence: homes }), policyYaml(), 0.5 / 3],
-  ])('says what was lost under the new terms: %s', async (_, before, after, lost) => {
+  ])('the amendment reports the loss under the new terms: %s', async (_, before, after, lost) => {
     await spent(before, 0.5);
     const { privacyLoss, budget } = await amend(after);
     expect(privacyLoss).toBeCloseTo(lost, 6);
@@ -167,14 +167,14 @@ describe('an amendment that keeps its promise', () => {
     expect(found.over).toBeUndefined();
   });
 
-  it('prints it', async () => {
+  it('the command prints the loss under the new terms', async () => {
     await spent(policyYaml(), 0.5);
     shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 2 }' }));
     const expected = await runCommand(registerLedger, 'ledger', shop.policyFile, 'amend', '--reason', 'the council agreed');
     expect(expected).toMatch(/Under the new terms: Spent 0\.5 of 2, remaining .*1\.5.*; one record has lost at most 0\.5/);
   });
 
-  it('never leaves more spent than the budget, whatever is amended in turn', async () => {
+  it('no sequence of amendments leaves more spent than the budget', async () => {
     await spent(policyYaml(), 0.2);
     const budgets = ['0.1', '0.2', '0.5', '2'].map((epsilon) => `{ epsilon: ${epsilon} }`);
     const ties = ['none', weak, homes];
@@ -202,8 +202,8 @@ describe('an amendment that keeps its promise', () => {
   });
 });
 
-describe('an account that was exceeded by what others spent', () => {
-  it('says so in ledger and plan, and no figure is negative', async () => {
+describe('an account that the costs of other publishers exceed', () => {
+  it('the ledger and the plan report the excess, and no figure is negative', async () => {
     await spent(policyYaml({ budget: gaussian }), 0.5);
     await enterSpending(shop.policyFile, { epsilon: 0.75, reason: 'they did', over: true });
     const { budget, over, plan } = await state();

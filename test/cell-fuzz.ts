@@ -24,13 +24,13 @@ import { type PickBelow, type StoredType, seededPick, type UglyCell } from './ug
  */
 export const wanted = Number(process.env.FUGU_FUZZ_CELLS ?? 0);
 const worlds = wanted > 0 ? 64 : 32;
-/** Columns asked about in one policy, and questions about each, drawn among all stored types and all kinds. */
+/** Columns used in one policy and questions per column, drawn among all stored types and all kinds. */
 const questionsPerColumn = wanted > 0 ? 4 : 3;
 const questions = wanted > 0 ? Number.POSITIVE_INFINITY : 4;
 
 /**
- * Many neighbours in one file. World 0 is a data set of four tame records; every other world is the same with the first record's cells replaced by ugly
- * ones. Every question is asked by world, so that one statement answers for all of them and a cell that breaks it breaks it for all.
+ * Many neighbouring data sets in one file: world 0 has four ordinary records, every other world has ugly cells in its first record.
+ * Questions are grouped by world: one statement answers for all, and a cell that breaks it breaks it for all.
  */
 export interface MemoryTable {
   readonly columns: readonly { readonly name: string; readonly stored: StoredType }[];
@@ -57,7 +57,7 @@ function makeTable(types: readonly StoredType[], pick: PickBelow): MemoryTable {
   return { columns, rows };
 }
 
-/** Where a table of them lies, and how it is read. */
+/** Location of a table of them, and how it is read. */
 export interface File {
   readonly kind: string;
   readonly source: string;
@@ -208,7 +208,7 @@ function sceneOf(file: File, declare: Declare, ask: AskColumn, random: PickBelow
     ...samplePolicy(columns, protect),
     data: { source: file.source, ...(file.named !== undefined && { table: file.named }) },
   };
-  // What policy and query alone refuse is refused whatever the data are.
+  // Queries that policy and query alone refuse are refused for all data.
   const queries = mine.flatMap((column) =>
     draw(
       ask(column.name, column).filter((query) => binds(query, policy)),
@@ -239,10 +239,10 @@ function binds(query: object, policy: Policy): boolean {
   }
 }
 
-/** How many neighbours are tried, for the full run. */
+/** Number of neighbours in the full run. */
 const neighbours = Number(process.env.FUGU_FUZZ_NEIGHBOURS ?? 0);
 
-/** What a database is asked, in order, and how it ends. */
+/** Statements sent to a database, in order, and how they end. */
 interface Trace {
   readonly statements: readonly string[];
   readonly outcome: string;
@@ -283,8 +283,8 @@ async function traced(
 }
 
 /**
- * Neighbours one by one: a table of tame records, and the same with one ugly cell. Whatever it is, the same is asked, in the same order, in as many trips, and
- * ends alike. `wire`: what went over the wire since it was last called.
+ * Neighbours one by one: ordinary records, and the same with one ugly cell. Statements, order, trips and outcome must be equal.
+ * `wire`: bytes on the wire since its last call.
  */
 export async function neighboursDiffer(
   seed: number,
@@ -350,7 +350,7 @@ async function askEverything(data: Snapshot, { policy, measures }: Questions): P
   await countTransitions(data, policy, { by: 'who', order: 't', state: 'g' });
 }
 
-/** What each way of counting says of each measure: its integers, or what it threw. */
+/** Result of each counting method for each measure: its integers, or the error thrown. */
 type CountsByMethod = Readonly<Record<string, readonly (readonly bigint[] | string | undefined)[]>>;
 const thrown = (error: unknown): string =>
   error instanceof Fault ? `${error.code}: ${error.message}` : `${(error as Error).name}: ${(error as Error).message}`;
@@ -417,10 +417,10 @@ export interface Course {
   /** The files in which a reading is tried. */
   readonly files: (list: readonly File[], reading: string) => readonly File[];
   readonly types?: (list: readonly StoredType[]) => readonly StoredType[];
-  /** Asked about each column, where not as many as elsewhere. */
+  /** Number of questions per column, if not the default. */
   readonly questions?: number;
   readonly twin?: (engine: Snapshot) => Snapshot;
-  /** Whether rows are cut into blocks by us: a cluster hands out pages as its workers happen to finish. */
+  /** Rows are cut into blocks by us; a cluster returns pages in the order its workers finish. */
   readonly blocks?: boolean;
 }
 let made = 0;
@@ -459,7 +459,7 @@ export async function fuzz(seed: number, course: Course): Promise<Tally> {
   return tally;
 }
 
-/** The engine, but for what streams out of it. */
+/** The engine, except for its streams. */
 export const streaming = (engine: Snapshot, change: (cell: Cell) => Cell): Snapshot =>
   new Proxy(engine, {
     get(target, property) {

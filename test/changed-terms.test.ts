@@ -22,7 +22,7 @@ async function refusedWith(first: string, then: string): Promise<string> {
   return (fault as Fault).message;
 }
 
-describe('a ledger that knows other terms', () => {
+describe('a ledger that holds other terms', () => {
   it.each<[string, string, string, RegExp]>([
     [
       'ties',
@@ -38,18 +38,18 @@ describe('a ledger that knows other terms', () => {
       policyYaml({ protect: '{ secret: row, unit: id, adversary: uninformed }' }),
       /: adversary was informed and is uninformed\.$/,
     ],
-  ])('says which line has changed: %s', async (_, first, then, expected) => {
+  ])('the fault names the line that has changed: %s', async (_, first, then, expected) => {
     expect(await refusedWith(first, then)).toMatch(expected);
   });
 
-  it('an account from before the lines were kept is told by what it knows', () => {
+  it('an account from before lines were kept is compared by the terms it has', () => {
     expect(
       changedTerms('epsilon 1, secret row, adversary informed', 'epsilon 1, secret row, adversary informed; dependence none'),
     ).toBeUndefined();
   });
 });
 
-describe('the hint of a ledger that knows other terms', () => {
+describe('the hint of a ledger that holds other terms', () => {
   const row = policyYaml();
   const added = policyYaml({ protect: '{ secret: row, unit: id, neighbours: add-remove }' });
   const person = policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' });
@@ -68,7 +68,7 @@ describe('the hint of a ledger that knows other terms', () => {
     ['what was public and given away, then not', open_(answer), answer, 'population'],
     ['other ties', row, tied, 'amend'],
     ['another budget', row, more, 'amend'],
-  ])('names a way that leads on: %s', async (_, first, then, way) => {
+  ])('the hint proposes a way that works: %s', async (_, first, then, way) => {
     shop = openWorkshop(first, 60);
     const query = { kind: 'histogram', column: 'party' } as const;
     const ask = async () => {

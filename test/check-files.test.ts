@@ -32,8 +32,8 @@ const unusable: readonly (readonly [what: string, policy: string, file: string, 
   ['a table beside the data', 'tables-0', 'clinics.csv', 'clinic\nc1\n'],
 ];
 
-describe('check loads every file that a policy names', () => {
-  it.each(unusable)('and refuses %s', async (_what, policy, name, text) => {
+describe('the files that check loads', () => {
+  it.each(unusable)('check refuses %s', async (_what, policy, name, text) => {
     const file = documented.get(policy)!;
     expect((await checkPolicy(file)).ready).toBe(true);
     const path = join(dirname(file), name);

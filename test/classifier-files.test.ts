@@ -96,7 +96,7 @@ const methods = [
 describe('a released classifier, stored in a file and read back', () => {
   for (const model of ['logistic', 'svm'] as const)
     for (const [method, budget] of methods)
-      it(`predicts fresh rows well above the majority class: ${model}, ${method}, ${budget}`, async () => {
+      it(`the classifier predicts fresh rows well above the majority class: ${model}, ${method}, ${budget}`, async () => {
         const ask = { model, method, ...(method === 'objective' && { asPublished: true }) };
         for (const [features, more] of [
           [['age', 'wage'], ''],
@@ -109,7 +109,7 @@ describe('a released classifier, stored in a file and read back', () => {
         }
       });
 
-  it('holds the bounds of a number column and the confidence interval of its weight in fields of their own', async () => {
+  it('the file holds the bounds of a number column and the confidence interval of its weight in separate fields', async () => {
     const { weights, interceptInterval } = await released('{ epsilon: 20 }', { method: 'output', features: ['age', 'sex'] });
     const [age, sex] = weights;
     expect(age).toMatchObject({ kind: 'number', low: 10, high: 90 });
@@ -129,14 +129,14 @@ const asStoredBy02 = (result: ClassifyResult): ClassifyResult => ({
 });
 
 describe('a classifier that version 0.2 stored', () => {
-  it('is refused where a number column has lost its bounds, and the fault says how to get them back', async () => {
+  it('a classifier without the bounds of a number column is refused, and the fault explains how to recover them', async () => {
     const old = asStoredBy02(await released('{ epsilon: 20 }', { method: 'output', features: ['age', 'sex'] }));
     expect(() => predict(throughFile(old), { age: 40 })).toThrowError(
       expect.objectContaining({ code: 'MODEL_INVALID', hint: expect.stringContaining('recorded answer') }),
     );
   });
 
-  it('is used as it stands where it has no number column, or no intervals', async () => {
+  it('a classifier without number columns, or without intervals, is used as it stands', async () => {
     const ask = { features: ['wage', 'sex'] };
     const binned = await released('{ epsilon: 20 }', { ...ask, method: 'output' }, ', bins: [2000, 4000, 6000, 8000]');
     const tilted = await released('{ epsilon: 20 }', { ...ask, method: 'tilt' });
@@ -146,7 +146,7 @@ describe('a classifier that version 0.2 stored', () => {
 });
 
 describe('a released regression, stored in a file and read back', () => {
-  it('predicts fresh rows', async () => {
+  it('the regression predicts fresh rows', async () => {
     const fugu = await open(policyFile('{ epsilon: 20 }'));
     const cases = [
       { when: { column: 'rich', op: 'in', values: ['yes'] }, value: 1 },

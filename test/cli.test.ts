@@ -62,13 +62,13 @@ probability ( lung | smoke ) { (yes) 0.2, 0.8; (no) 0.05, 0.95; }
 `;
 const household = fileURLToPath(new URL('../examples/models/household.json', import.meta.url));
 
-/** What people read holds no leftovers of a program. */
+/** Output for people holds no leftovers of a program. */
 function expectWords(text: string): void {
   expect(text.trim()).not.toBe('');
   expect(text).not.toMatch(/undefined|NaN|\[object |^\s+at .*:\d+:\d+/m);
 }
 
-describe('every command answers people and programs', () => {
+describe('every command, for people and for programs', () => {
   it.each<[string, string[]]>([
     ['init', ['init', 'people.csv', '--out', 'OUT.yaml']],
     ['confirm', ['confirm', 'policy.yaml', '--all']],
@@ -98,7 +98,7 @@ describe('every command answers people and programs', () => {
     ['audit', ['audit', household, '--query', 'sum', '--scale', '2']],
     ['compare', ['compare', 'asia.bif', '--query', 'sum', '--epsilon', '1']],
     ['pattern', ['pattern', 'triangles', '--domain', '100', '--epsilon', '1', '--symmetric']],
-  ])('%s', async (title, words) => {
+  ])('the command %s answers people and programs', async (title, words) => {
     const named = (kind: string) => words.map((w) => w.replace('OUT', `${title.replaceAll(' ', '-')}-${kind}`));
     const json = await run(...named('json'), '--json');
     expect(json).toMatchObject({ code: 0, err: '' });
@@ -107,14 +107,14 @@ describe('every command answers people and programs', () => {
     expectWords(await runCommand(await registerOf(words[0]!), ...named('human')));
   });
 
-  it('says its version, and how to go on when nothing is asked', async () => {
+  it('the program prints its version, and a way to continue if no command is given', async () => {
     expect((await run('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
     const { code, out } = await run();
     expect(code).toBe(0);
     expect(out.indexOf('demo')).toBeLessThan(out.indexOf('audit'));
   });
 
-  it('writes tables, a receipt and a report that needs nothing else', async () => {
+  it('a release writes tables, a receipt and a report that needs no other file', async () => {
     const { code } = await run('release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "party"}', '--out', 'files');
     expect(code).toBe(0);
     for (const file of ['party.csv', 'receipt.json', 'report.html']) expect(existsSync(join(folder, 'files', file))).toBe(true);
@@ -124,19 +124,19 @@ describe('every command answers people and programs', () => {
     );
   });
 
-  it('answers the same question again with the recorded answer', async () => {
+  it('the same question again gets the recorded answer', async () => {
     const ask = ['release', 'policy.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.25', '--json'] as const;
     const [first, again] = [await run(...ask), await run(...ask)].map((s) => JSON.parse(s.out));
     expect(again.tables).toEqual(first.tables);
     expect([first.receipt.ledger.replayed, again.receipt.ledger.replayed]).toEqual([false, true]);
   });
 
-  it('finds a column in SQL whatever the case of its letters, as SQL does', async () => {
+  it('a column in SQL is found in any case of its letters, as in SQL', async () => {
     const plan = JSON.parse((await run('plan', 'policy.yaml', '--sql', 'SELECT AVG(Income) FROM people', '--json')).out);
     expect(plan.measures.length).toBeGreaterThan(0);
   });
 
-  it('runs the demo', async () => {
+  it('the demo runs', async () => {
     const { code, out, err } = await run('demo', '--out', 'demo', '--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(readFileSync(JSON.parse(out).page, 'utf8')).toMatch(
@@ -153,7 +153,7 @@ describe('a mistake at the command line', () => {
     ['no question', ['release', 'policy.yaml'], /exactly one way[\s\S]*--query/],
     ['two questions', ['release', 'policy.yaml', '--survey', '--query', '{}'], /exactly one way/],
     ['an argument too many', ['check', 'policy.yaml', 'more'], /[Tt]oo many arguments/],
-  ])('%s is told in words, with a way on', async (_title, words, expected) => {
+  ])('the mistake %s is explained in words, with a way to continue', async (_title, words, expected) => {
     const { code, err, out } = await run(...words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(expected);
@@ -161,26 +161,26 @@ describe('a mistake at the command line', () => {
     expectWords(err);
   });
 
-  it('is one JSON document for programs', async () => {
+  it('a mistake is one JSON document for programs', async () => {
     const { code, err, out } = await run('relase', '--json');
     expect({ code, err }).toEqual({ code: 2, err: '' });
     expect(JSON.parse(out).error).toMatchObject({ code: 'USAGE', hint: expect.stringMatching(/release/) });
   });
 
-  /** Nobody reads what is written: the reader is gone before it starts. */
+  /** Nobody reads the output: the pipe is closed before the command starts. */
   const unread = (...words: string[]) => fugu({ cwd: folder, shell: 'exec > >(true); sleep 0.2;' }, ...words);
 
-  it('a reader that goes away early is none, unless what it did not read was paid for', async () => {
+  it('a reader that closes its pipe early is no mistake unless it loses a paid answer', async () => {
     const count = ['--query', '{"kind": "count"}', '--epsilon', '0.125', '--json'];
     expect(await unread('plan', 'policy.yaml', ...count)).toMatchObject({ code: 0, err: '' });
     const { code, err } = await unread('release', 'policy.yaml', ...count);
     expect(code).toBe(7);
     expect(err).toMatch(/closed it[\s\S]*\n {2}Spent and recorded: ledger entry \d+[.] Ask the same again/);
-    // Told from the record nothing is paid for.
+    // A recorded answer costs nothing.
     expect(await unread('release', 'policy.yaml', ...count)).toMatchObject({ code: 0, err: '' });
   });
 
-  it('a paid answer that cannot be delivered exits 7 and says that it is recorded', async () => {
+  it('a paid answer that cannot be delivered exits 7, with a message that it is recorded', async () => {
     // The folder can be written to when it is looked at, and no more once the answer is there.
     write(
       'full-later.mjs',
@@ -211,7 +211,7 @@ syncBuiltinESMExports();
     expect(refused.err).toMatch(/\[READ_ONLY\]\n {2}Nothing was spent[.]\n$/);
   });
 
-  it('words that a command which spends does not take say that nothing was spent', async () => {
+  it('a message about unknown arguments of a spending command states that nothing was spent', async () => {
     const twice = ['--query', '{"kind": "count"}', '--query', '{"kind": "count"}'];
     for (const words of [
       ['release', 'policy.yaml', ...twice],
@@ -227,7 +227,7 @@ syncBuiltinESMExports();
     expect((await run('check', '--nope')).err).not.toContain('spent');
   });
 
-  it('a paid request without an answer exits 6 and says that it is paid for again, or completed', async () => {
+  it('a paid request without an answer exits 6, with a message that it is charged again or completed', async () => {
     write(
       'few.yaml',
       readFileSync(join(folder, 'ties.yaml'), 'utf8').replace('domain: 200', 'domain: 20').replace('friends\n', 'few\n'),
@@ -241,7 +241,7 @@ syncBuiltinESMExports();
     expect(JSON.parse(out).error.outcome).toMatchObject({ state: 'spent', resumable: false });
   });
 
-  it('before anything is booked says that nothing was spent, where that was a question', async () => {
+  it('a mistake before anything is reserved states that nothing was spent if the command spends, and not if it plans', async () => {
     const refused = await run('release', 'policy.yaml', '--query', '{"kind": "histogram", "column": "none"}');
     expect(refused.err).toMatch(/\n {2}Nothing was spent[.]\n$/);
     const planned = await run('plan', 'policy.yaml', '--query', '{"kind": "histogram", "column": "none"}');
@@ -249,7 +249,7 @@ syncBuiltinESMExports();
     expect((await run('--help')).out).toMatch(/6 {2}spent without an answer/);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('a place for the output that is full is told', async () => {
+  it.skipIf(!existsSync('/dev/full'))('a full output place is reported', async () => {
     const { code, err } = await fugu({ cwd: folder, shell: 'exec > /dev/full;' }, 'epsilon', '--epsilon', '1');
     expect(code).toBe(5);
     expect(err).toMatch(/could not be written[\s\S]*\[DISK_FULL\]/);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
-/** It is not run here: at least it says to a cluster what the one of the tests is told. */
+/** The compose file is not run here; its settings are compared with those of the cluster under test. */
 describe('the compose file of the cluster guide', () => {
   const guide = readFileSync('docs/how-to/cluster.md', 'utf8');
   const tests = readFileSync('test/cluster/start-cluster.ts', 'utf8');
@@ -19,7 +19,7 @@ describe('the compose file of the cluster guide', () => {
         .map((line) => line.split('=') as [string, string]),
     );
 
-  it('tells coordinator and workers only what the tests tell theirs, in the version that they try', () => {
+  it('the compose file gives coordinator and workers only settings under test, in the tested version', () => {
     const [, version] = /const version = '(\d+)'/.exec(archives)!;
     for (const [name, { image }] of Object.entries(services)) {
       expect(image).toBe(`trinodb/trino:${version}`);
@@ -30,7 +30,7 @@ describe('the compose file of the cluster guide', () => {
     expect(settings('worker').get('coordinator')).toBe('false');
     expect(settings('worker').get('discovery.uri')).toBe(settings('coordinator').get('discovery.uri'));
   });
-  it('mounts the folder that the guide fills, and nothing else', () => {
+  it('the compose file mounts the folder that the guide fills, and nothing else', () => {
     const mounted = Object.values(services).flatMap((service) => service.volumes.map((volume) => volume.split(':')[0]!));
     expect([...new Set(mounted)]).toEqual(['./catalog']);
     expect(guide).toContain('# catalog/tpch.properties');

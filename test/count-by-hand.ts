@@ -115,7 +115,7 @@ function places(key: GroupKey, reading: HandReading, r: number): readonly number
   return found >= 0 ? [found] : key.missing === 'cell' ? [key.size - 1] : [];
 }
 
-/** What a counting must give: row by row, in fractions, without the code under test. */
+/** Expected result of a count: row by row, in fractions, without the code under test. */
 export function countByHand(
   policy: Policy,
   { filter, keys, value }: Counting,

@@ -66,12 +66,12 @@ async function killedAfterBooking(query: string): Promise<boolean> {
 }
 
 describe.sequential('a release that dies', () => {
-  it('answers from a file far larger than its memory', async () => {
+  it('a release answers from a file far larger than its memory', async () => {
     const { tables } = await answers('release', 'policy.yaml', '--query', '{"kind": "count"}', '--epsilon', '1');
     expect(Math.abs(tables[0].rows[0].value - rows)).toBeLessThan(60);
   });
 
-  it('by kill -9 keeps its reservation; the chain verifies and the next process works', async () => {
+  it('a release killed by kill -9 keeps its reservation, the chain verifies, and the next process works', async () => {
     let age = 20;
     while (!(await killedAfterBooking(over(age))) && age < 26) age++;
     expect(age, 'every release was quicker than kill -9').toBeLessThan(26);
@@ -116,7 +116,7 @@ describe.skipIf(process.platform === 'win32')('a release that is stopped', () =>
     ['SIGINT', 130],
     ['SIGHUP', 129],
     ['SIGTERM', 143, '--json'],
-  ])('by %s says what became of the budget, exits %i and leaves no folder', async (signal, exit, ...words) => {
+  ])('a release stopped by %s reports the state of the budget, exits %i and leaves no folder', async (signal, exit, ...words) => {
     let result: Awaited<ReturnType<typeof stopped>>;
     for (let age = exit - 100; result === undefined && age < exit - 94; age++) result = await stopped(signal, age, ...words);
     expect(result, 'every release was quicker than the signal').toMatchObject({ code: exit });
@@ -128,11 +128,11 @@ describe.skipIf(process.platform === 'win32')('a release that is stopped', () =>
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('a disk that is full (files may not grow beyond a limit)', () => {
+describe.skipIf(process.platform !== 'linux')('a full disk (files may not grow beyond a limit)', () => {
   const limited = (kilobytes: number, ...words: string[]) =>
     fugu({ cwd: folder, env: small, shell: `ulimit -f ${kilobytes};` }, ...words, '--json');
 
-  it('for the ledger: nothing is released, nothing is spent, and with room it works', async () => {
+  it('a full disk under the ledger releases and spends nothing, and the release works once there is room', async () => {
     writeFileSync(join(folder, 'full.csv'), 'id\n1\n2\n');
     writeFileSync(
       join(folder, 'full.yaml'),
@@ -148,7 +148,7 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
     expect((await answers('ledger', 'full.yaml')).budget).toMatchObject({ spent: 0.5, remaining: 0.5 });
   });
 
-  it('for the report: the paid answer is not lost', async () => {
+  it('a full disk under the report does not lose the paid answer', async () => {
     const many = { queries: Array.from({ length: 40 }, (_, k) => JSON.parse(over(20 + k))) };
     const party = ['release', 'policy.yaml', '--query', JSON.stringify(many), '--epsilon', '1', '--out'] as const;
     // The first run makes room in the ledger for good; only the report is larger than the limit of the second.
@@ -157,7 +157,7 @@ describe.skipIf(process.platform !== 'linux')('a disk that is full (files may no
     expect(limit).toBeGreaterThan(statSync(join(folder, 'ledger.db')).size / 1024);
     const result = await limited(limit, ...party, 'report');
     expect(result.code).toBe(5);
-    // It was told from the record: this time nothing was spent.
+    // A recorded answer: this time nothing was spent.
     expect(JSON.parse(result.out).error).toMatchObject({ code: 'DISK_FULL', outcome: { state: 'not spent' } });
     expect((await answers(...party, 'later')).receipt.ledger.replayed).toBe(true);
     expect(existsSync(join(folder, 'later', 'report.html'))).toBe(true);

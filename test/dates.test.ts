@@ -12,7 +12,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
 import { parseSql } from '../src/query/sql/sql.js';
 
-/** Good dates, and what only looks like one. */
+/** Valid dates, and texts that only look like dates. */
 const cells = [
   ...[
     '2020-02-29',
@@ -62,7 +62,7 @@ async function exactly(sql: string): Promise<readonly (readonly [string, number]
     .filter(({ value }) => value !== 0 && value !== null)
     .map(({ keys, value }) => [keys.join(), value!] as const);
 }
-/** What is read of the cells: clamped days, or none. */
+/** Values read from the cells: clamped days, or none. */
 const [first, last] = [daysOf('2020-01-01')!, daysOf('2024-12-31')!];
 const read = cells.map((cell) => {
   const days = daysOf(cell);
@@ -78,7 +78,7 @@ const counted = (of: (days: number) => string | number): readonly (readonly [str
 };
 
 describe('dates', () => {
-  it('are what the pattern says and the calendar knows', () => {
+  it('dates follow the pattern and the calendar', () => {
     expect(cells.map((cell) => daysOf(cell) !== undefined)).toEqual(cells.map((_, i) => i < 8 || i >= 18));
     for (let days = daysOf('1899-12-01')!; days < daysOf('2101-01-01')!; days += 13) expect(daysOf(isoDay(days))).toBe(days);
   });
@@ -99,12 +99,12 @@ describe('dates', () => {
     ],
     ["DATE_TRUNC('week', arrival)", (d) => isoDay(d - ((d + 3) % 7))],
     ["DATE_TRUNC('year', arrival)", (d) => `${calendarOf(d).year}-01-01`],
-  ])('%s groups by what the calendar says', async (part, of) => {
+  ])('the function %s groups by the calendar', async (part, of) => {
     const found = await exactly(`SELECT ${part} AS part, COUNT(*) FROM stays GROUP BY part`);
     expect([...found].sort()).toEqual([...counted(of)].sort());
   });
 
-  it('compare with days, and their differences are numbers', async () => {
+  it('dates compare with days, and their differences are numbers', async () => {
     const count = (test: (days: number) => boolean) => read.filter((d) => d !== undefined && test(d)).length;
     const after = daysOf('2022-08-08')!;
     const one = async (where: string) => (await exactly(`SELECT COUNT(*) FROM stays WHERE ${where}`))[0]?.[1] ?? 0;
@@ -122,7 +122,7 @@ describe('dates', () => {
       expect((await exactly(`SELECT AVG(${gap}) FROM stays`))[0]![1]).toBeCloseTo(mean, 9);
   });
 
-  it('are shown as dates where they are keys, and as numbers of days where they are answers', async () => {
+  it('dates are shown as dates if they are keys, and as numbers of days if they are answers', async () => {
     expect(bind('SELECT arrival, COUNT(*) FROM stays GROUP BY arrival').queries).toHaveLength(1);
     const keys = (await exactly('SELECT arrival, COUNT(*) FROM stays GROUP BY arrival')).map(([key]) => key);
     expect(keys[0]).toMatch(/^20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d$/);
@@ -153,7 +153,7 @@ describe('dates', () => {
     ['SELECT YEAR(kind) AS y, COUNT(*) FROM stays GROUP BY y', 'holds codes'],
     ['SELECT YEAR("left" - arrival) AS y, COUNT(*) FROM stays GROUP BY y', 'is a part of a date, and this is none'],
     ["SELECT DATE_TRUNC('day', arrival) AS d, COUNT(*) FROM stays GROUP BY d", 'more groups than 1000'],
-  ])('%s is refused: %s', (sql, words) => {
+  ])('the question %s is refused: %s', (sql, words) => {
     expect(() => bind(sql)).toThrow(words);
   });
 
@@ -166,12 +166,12 @@ describe('dates', () => {
     await expect(parsePolicy(text, join(folder, 'policy.yaml'))).rejects.toThrow(words);
   });
 
-  it('are no names at the same time', async () => {
+  it('a date column cannot hold names at the same time', async () => {
     const text = yaml.replace('{secret: row}', '{secret: person, unit: arrival, maxRows: 2}');
     await expect(parsePolicy(text, join(folder, 'policy.yaml'))).rejects.toThrow('also says whose a row is');
   });
 
-  it('are read the same from a database with dates, times and texts', async () => {
+  it('dates are read alike from a database with dates, times and texts', async () => {
     const instance = await DuckDBInstance.create(join(folder, 'stays.duckdb'));
     const connection = await instance.connect();
     await connection.run(

@@ -28,7 +28,7 @@ const drafted = async (cell: (i: number) => string) => {
 };
 
 describe('numbers with decimal commas', () => {
-  it('are recognised, drafted with what is before their fraction, and read as what they say', async () => {
+  it('numbers with decimal commas are recognised, drafted with their digits before the comma, and read correctly', async () => {
     const { text, policy } = await drafted((i) => comma(height(i)));
     expect(text).toContain('data: {source: heights.csv, decimal: ","}');
     expect(text).toMatch(/height: \{type: number, bounds: \[1[45]\d, 200\]/);
@@ -41,7 +41,7 @@ describe('numbers with decimal commas', () => {
     });
   });
 
-  it('are never read as ten times as much: without the word they are missing, and so is a number with a point under it', async () => {
+  it('a decimal comma never multiplies a number by ten: undeclared it is missing, and so is a point where commas are declared', async () => {
     const { policy } = await drafted((i) => comma(height(i)));
     await confirmPolicy(policy, { columns: 'all' });
     const hidden = async (name: string, policyText: string) =>
@@ -57,13 +57,13 @@ describe('numbers with decimal commas', () => {
     expect(await hidden('commas.yaml', sure)).toBe(fractions);
   });
 
-  it('are left out where other columns have points, because nobody knows what "1,5" is then', async () => {
+  it('columns with decimal commas are left out of a draft if other columns have points, because "1,5" is ambiguous then', async () => {
     const { draft, text } = await drafted((i) => `${height(i)}`);
     expect(text).not.toContain('decimal:');
     expect(draft.leftOut).toContainEqual(expect.objectContaining({ name: 'share', why: expect.stringMatching(/commas/) }));
   });
 
-  it('a recorded answer of another reading is not told again', async () => {
+  it('an answer recorded under another reading of numbers is not returned', async () => {
     const { policy } = await drafted((i) => comma(height(i)));
     await confirmPolicy(policy, { columns: 'all' });
     const entries: number[] = [];
@@ -80,7 +80,7 @@ describe('numbers with decimal commas', () => {
     expect(entries[2]).toBeGreaterThan(entries[0]!);
   });
 
-  it('are the codes they spell: 1,0 is 1 in the data, the policy, the codebook and a question', async () => {
+  it('codes with commas are numbers: 1,0 is 1 in the data, the policy, the codebook and a question', async () => {
     shop = openWorkshop('', 1);
     const cells = ['"1,0"', '1', '1.0', ' 1 ', '"2,00"', '"2,5"'];
     shop.write('answers.csv', `q\n${Array.from({ length: 60 }, (_, i) => cells[i % 6]).join('\n')}\n`);
@@ -108,7 +108,7 @@ describe('numbers with decimal commas', () => {
     }
   });
 
-  it('two codes that a list of several names are none', async () => {
+  it('two codes of a list joined by a comma are not one number', async () => {
     shop = openWorkshop('', 1);
     shop.write('answers.csv', `q\n${Array.from({ length: 60 }, () => '"1,0"').join('\n')}\n`);
     const policy = shop.write(

@@ -36,7 +36,7 @@ const usual: Columns = {
   w: { type: 'weight', bounds: [0, 3] },
 };
 
-/** What a page shows in part is completed by this. */
+/** Completes policies that a page shows in part. */
 const rest = {
   data: { source: 'people.csv' },
   protect: { secret: 'row', unit: 'id' },
@@ -151,7 +151,7 @@ function write(folder: string, name: string, text: string): string {
   return file;
 }
 
-/** The policy with all that it names beside it: tables of databases become files. */
+/** Writes the policy with every file it names; tables of databases become files. */
 function written(top: string, name: string, shown: Entry): DocumentedPolicy {
   const folder = join(top, name);
   const entry = withFiles({ ...rest, columns: usual, ...shown });
@@ -187,7 +187,7 @@ function withFiles(entry: Entry): Entry {
   };
 }
 
-/** Rows whose cells are declared values; names of persons, homes and steps beside them. */
+/** Rows whose cells are declared values, with names of persons, homes and steps. */
 function dataOf(columns: Columns, panel: boolean): string {
   const rows = panel ? people * 3 : people;
   const names: Record<string, (i: number) => unknown> = {

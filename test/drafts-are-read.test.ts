@@ -16,7 +16,7 @@ const write = (text: string | Buffer, end: string): string => {
   return file;
 };
 
-/** What became of a draft: read again by check, or refused with a reason of the data; never a policy that Fugu itself refuses. */
+/** Outcome of a draft: read again by check, or refused for a reason in the data; never a policy that Fugu itself refuses. */
 async function drafted(data: string, codebook?: string): Promise<string> {
   const out = join(folder, `policy-${++files}.yaml`);
   try {
@@ -37,15 +37,18 @@ const missingTest = Buffer.from(
 );
 
 describe('every draft that init writes', () => {
-  it.each(readdirSync(corpus).filter((name) => /\.(sav|zsav|dta|xpt|xlsx)$/.test(name)))('is read by check: %s', async (name) => {
-    expect(await drafted(join(corpus, name))).toMatch(/^(read|DATA_MALFORMED)$/);
-  });
+  it.each(readdirSync(corpus).filter((name) => /\.(sav|zsav|dta|xpt|xlsx)$/.test(name)))(
+    'check reads the draft: %s',
+    async (name) => {
+      expect(await drafted(join(corpus, name))).toMatch(/^(read|DATA_MALFORMED)$/);
+    },
+  );
 
-  it('is read where the file declares codes missing that the data holds', async () => {
+  it('check reads a draft of a file whose missing codes occur in the data', async () => {
     expect(await drafted(write(missingTest, '.sav'))).toBe('read');
   });
 
-  it('is read whatever its columns are called, also where the names are written over several lines', async () => {
+  it('check reads a draft with any column names, even if the names span several lines', async () => {
     const names = fc.constantFrom(
       'a\nb',
       'day\nno',
@@ -82,7 +85,7 @@ describe('every draft that init writes', () => {
     );
   });
 
-  it('is read for any cells, with any of them declared missing', async () => {
+  it('check reads a draft of any cells, any of them declared missing', async () => {
     const code = fc.constantFrom('1', '2', '3', '-9', '98', '99', 'a', 'b', 'NA', '', '1.5', '01', '1e3', 'é', '"x, y"');
     const column = fc.record({ cells: fc.array(code, { minLength: 30, maxLength: 30 }), missing: fc.array(code, { maxLength: 4 }), values: fc.array(code, { maxLength: 3 }) }); // biome-ignore format: one line
     await fc.assert(
@@ -102,7 +105,7 @@ describe('every draft that init writes', () => {
 });
 
 describe('data without values', () => {
-  it.each([['a,b,c\n'], ['a,b,c'], ['a,b\n,\n,\n']])('is refused with a reason: %j', async (text) => {
+  it.each([['a,b,c\n'], ['a,b,c'], ['a,b\n,\n,\n']])('data without values is refused with a reason: %j', async (text) => {
     const out = join(folder, `policy-${++files}.yaml`);
     const refused = await draftPolicy(write(text, '.csv'), { out }).catch((error: unknown) => error);
     expect((refused as Fault).message).toBe('The data has names of columns and no values, so no column can be drafted.');

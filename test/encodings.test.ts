@@ -23,7 +23,7 @@ const counts = async (policy: string) => {
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
 describe('data that is not written in UTF-8', () => {
-  it('is read as the policy says; another encoding is another question', async () => {
+  it("the data is read in the policy's encoding, and another encoding is another question", async () => {
     shop = openWorkshop(yaml('windows-1252'), 1);
     writeFileSync(join(shop.folder, 'people.csv'), bytes(`größe,partei\n${'1,Grüne\n'.repeat(40)}${'2,SPD\n'.repeat(20)}`));
     const read = await counts(shop.policyFile);
@@ -42,7 +42,7 @@ describe('data that is not written in UTF-8', () => {
     expect((await counts(shop.policyFile)).entry).toBe(read.entry);
   });
 
-  it("is never guessed by a release: one person's letter would decide how all others are read", async () => {
+  it("a release never guesses the encoding: one person's letter would decide how all others are read", async () => {
     shop = openWorkshop(yaml(''), 1);
     const file = join(shop.folder, 'people.csv');
     for (const last of ['SPD', '\xfc']) {
@@ -53,7 +53,7 @@ describe('data that is not written in UTF-8', () => {
     }
   });
 
-  it('is refused under a name that nobody knows, and for files that say it themselves', async () => {
+  it('an unknown encoding is refused, and so is one for files that name their own', async () => {
     shop = openWorkshop(yaml('klingon'), 1);
     await expect(readPolicy(shop.policyFile)).rejects.toMatchObject({
       code: 'POLICY_INVALID',

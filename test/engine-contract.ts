@@ -3,8 +3,8 @@ import { Fault } from '../src/base/errors.js';
 import { type Cell, type Engine, type Snapshot, withSnapshot } from '../src/data/engine/engine.js';
 
 /**
- * What every engine must do. `open` receives a table (first row = names, null = NULL) under the policy's data view, and a symmetric relation `friend`
- * given as rows (a, b).
+ * Contract of every engine. `open` receives a table (first row = names, null = NULL) under the policy's data view,
+ * and a symmetric relation `friend` given as rows (a, b).
  */
 export interface EngineUnderTest {
   readonly open: (
@@ -76,27 +76,27 @@ export function describeEngine(
     const rows = async (sql: string, values: readonly (string | number | bigint | boolean | null)[] = []) =>
       (await engine.rows({ sql, values })).open();
 
-    it('names its columns in order', async () => {
+    it('the engine names its columns in order', async () => {
       expect((await engine.columns()).map((c) => c.name)).toEqual(['id', 'age', 'party', 'note']);
     });
 
-    it('knows its size', async () => {
+    it('the engine knows its number of rows', async () => {
       expect((await engine.size()).open()).toBe(5);
     });
 
-    it('binds values and never pastes them', async () => {
+    it('the engine binds values and never pastes them into statements', async () => {
       const sql = 'SELECT count(*) FROM fugu_data WHERE note = $1';
       expect(await rows(sql, ["apostrophe '"])).toEqual([[1n]]);
       expect(await rows(sql, ["x' OR '1'='1"])).toEqual([[0n]]);
     });
 
-    it('returns NULL, text and wide integers as they are', async () => {
+    it('the engine returns NULL, text and wide integers unchanged', async () => {
       const found = await rows('SELECT id, party FROM fugu_data ORDER BY id');
       expect(found.map((r) => r[1])).toEqual(['dem', 'rep', null, 'dem', 'other']);
       expect(await rows('SELECT CAST(9007199254740993 AS BIGINT)')).toEqual([[9007199254740993n]]);
     });
 
-    it('streams the same cells as it returns', async () => {
+    it('a stream holds the same cells as a result', async () => {
       const sql = 'SELECT id, note FROM fugu_data';
       const streamed: Cell[][] = [];
       for await (const block of engine.stream({ sql, values: [] })) {
@@ -107,7 +107,7 @@ export function describeEngine(
       expect(sorted(streamed)).toEqual(sorted(await rows(sql)));
     });
 
-    it('can be left in the middle of a stream', async () => {
+    it('a stream can be left in the middle', async () => {
       for await (const block of engine.stream({ sql: 'SELECT id FROM fugu_data', values: [] })) {
         expect(block.open().rows).toBeGreaterThan(0);
         break;
@@ -115,13 +115,13 @@ export function describeEngine(
       expect((await engine.size()).open()).toBe(5);
     });
 
-    it('answers several statements at once', async () => {
+    it('the engine answers several statements at once', async () => {
       const sql = 'SELECT count(*) FROM fugu_data WHERE party = $1';
       const found = await Promise.all(['dem', 'rep', 'other', 'none'].map((p) => rows(sql, [p])));
       expect(found.map((r) => r[0]![0])).toEqual([2n, 1n, 1n, 0n]);
     });
 
-    it('shows a symmetric relation as names, without repeats, NULLs and ties to oneself, closed under reversal', async () => {
+    it('a symmetric relation is shown as names, without repeats, NULLs and self-loops, closed under reversal', async () => {
       expect(await rows('SELECT c0, c1 FROM fugu_relation_friend ORDER BY 1, 2')).toEqual([
         ['1', '2'],
         ['2', '1'],
@@ -130,7 +130,7 @@ export function describeEngine(
       ]);
     });
 
-    it('never repeats what the driver says about the data', async () => {
+    it('the engine never repeats messages of the driver about the data', async () => {
       const failed = await engine
         .rows({ sql: 'SELECT CAST(age AS INTEGER) FROM fugu_data', values: [] })
         .catch((e: unknown) => e);
@@ -141,11 +141,11 @@ export function describeEngine(
       expect((broken as Fault).message).not.toMatch(/nowhere/);
     });
 
-    it('cannot write, read other files or change its limits', async () => {
+    it('the engine cannot write, read other files or change its limits', async () => {
       for (const sql of forbidden) await expect(engine.rows({ sql, values: [] })).rejects.toBeInstanceOf(Fault);
     });
 
-    it('has one id while the data stays, and another with other data', async () => {
+    it('the engine has one id while the data stays, and another with other data', async () => {
       const fresh = await open(people, friends);
       try {
         const before = await withSnapshot(fresh, (data) => data.id());
@@ -159,7 +159,7 @@ export function describeEngine(
       }
     });
 
-    it('shows one moment to whoever holds it, or a fault, whatever others see and let go of', async () => {
+    it('a snapshot shows one moment to its holder, or a fault, independent of other users', async () => {
       const fresh = await open(people, friends);
       try {
         const [early, other] = [await fresh.snapshot(), await fresh.snapshot()];
@@ -183,7 +183,7 @@ export function describeEngine(
       }
     });
 
-    it('leaves rows out for one user and no other, keeps rows without a name, also after the data grew', async () => {
+    it('rows are left out for one user and no other, and rows without a name are kept, even after the data grew', async () => {
       const fresh = await open(people, friends);
       try {
         const ids = (user: Engine) =>
@@ -211,7 +211,7 @@ export function describeEngine(
       }
     });
 
-    it('compares text by code points, whatever language a database is used to', async () => {
+    it('text is compared by code points, for any language of the database', async () => {
       const sorted = ['B', 'Z', 'a', 'Å', 'é', '日本', 'ﬁ', '🦑'];
       const fresh = await open([['id', 'word'], ...sorted.map((word, i) => [`${7 - i}`, word])], friends);
       try {
@@ -226,7 +226,7 @@ export function describeEngine(
       }
     });
 
-    it('reads the numbers in any text and fails at none', async () => {
+    it('the engine reads the number in any text and fails at none', async () => {
       const expected: Record<string, number | null> = { '1e400': Infinity, '-1e400': -Infinity, '1e-400': 0, '5e-324': 5e-324, '-0': 0, '9223372036854775808': 2 ** 63, 'NaN': null, 'inf': null, '0x1F': null, 'ten': null, '3,5': null, '+7.50': 7.5 }; // biome-ignore format: one line
       const fresh = await open([['id', 'cell'], ...Object.keys(expected).map((cell, i) => [`${10 + i}`, cell])], friends);
       try {
@@ -240,7 +240,7 @@ export function describeEngine(
       }
     });
 
-    it('shows a table without rows, and one of many columns', async () => {
+    it('the engine shows a table without rows, and one of many columns', async () => {
       const empty = await open([people[0]], friends);
       const many = Array.from({ length: most }, (_, c) => `q${c}`);
       const wide = await open([many, many.map((_, c) => (c % 7 === 0 ? null : `${c}`)), many], friends);
@@ -271,7 +271,7 @@ export function describeEngine(
       sql: `SELECT count(*) FROM ${Array.from({ length: 16 }, (_, i) => `fugu_data AS t${i}`).join(' CROSS JOIN ')} WHERE ${Array.from({ length: 15 }, (_, i) => `t${i}.note < t${i + 1}.note`).join(' OR ')}`,
       values: [],
     };
-    it('ends a statement at its deadline, and answers the next', async () => {
+    it('a deadline ends a statement, and the engine answers the next one', async () => {
       await inShortTime(deadline, async (given) => {
         const fresh = await open(people, friends, { deadline: given });
         try {
@@ -284,7 +284,7 @@ export function describeEngine(
       });
     });
 
-    it('ends a release at its time, however many statements it has, and lets the next one ask', async () => {
+    it('a time limit ends a release with any number of statements, and the next release can run', async () => {
       await inShortTime(deadline, async (given) => {
         const fresh = await open(people, friends, { release: given });
         try {
@@ -293,7 +293,7 @@ export function describeEngine(
             for (;;) await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] });
           };
           expect(((await pending().catch((e: unknown) => e)) as Fault).code).toBe('ENGINE_DEADLINE');
-          // A timer may fire a moment before its time: what fits into that moment is answered.
+          // A timer may fire slightly early: a statement that finishes in that moment is answered.
           const read = async () => {
             for (;;) for await (const _ of data.stream({ sql: 'SELECT id FROM fugu_data', values: [] }));
           };
@@ -309,7 +309,7 @@ export function describeEngine(
       });
     });
 
-    it('ends what is under way when it is closed', async () => {
+    it('closing the engine ends the work under way', async () => {
       const fresh = await open(people, friends);
       const held = await fresh.snapshot();
       const pending = held.rows(endless).catch((e: unknown) => e);
@@ -319,7 +319,7 @@ export function describeEngine(
       await held.close();
     });
 
-    it('refuses to answer once closed', async () => {
+    it('a closed engine refuses to answer', async () => {
       const fresh = await open(people, friends);
       const held = await fresh.snapshot();
       await fresh.close();

@@ -30,7 +30,7 @@ export interface Twins {
     table: string,
     more?: Partial<EngineSource>,
   ): Promise<{ readonly duckdb: Snapshot; readonly other: Snapshot }>;
-  /** Where the tables of a file lie. */
+  /** Locations of the tables of a file. */
   places(file: string): { readonly duckdb: string; readonly other: string };
   remove(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       ['odd types', { age: 'DOUBLE', income: 'DECIMAL(9,4)', grade: 'BIGINT', w: 'FLOAT' }],
       ['tiny and huge integers', { age: 'UTINYINT', income: 'HUGEINT', grade: 'SMALLINT', w: 'UBIGINT' }],
     ];
-    it.each(typings)('gives the same integers on garbage, NULL, NaN and infinities (%s)', async (_, types) => {
+    it.each(typings)('both give the same integers on garbage, NULL, NaN and infinities (%s)', async (_, types) => {
       const policy = samplePolicy(sampleColumns);
       const { measures } = bindBatch(garbageBatch, policy);
       const { file } = await survey(types, randomRows(1, 700));
@@ -111,7 +111,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await expectEqual(file, policy, measures, { numbers: new Set(['age', 'income', 'w']), codes: new Set(['party', 'grade']) });
     });
 
-    it('reads dates, and what only looks like one, as the same days', async () => {
+    it('both read dates, and texts that look like dates, as the same days', async () => {
       const days = number('day', `${daysOf('1990-01-01')}`, `${daysOf('2030-12-31')}`, '1');
       const policy = samplePolicy([{ ...days, type: 'integer', date: true } as Column]);
       const texts = ['2020-02-29', '2021-02-29', '1900-02-29', ' 2023-06-15\t', '2023-06-15T12:30:00Z', '2023-06-15 01:02:03+02', '2023-13-01', '2023-04-31', '0000-01-01', '0001-01-01', '9999-12-31', '20230615', '15.06.2023', 'x', '', null]; // biome-ignore format: one line
@@ -142,14 +142,14 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await expectEqual(stored.file, policy, measures, more);
     });
 
-    it('cuts the rows of a person to the same ones', async () => {
+    it('both cut the rows of a person to the same ones', async () => {
       const policy = samplePolicy(sampleColumns, { secret: 'person', unit: 'who', maxRows: 2 });
       const { measures } = bindBatch(garbageBatch, policy);
       const { file } = await survey({}, randomRows(2, 300));
       await expectEqual(file, policy, measures.slice(0, 12));
     });
 
-    it('reads halves, the ends of doubles and of integers alike', async () => {
+    it('both read halves, the ends of doubles and of integers alike', async () => {
       const columns = [
         number('x', '-2.5', '7.25', '0.05'),
         number('wide', '0', '1000000', '1000', { missing: ['0'] }),
@@ -187,7 +187,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await expectEqual(file, policy, measures);
     });
 
-    it('gives the same integers on the survey of the demo, as files and as typed columns', async () => {
+    it('both give the same integers on the survey of the demo, as files and as typed columns', async () => {
       const [names, ...rows] = demoSurvey()
         .csv.trim()
         .split('\n')
@@ -220,7 +220,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await other.close();
     });
 
-    it('counts an empty table and one of a thousand columns', async () => {
+    it('both count an empty table and one of a thousand columns', async () => {
       const policy = samplePolicy(sampleColumns);
       const { measures } = bindBatch(garbageBatch, policy);
       const { file } = await twins.make(`CREATE TABLE people (${[...surveyNames, 'who'].map((n) => `${n} VARCHAR`).join(', ')})`);
@@ -244,7 +244,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await other.close();
     });
 
-    it('counts which answers go together, and which state follows which, without a row that leaves it', async () => {
+    it('both count joint answers and transitions inside the database, which no row leaves', async () => {
       const pick = surveyRandom(3);
       // So many that one scan does not hold all pairs, where statements are quick.
       const questions = Array.from({ length: every === 1 ? 23 : 7 }, (_, c) => `q${c}`);
@@ -293,7 +293,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await other.close();
     });
 
-    it('names everybody alike, whatever is written and however it is stored', async () => {
+    it('both name every person alike, for any spelling and storage', async () => {
       const ends = [' ', '\t', '\u00a0', '\u2003', '\u200b', '\ufeff', '\u00ad', '\u0085', '\u3000', '\u2066'];
       const cores = ['Ann', 'ann', '007', '7', '7.0', '+7.50', '-0', '-0.00', '0', '1e5', 'J. Doe', '', 'é', 'e\u0301', 'ﬁ', '가', '\u1100\u1161', "O'Hara", '试验', '1.', '.5', '-12.340', '9007199254740993', 'x'.repeat(300)]; // biome-ignore format: one line
       const texts = [...cores, ...cores.flatMap((core) => ends.map((end) => `${end}${core}${end}${end}`))];
@@ -322,7 +322,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       expect(second).toEqual(first);
     });
 
-    it('tells doubles apart by the same numbers', async () => {
+    it('both distinguish the same doubles', async () => {
       const cells = ['0', '-0', '1.5', '-1.5', '5e-324', '-5e-324', '1e-310', '1.7976931348623157e308', '0.1', 'NaN', 'Infinity', '-Infinity', '4.35', null]; // biome-ignore format: one line
       const { file } = await twins.make('CREATE TABLE people (k INTEGER, x DOUBLE)', `INSERT INTO people VALUES ${cells.map((x, k) => `(${k}, ${quoted(x)})`).join(', ')}`); // biome-ignore format: one line
       const { duckdb, other } = await twins.open(file, 'people');
@@ -335,7 +335,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       }
     });
 
-    it('reads the numbers that texts say alike', async () => {
+    it('both read the numbers in texts alike', async () => {
       const pick = surveyRandom(11);
       const letters = '0123456789.eE+- ';
       const made = Array.from({ length: 400 }, () =>
@@ -356,7 +356,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await other.close();
     });
 
-    it('adds up and compares numbers in names alike, and fails on none', async () => {
+    it('both add and compare numbers in names alike, and fail on none', async () => {
       const cells = ['1', '2.5', '-2.5', '3.5', '1e400', '-1e400', 'NaN', 'inf', 'x', '0x1F', '1e-400', '99', '7.0', ' 8 ', '٣'];
       const { file } = await twins.make(
         'CREATE TABLE people AS SELECT 1 AS id',
@@ -380,7 +380,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       await other.close();
     });
 
-    it('shows the same ties with the same strengths', async () => {
+    it('both show the same ties with the same strengths', async () => {
       const { file } = await twins.make(
         'CREATE TABLE people (id VARCHAR, boss VARCHAR, much VARCHAR)',
         `INSERT INTO people VALUES ('007', '008', '2,5'), ('008', '7', '1.5'), ('7', '7.0', '2'), ('9', ' 007', 'x'), ('10', NULL, '1')`,
@@ -393,7 +393,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
         { name: 'friend', table: 'friends', columns: ['a', 'b'], symmetric: true, odds: 'how' },
         { name: 'Call', table: 'calls', columns: ['a', 'b'], symmetric: false, odds: 'how' },
         { name: 'plain', table: 'calls', columns: ['a', 'b'], symmetric: true },
-        // Of the data itself: who is meant is told by the text, also where nothing but its number is asked else.
+        // Ties within the data itself: the text identifies a person even if every other question uses only its number.
         { name: 'boss', table: 'people', columns: ['id', 'boss'], symmetric: false, odds: 'much' },
       ];
       const numbers = { numbers: new Set(['boss', 'much']), commas: new Set(['much']) };

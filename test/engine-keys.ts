@@ -13,7 +13,7 @@ import { category, number, samplePolicy } from './sample-policy.js';
 const hex = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
 const linkedTable = (name: string, more: Partial<LinkedTable>): LinkedTable => ({ name, table: 'visits', unit: 'person', links: [], maxRows: 2, public: false, columns: new Map(), ...more }); // biome-ignore format: one line
 
-/** What is learned about values that nobody declared, and names that differ in their case only: alike in DuckDB and elsewhere. */
+/** Learned keys of undeclared values, and names that differ only in case: the same in DuckDB and elsewhere. */
 export function describeKeys(kind: string, open: () => Promise<Twins>): void {
   describe(`values and names in DuckDB and in ${kind}`, () => {
     let twins: Twins;
@@ -22,7 +22,7 @@ export function describeKeys(kind: string, open: () => Promise<Twins>): void {
     });
     afterAll(() => twins?.remove());
 
-    it('spells texts by the same bytes', async () => {
+    it('both spell texts by the same bytes', async () => {
       const texts = ['', 'a', 'Ab', 'é', 'e\u0301', '試験', '🦑', '\u00a0 x\t', "o'hara", '\u007f\u0080\uffff', null];
       const { file } = await twins.make('CREATE TABLE people (k INTEGER, t VARCHAR)', `INSERT INTO people VALUES ${texts.map((t, k) => `(${k}, ${quoted(t)})`).join(', ')}`); // biome-ignore format: one line
       const { duckdb, other } = await twins.open(file, 'people');
@@ -34,7 +34,7 @@ export function describeKeys(kind: string, open: () => Promise<Twins>): void {
       }
     });
 
-    it('counts alike how texts go on: of rows, of persons, of a table beside the data, of numbers and dates', async () => {
+    it('both learn the same prefixes of texts: of rows, persons, another table, numbers and dates', async () => {
       const cities = ['ulm', ' ulm ', 'Ulm', 'bonn', 'köln', 'kö', '試', '', 'much too long a name', null];
       const rows = Array.from({ length: 60 }, (_, i) => `(${quoted(`p${i % 17}`)}, ${quoted(cities[(i * 7) % cities.length]!)}, ${(i * i) % 12}, DATE '2020-01-01' + CAST(${i % 3} AS INTEGER))`); // biome-ignore format: one line
       const visits = Array.from({ length: 80 }, (_, i) => `(${quoted(`p${i % 19}`)}, ${quoted(['a', 'b'][i % 2]!)}, ${quoted(cities[(i * 3) % cities.length]!)})`); // biome-ignore format: one line
@@ -73,7 +73,7 @@ export function describeKeys(kind: string, open: () => Promise<Twins>): void {
       }
     });
 
-    it('tells names apart that differ in large letters only, where a policy and a question use them', async () => {
+    it('both distinguish names by case where a policy and a question use them', async () => {
       const { file } = await twins.make(
         'CREATE TABLE people (person VARCHAR, kind VARCHAR, age BIGINT)',
         `INSERT INTO people VALUES ('p', 'c', 30), ('q', 'a', 40), ('r', NULL, 50)`,

@@ -19,14 +19,14 @@ export const townFriends = Array.from({ length: 240 }, (_, i) => [
 
 export const homes = [...new Set(townPeople.map(({ home }) => home))].sort();
 
-/** The values of a column that nobody declared, by so much budget that all of them are found. */
+/** Undeclared values of a column, with a budget so large that all are found. */
 export async function learnedHomes(fugu: Fugu): Promise<readonly string[]> {
   const keys = { column: 'home', most: 90, longest: 3 };
   const answer = (await fugu.release({ keys }, { epsilon: 10000 })) as unknown as { result: { keys: { key: string }[] } };
   return answer.result.keys.map(({ key }) => key).sort();
 }
 
-/** Where the town lies in a database: what follows `data:`, and the table of who is whose friend. */
+/** Location of the town in a database: the value of `data:`, and the table of friendships. */
 export interface Elsewhere {
   readonly data: string;
   readonly friends: string;
@@ -65,7 +65,7 @@ columns:
     );
     return file;
   };
-  /** Asks both; they must tell the same. */
+  /** Runs the request on both; the answers must be equal. */
   async function both<T>(more: More, ask: (fugu: Fugu) => Promise<T>): Promise<T> {
     const answer: T[] = [];
     for (const where of ['files', 'elsewhere'] as const) {

@@ -16,7 +16,7 @@ import { surveyRandom } from './garbage-survey.js';
 import { policyOf, statementsOf, storings } from './persons-and-visits.js';
 import { fixed, randomSql } from './questions-of-views.js';
 
-/** Questions at random; FUGU_FUZZ_VIEWS says how many in a long run. */
+/** Random questions; FUGU_FUZZ_VIEWS sets their number in a long run. */
 const long = Number(process.env.FUGU_FUZZ_VIEWS ?? 0);
 
 function bound(sql: string, policy: Policy): readonly Measure[] | undefined {
@@ -28,7 +28,7 @@ function bound(sql: string, policy: Policy): readonly Measure[] | undefined {
   }
 }
 
-/** What workloads and synthetic rows are made of: every table of two columns, counted by the database and from rows that were read. */
+/** Counts behind workloads and synthetic rows: every two-column marginal, computed by the database and from rows read. */
 async function allPairs(engine: Engine, policy: Policy): Promise<readonly (readonly (readonly number[])[])[]> {
   const coded = codedColumns(policy, chosenColumns(policy, {}));
   const pairs = coded.flatMap((_, i) => coded.slice(i + 1).map((__, j) => [i, i + 1 + j]));
@@ -55,7 +55,10 @@ async function allPairs(engine: Engine, policy: Policy): Promise<readonly (reado
   });
 }
 
-/** Derived columns and views over several tables: the same integers before noise as from a DuckDB file. `slice`: of so many questions one is asked, where statements are slow. */
+/**
+ * Derived columns and views over several tables give the same integers before noise as a DuckDB file.
+ * `slice`: one of so many questions is used, for slow databases.
+ */
 export function describeViews(kind: string, open: () => Promise<Twins>, { slice = 1 } = {}): void {
   describe(`views and derived columns in DuckDB and in ${kind}`, () => {
     let twins: Twins;
@@ -65,7 +68,7 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
     afterAll(() => twins?.remove());
 
     it.each(storings.map((stored) => [stored.name, stored] as const))(
-      'count the same integers (%s)',
+      'both count the same integers (%s)',
       async (name, stored) => {
         const pick = surveyRandom(name.length);
         const { file } = await twins.make(...statementsOf(stored, pick));
@@ -112,7 +115,7 @@ export function describeViews(kind: string, open: () => Promise<Twins>, { slice 
       1e7,
     );
 
-    it('ask the same, in the same order, whatever one cell or one person holds', async () => {
+    it('both send the same statements in the same order, for any cell and any person', async () => {
       const stored = storings[0]!;
       const queries = fixed.filter((_, i) => i % slice === 0);
       const all = Object.entries(ugly).flatMap(([column, list]) => list.map((cell) => ({ column, cell }) as const));

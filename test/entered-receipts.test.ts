@@ -57,7 +57,7 @@ const visit = '{ secret: person, unit: visit, maxRows: 1 }';
 const row = '{ secret: row }';
 
 describe('a receipt', () => {
-  it('states its privacy unit, contribution bound, neighbouring data sets, public columns and ties', async () => {
+  it('a receipt states its privacy unit, contribution bound, neighbouring data sets, public columns and ties', async () => {
     const theirs = publisher({ protect: '{ secret: row, unit: visit }', week: ', public: true', dependence: '[{ kind: groups, by: person, maxUsed: 2 }]' }); // biome-ignore format: one line
     expect((await receiptOf(theirs)).privacyUnit).toEqual({
       secret: 'row',
@@ -78,18 +78,21 @@ describe('a receipt', () => {
   });
 });
 
-describe('the receipt of another publisher is refused', () => {
+describe('the receipt of another publisher', () => {
   it.each<[string, Terms, Terms]>([
     ['whose unit is a visit where ours is a person', { protect: visit }, {}],
     ['about rows where ours are rows, of which one person may have several there', { protect: row }, { protect: row }],
     ['about persons under the same column name, which may name something else', {}, {}],
-  ])('until a steward says how many of their records are one person: a receipt %s', async (_, theirs, ours) => {
-    const receipt = await receiptOf(publisher(theirs));
-    const policy = publisher(ours);
-    expect(await messageOf(entered(policy, receipt))).toContain('not how many of them are one person here');
-    await using fugu = await open(policy);
-    expect(await fugu.entries()).toEqual([]);
-  });
+  ])(
+    'a receipt is refused until a steward states the number of their records per person: a receipt %s',
+    async (_, theirs, ours) => {
+      const receipt = await receiptOf(publisher(theirs));
+      const policy = publisher(ours);
+      expect(await messageOf(entered(policy, receipt))).toContain('not how many of them are one person here');
+      await using fugu = await open(policy);
+      expect(await fugu.entries()).toEqual([]);
+    },
+  );
 
   it.each<[string, Terms, Terms, string]>([
     ['compares data in another way', { protect: '{ secret: row, neighbours: add-remove }' }, { protect: row }, 'another way'],
@@ -108,13 +111,13 @@ describe('the receipt of another publisher is refused', () => {
       { protect: row },
       'pairs of values',
     ],
-  ])('whatever the steward says, where it %s', async (_, theirs, ours, expected) => {
+  ])('a receipt is refused with any such statement if it %s', async (_, theirs, ours, expected) => {
     const query = theirs.ward ? { queries: [ward, { kind: 'histogram', column: 'week' }] } : ward;
     const receipt = await receiptOf(publisher(theirs), 0.3, query);
     expect(await messageOf(entered(publisher(ours), receipt, { recordsPerPerson: 1 }))).toContain(expected);
   });
 
-  it('where it tells the number of rows without noise and one person has several of them', async () => {
+  it('a receipt with an exact number of rows is refused if one person has several of them', async () => {
     const answers = { protect: '{ secret: answer }' };
     const receipt = await receiptOf(publisher(answers), 0.3, { queries: [{ kind: 'count' }, ward] });
     expect(await messageOf(entered(publisher(answers), receipt, { recordsPerPerson: 3 }))).toContain('without noise');
@@ -123,7 +126,7 @@ describe('the receipt of another publisher is refused', () => {
 });
 
 describe('a receipt with a declared number of records per person', () => {
-  it.each([1, 2, 3])('costs a person %i times the epsilon of one record', async (recordsPerPerson) => {
+  it.each([1, 2, 3])('a person pays %i times the epsilon of one record', async (recordsPerPerson) => {
     const receipt = await receiptOf(publisher({ protect: visit }), 0.3);
     const policy = publisher();
     const { budget, label } = await entered(policy, receipt, { recordsPerPerson });
@@ -131,7 +134,7 @@ describe('a receipt with a declared number of records per person', () => {
     expect(label).toContain(`(${recordsPerPerson} of their records each)`);
   });
 
-  it('costs a person its square in zCDP', async () => {
+  it('a person pays the square of that number in zCDP', async () => {
     const budget = '{ epsilon: 1, delta: 1e-6 }';
     const given = await receiptOf(publisher({ protect: visit }), 0.3);
     const receipt = { ...given, profile: { noise: 'zcdp', perRecord: { '*': '1/1000' } } };
@@ -141,7 +144,7 @@ describe('a receipt with a declared number of records per person', () => {
     expect((await fugu.entries())[0]!.profile).toEqual({ noise: 'zcdp', perRecord: expect.objectContaining({ '*': '9/1000' }) });
   });
 
-  it('is refused in plain words where it states a rho and the budget has no delta', async () => {
+  it('a receipt that states a rho is refused in plain words if the budget has no delta', async () => {
     const given = await receiptOf(publisher({ protect: visit }), 0.3);
     const receipt = { ...given, profile: { noise: 'zcdp', perRecord: { '*': '1/1000' } } };
     const policy = publisher();
@@ -155,12 +158,12 @@ describe('a receipt with a declared number of records per person', () => {
     expect((await amendTerms(policy, { reason: 'a delta' })).privacyLoss).toBeLessThan(1);
   });
 
-  it('is refused where that exceeds the budget', async () => {
+  it('a receipt is refused if it exceeds the budget', async () => {
     const receipt = await receiptOf(publisher({ protect: visit }), 0.4);
     expect(await messageOf(entered(publisher(), receipt, { recordsPerPerson: 3 }))).toContain('The budget does not allow this');
   });
 
-  it('counts once, and not at a higher bound than was booked', async () => {
+  it('a receipt counts once, and cannot be entered again at a higher bound', async () => {
     const receipt = await receiptOf(publisher({ protect: visit }), 0.1);
     const policy = publisher();
     const first = await entered(policy, receipt, { recordsPerPerson: 2 });
@@ -170,7 +173,7 @@ describe('a receipt with a declared number of records per person', () => {
     expect((await fugu.spent()).budget.spent).toBeCloseTo(0.2, 12);
   });
 
-  it('keeps public what it took for public: a later amendment cannot make it a secret', async () => {
+  it('a column that the receipt took for public stays public: no later amendment makes it secret', async () => {
     const terms = { protect: row, week: ', public: true' };
     const receipt = await receiptOf(publisher(terms));
     const policy = publisher(terms);
@@ -179,7 +182,7 @@ describe('a receipt with a declared number of records per person', () => {
     expect(await messageOf(amendTerms(policy, { reason: 'week is a secret after all' }))).toContain('step in week');
   });
 
-  it('is read from the command line, with a whole number', async () => {
+  it('the command line reads the bound as a whole number', async () => {
     const theirs = publisher({ protect: visit });
     const file = join(theirs, '..', 'receipt.json');
     writeFileSync(file, JSON.stringify(await receiptOf(theirs)));
@@ -192,7 +195,7 @@ describe('a receipt with a declared number of records per person', () => {
     expect(await enter('--records-per-person', '3')).toMatch(/Spent 0\.9 of 1, remaining .*0\.1/);
   });
 
-  it('is not for costs said by a number', async () => {
+  it('the bound is refused for costs that are entered as a number', async () => {
     expect(await messageOf(enterSpending(publisher(), { epsilon: 0.1, recordsPerPerson: 3, reason: 'x' }))).toContain(
       'said of a receipt',
     );
@@ -202,7 +205,7 @@ describe('a receipt with a declared number of records per person', () => {
 describe('a receipt of version 0.2, which has no privacy unit', () => {
   const older = ({ privacyUnit: _, ...receipt }: Receipt) => receipt;
 
-  it('is entered where the steward says the bound and its text shows that nothing was public or tied', async () => {
+  it('the receipt is entered if the steward states the bound and its text shows that nothing was public or tied', async () => {
     const receipt = older(await receiptOf(publisher({ protect: row })));
     const policy = publisher();
     expect(await messageOf(entered(policy, receipt))).toContain('of version 0.2');
@@ -213,7 +216,7 @@ describe('a receipt of version 0.2, which has no privacy unit', () => {
     ['answers', { protect: '{ secret: answer }' }],
     ['public columns', { protect: row, week: ', public: true' }],
     ['ties', { protect: '{ secret: row, unit: visit }', dependence: '[{ kind: groups, by: person }]' }],
-  ])('is refused where it cannot say what was public: with %s', async (_, theirs) => {
+  ])('the receipt is refused if it cannot show what was public: with %s', async (_, theirs) => {
     const receipt = older(await receiptOf(publisher(theirs)));
     expect(await messageOf(entered(publisher({ protect: row }), receipt, { recordsPerPerson: 1 }))).toContain(
       'does not list what',

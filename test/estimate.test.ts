@@ -8,7 +8,7 @@ import { runCommand } from './command.js';
 import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-// What is counted here is the same in every run.
+// Seeded noise: every run counts the same.
 vi.mock('../src/privacy/noise/bits.js', async (original) =>
   (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 5),
 );
@@ -81,11 +81,11 @@ function exactly(rows: readonly (readonly string[])[], names: readonly string[],
   return rows.filter((row) => names.every((name, k) => holds(row, name, keys[k]!))).length;
 }
 
-describe('an estimate from all that was paid for', () => {
-  /** FUGU_COVERAGE of them in a long run, which must not stray. */
+describe('an estimate from all paid releases', () => {
+  /** Number of turns; FUGU_COVERAGE sets it in a long run, where coverage must not drift. */
   const turns = Number(process.env.FUGU_COVERAGE ?? 20);
   const tolerance = process.env.FUGU_COVERAGE ? 0 : 0.012;
-  it.each([300, 3_000, 100_000])('has intervals that hold the truth of 93 to 98 of 100 answers, of %i rows', async (n) => {
+  it.each([300, 3_000, 100_000])('its intervals cover the truth in 93 to 98 of 100 cases, of %i rows', async (n) => {
     const session = await open(n, policyOf({ budget: '{ epsilon: 10000, delta: 1e-6 }' })).session();
     const rows = people(n);
     const truths = new Map<string, number>();
@@ -94,7 +94,7 @@ describe('an estimate from all that was paid for', () => {
     for (let turn = 0; turn < turns; turn++) {
       const before = (await session.entries()).length;
       await payAll(session, '1');
-      // What was paid for in other turns would be in all later ones, and one bad draw count many times.
+      // Only entries of this turn: entries of other turns would be reused later, and one bad draw would count many times.
       const entries = (await session.entries()).slice(before).map(({ sequence }) => sequence);
       for (const tidy of [false, true])
         for (const { columns, rows: list } of (await estimated(session, { workload: request, tidy, entries })).tables)
@@ -123,7 +123,7 @@ describe('an estimate from all that was paid for', () => {
     await session.close();
   });
 
-  it('is better than each of them, spends nothing, and says what it is made of', async () => {
+  it('an estimate is better than each release, spends nothing, and lists its sources', async () => {
     const shop = open(2_000);
     const session = await shop.session();
     await payAll(session, '1');
@@ -153,7 +153,7 @@ describe('an estimate from all that was paid for', () => {
     await session.close();
   });
 
-  it('takes axes of levels and ranges where those were paid for', async () => {
+  it('an estimate uses axes of levels and ranges if those were paid for', async () => {
     const session = await open(2_000).session();
     await kind.release(session, { workload: { ...request, tables: [{ by: ['up to', 'side'] }] } }, { epsilon: '1' });
     const one = await estimated(session, {
@@ -164,7 +164,7 @@ describe('an estimate from all that was paid for', () => {
     await session.close();
   });
 
-  it('refuses what is not about the same rows, and says which entry', async () => {
+  it('an estimate refuses entries about other rows, and names them', async () => {
     const shop = open(3_000);
     const first = await shop.session();
     await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '5' });
@@ -181,7 +181,7 @@ describe('an estimate from all that was paid for', () => {
     expect((await estimated(later, { entries: [one!, two!] })).used.map(({ entry }) => entry)).toEqual([one, two]);
     expect((await estimated(later, { entries: [three!] })).tables.map(({ name }) => name)).toEqual(['town x age']);
     await later.close();
-    // Told of other terms: another column that is read otherwise leaves what is not.
+    // Other terms: reading one column differently leaves the others usable.
     shop.write('policy.yaml', policyOf().replace('[a, b, c, d]', '[a, b, c]'));
     const other = await shop.session();
     await expect(estimated(other, { workload: { tables: [{ by: ['town'] }] } })).rejects.toMatchObject({
@@ -197,7 +197,7 @@ describe('an estimate from all that was paid for', () => {
     await tied.close();
   });
 
-  it('does not put together some rows of every person and all rows of some: pairs leave out whoever has more', async () => {
+  it('an estimate does not combine some rows of every person with all rows of some: pairs leave out persons with more rows', async () => {
     const person = (more: string) => policyOf({ protect: `{ secret: person, unit: home, maxRows: 1${more} }` });
     const shop = open(300, person(''));
     const first = await shop.session();
@@ -224,7 +224,7 @@ describe('an estimate from all that was paid for', () => {
     ['a table that nothing says', { workload: { tables: [{ by: ['town', 'age'] }] } }, 'Nothing that was paid for says'],
     ['a day that is none', { since: 'yesterday' }, 'written as'],
     ['another word', { sinec: '2026-01-01' }, 'sinec'],
-  ])('refuses %s', async (_, question, words) => {
+  ])('an estimate refuses %s', async (_, question, words) => {
     const session = await open(300).session();
     if ('workload' in question) await session.release({ kind: 'histogram', column: 'town' }, { epsilon: '1' });
     else await session.release({ kind: 'mean', column: 'age' }, { epsilon: '1' });
@@ -232,7 +232,7 @@ describe('an estimate from all that was paid for', () => {
     await session.close();
   });
 
-  it('counts persons, tied records and budgets without delta as they were counted', async () => {
+  it('an estimate handles persons, tied records and budgets without delta as its sources did', async () => {
     for (const text of [
       policyOf({ protect: '{ secret: person, unit: home, maxRows: 2 }' }),
       policyOf({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' }),
@@ -251,7 +251,7 @@ describe('an estimate from all that was paid for', () => {
     }
   });
 
-  it('leaves out what counted other rows of persons: cut to one each, or none of those who have more', async () => {
+  it('an estimate leaves out counts of other rows of persons: cut to one each, or without persons who have more', async () => {
     const text = policyOf({ protect: '{ secret: person, unit: home, maxRows: 1 }', budget: '{ epsilon: 100 }' });
     const shop = open(400, text);
     const first = await shop.session();
@@ -270,7 +270,7 @@ describe('an estimate from all that was paid for', () => {
     }
   });
 
-  it('looks at no row: the same is told when the data is another', async () => {
+  it('an estimate reads no row: it is the same if the data differs', async () => {
     const shop = open(400);
     const first = await shop.session();
     await first.release({ kind: 'histogram', column: 'town' }, { epsilon: '50' });
@@ -282,7 +282,7 @@ describe('an estimate from all that was paid for', () => {
     await later.close();
   });
 
-  it('is a command that writes its tables and what they are made of', async () => {
+  it('the command writes the tables of the estimate and their sources', async () => {
     const shop = open(500);
     const session = await shop.session();
     await payAll(session, '1');

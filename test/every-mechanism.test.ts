@@ -11,9 +11,8 @@ import type { PrivacySession } from '../src/release/session/session.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 /**
- * Everything that can be asked, on neighbouring data: what goes into every mechanism is watched at the one door (Paid.release), what comes out is held fixed
- * from one world to the other, and what the drawn laws lose over the move is compared with what the ledger booked. A kind or mechanism that is added to the
- * registry is covered without a test of its own.
+ * Every kind of question on neighbouring data: inputs of every mechanism are recorded at Payment.release, outputs are held fixed
+ * between the worlds, and the privacy loss of the distributions is compared with the ledger. New registry entries are covered.
  */
 interface Step {
   readonly mechanism: Mechanism;
@@ -54,7 +53,7 @@ interface World {
   /** File contents, and neighbours of them: the class of the record that was replaced, and the contents then. */
   readonly data: Table;
   readonly neighbours: readonly { readonly of: RecordClass; readonly data: Table }[];
-  /** Beside the example of every kind. */
+  /** Further examples of every kind. */
   readonly more: readonly unknown[];
   /** The kinds that this policy answers; all when absent. */
   readonly answers?: readonly string[];
@@ -123,7 +122,7 @@ const questions = [
     classify: { label: 'rich', positive: ['yes'], features: ['age', 'party'], method },
   })),
 ];
-/** What the error of sampling needs is measured where a person is one row. */
+/** Sampling for the error estimate needs one row per person. */
 const sampled = [
   { kind: 'regression', outcome: 'income', on: ['age', 'rich'] },
   { kind: 'estimate', column: 'age' },
@@ -143,7 +142,7 @@ function tables(secret: 'row' | 'person', each: number, budget: string): World {
   const rest = Array.from({ length: 24 }, (_, i) => [`p${i + 1}`, crowd(i)] as const);
   const with_ = (p: Person) => people([...Array.from({ length: each }, () => ['p0', p] as const), ...rest]);
   const mixed = [crowd(1), { ...low, party: 'rep', income: 1000 }, { ...high, age: 17 }];
-  // One year after the other, for what follows one another.
+  // Successive years, for transitions.
   const aging = people([...Array.from({ length: each }, (_, k) => ['p0', { ...low, age: 17 + k }] as const), ...rest]);
   return {
     name: `${secret}s of ${each} rows, ${budget}`,
@@ -154,7 +153,7 @@ function tables(secret: 'row' | 'person', each: number, budget: string): World {
   };
 }
 
-/** All rows of one person are there or not: how many rows there are is no longer what neighbours share. */
+/** All rows of one person are present or absent: neighbours no longer have the same number of rows. */
 function presence(secret: 'row' | 'person', each: number): World {
   const rest = Array.from({ length: 24 }, (_, i) => [`p${i + 1}`, crowd(i)] as const);
   const with_ = (p: Person) => people([...Array.from({ length: each }, () => ['p0', p] as const), ...rest]);
@@ -241,12 +240,12 @@ function owners(budget: string): World {
   };
 }
 
-/** What the laws lose between what went in here and there, in the accounting of what was booked. */
+/** Privacy loss of the distributions between the inputs of both worlds, in the accounting of the reserved cost. */
 function lost({ mechanism: { distribution, cost }, out }: Step, before: unknown, after: unknown): Rational {
   if (distribution.kind === 'ladder' || distribution.kind === 'smooth') {
     const [a, b] = [before, after] as { exact: bigint; rungs: Rungs }[];
     const difference = a!.exact > b!.exact ? a!.exact - b!.exact : b!.exact - a!.exact;
-    // One step of the ladder, from either side: the number moves by no more than the first rung, and no rung outgrows the next one there.
+    // One step of the ladder, in either direction: the number changes by at most the first rung, and no rung exceeds the next one there.
     for (const [here, there] of [
       [a!.rungs, b!.rungs],
       [b!.rungs, a!.rungs],
@@ -257,7 +256,7 @@ function lost({ mechanism: { distribution, cost }, out }: Step, before: unknown,
     return drawCost(distribution, cost.noise, { l1: 1n, l2squared: 1n })!;
   }
   if (distribution.kind === 'tilt') {
-    // What the linear term must make up for at the weights that were told, every entry that moves rounded one farther.
+    // Change that the linear term must cover at the released weights; every entry that changes is rounded up by one.
     const [here, there] = [before, after].map((data) => (data as ObjectiveData).gradient(out as readonly bigint[]));
     const difference = here!.map((x, j) => x - there![j]!).filter((x) => x !== 0n);
     return drawCost(distribution, cost.noise, {
@@ -296,7 +295,7 @@ const booked = async (session: PrivacySession, of: RecordClass): Promise<Rationa
   return [spent.pure, spent.zcdp].map(({ perRecord }) => perRecord.get(of) ?? zero).reduce(add);
 };
 
-/** The largest part of what was booked that any neighbour loses. */
+/** Largest share of the reserved cost that any neighbour loses. */
 async function used(
   here: PrivacySession,
   neighbours: readonly { of: RecordClass; there: PrivacySession }[],
@@ -338,8 +337,8 @@ const worlds: readonly World[] = [
   owners(pure),
 ];
 
-describe.each(worlds)('what is booked covers what is lost between neighbours: $name', (world) => {
-  it('for an example of every kind, and more', async () => {
+describe.each(worlds)('the reserved cost and the privacy loss between neighbours: $name', (world) => {
+  it('the reserved cost covers the privacy loss for an example of every kind, and more', async () => {
     const here = await open(world, world.data);
     const neighbours = await Promise.all(world.neighbours.map(async ({ of, data }) => ({ of, there: await open(world, data) })));
     const examples = kinds.flatMap((kind) => (kind.example(here.policy) as object | undefined) ?? []);

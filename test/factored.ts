@@ -7,19 +7,18 @@ import { addUp, divUp, expm1Up, logDown, mulUp, subUp } from '../src/base/exact/
 export interface Shift {
   /** The other record's cost: the log-range of its factor of the likelihood. */
   readonly sensitivity: number;
-  /** Its law under the two values of the secret. */
+  /** Distribution under the two values of the secret. */
   readonly underA: Float64Array;
   readonly underB: Float64Array;
-  /** Total-variation radius of each law; 0 when they are the truth. */
+  /** Total-variation radius of each distribution; 0 if they are exact. */
   readonly radius?: number;
 }
 
 const unit = 2 ** -40;
 
 /**
- * e_i + the maximum over likelihood factors of log(1 + (e^G - 1) m_a / G) - m_b, G the sum of the other effects: the whole expression is maximised, by its dual
- *   log(1 + c m_a) <= u (1 + c m_a) - 1 - log u  for every u > 0,
- * whose right side splits over records and values. Every u is a bound; the best of a search is returned, rounded up, and never more than composition.
+ * Upper bound on e_i + max over factors of log(1 + (e^G - 1) m_a / G) - m_b, with G the sum of the other sensitivities, by the dual
+ * log(1 + c m_a) <= u (1 + c m_a) - 1 - log u for every u > 0. The best u of a search, rounded up, at most composition.
  */
 export function factoredLeak(own: number, others: readonly Shift[]): number {
   const whole = others.reduce((s, o) => addUp(s, o.sensitivity), 0);
@@ -65,7 +64,7 @@ export function factoredLeakPlain(own: number, sensitivities: ArrayLike<number>,
   return Math.min(addUp(own, whole), addUp(own, addUp(sum, mulUp(mulUp(whole, whole), 0.125))));
 }
 
-/** Total variation between two laws, rounded up. */
+/** Total variation between two distributions, rounded up. */
 export function totalVariation(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let up = 0;
   let down = 0;

@@ -11,7 +11,7 @@ const measured = (ours: number) => ({ ours, peer: { name: 'peer', seconds: 1 }, 
 const names = new Set([...page.matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name!)).add('something new');
 
 describe('the page of figures', () => {
-  it('takes a figure in the place of the one with its name, and new ones at the end', () => {
+  it('a new figure replaces the one of its name, and unknown ones are added at the end', () => {
     const first = /\n\| (certified exp, one bound) \|.*\n/.exec(page)!;
     const next = withRows(
       page,
@@ -28,20 +28,20 @@ describe('the page of figures', () => {
     expect(next).toMatch(/\| something new \| .* \| <= 1\.05x \| NO \| abc1234 \|\n<!-- end -->/);
     expect(next).not.toContain(first[0]!.trim());
     expect(next.split('\n').length).toBe(page.split('\n').length + 1);
-    // A line that was skipped says what was measured before.
+    // A skipped line shows the last measurement.
     const log = /\n\| certified log, one bound \|.*\n/.exec(page)![0];
     expect(next).toContain(log);
     expect(withRows(next, [], names)).toBe(next);
   });
 
-  it('drops a line that no bench measures any more', () => {
+  it('the page drops a line that no bench measures any more', () => {
     const without = new Set([...names].filter((name) => name !== 'certified exp, one bound'));
     const next = withRows(page, [], without);
     expect(next).not.toContain('certified exp, one bound');
     expect(next.split('\n').length).toBe(page.split('\n').length - 1);
   });
 
-  it('shows a figure without a goal and never calls it missed', () => {
+  it('the page shows a figure without a goal and never calls it missed', () => {
     const row = rowOf({ name: 'a figure', run: async () => ({ ours: 1 }) }, measured(100), 'abc1234');
     expect([row.goal, row.met, row.ratio]).toEqual(['', '', '100x']);
   });

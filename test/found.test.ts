@@ -16,12 +16,12 @@ import { readPolicy } from './inside.js';
 import { corpus, expectedOf, readWhole } from './statfile/corpus.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** What a new user met on ANES, GSS and biofam, one test per finding, by the command line as it is typed. What each failed with stands in its name. */
+/** Findings of a new user on ANES, GSS and biofam, one test each, by the command line as typed. Each title names the failure. */
 
 const rows = 400;
 const opinions = 'the government should do more about roads and schools and nobody listens to people who live here'.split(' ');
 const opinion = (i: number) => Array.from({ length: 7 }, (_, k) => opinions[(i * (k + 3) + k) % opinions.length]).join(' ');
-/** Few answer an open question, most of those alike; and some write behind "other". */
+/** Few people answer an open question, most of them alike; some write behind "other". */
 const liked = (i: number) => (i % 5 === 0 ? 'nothing' : i % 40 === 1 ? `${opinion(i)} ${i}` : '');
 const paper = (i: number) => (i % 97 === 3 ? `roads and ${opinions[i % 17]}` : ['Times', 'Post', 'none'][i % 3]!);
 const survey = `caseid,idhous,pid,likes_open,age,pid_page_timing,q1,paper\n${Array.from(
@@ -41,7 +41,7 @@ const registers = {
   plan: registerPlan,
   release: registerRelease,
 };
-/** What a command says in this process; files that are words of it lie in the folder. */
+/** Output of a command in this process; arguments that are file names lie in the folder. */
 const runIn = (folder: string, command: keyof typeof registers, ...words: string[]): Promise<string> =>
   runCommand(
     registers[command],
@@ -80,21 +80,21 @@ afterEach(() => {
   shop = undefined;
 });
 
-describe('found on the first trials', () => {
-  it('verbatim free text under a green "certified": 132 answers in report.html', async () => {
+describe('findings of the first trials', () => {
+  it('no report shows verbatim free text under a green "certified" (132 answers in report.html)', async () => {
     expect(html).toContain('certified');
     for (const [name, text] of published())
       expect([name, /likes_open|nobody listens|roads and/.test(text)]).toEqual([name, false]);
-    // What few wrote behind "other" is no answer of a question that is asked.
+    // Free text behind "other" is not a value of a released table.
     expect(table('paper').match(/^[^,]+/gm)).toEqual(['paper', 'Post', 'Times', 'none', '(missing)']);
-    // Nor is it accepted in a list that somebody else drafted.
+    // Free text in a drafted list of values is refused, too.
     const wrote = Array.from({ length: 9 }, (_, k) => `  - "${opinion(7 * k + 1)}, as ${opinions[k]} said"`).join('\n');
     const other = policyYaml().replace('values: [dem, rep, other] }', `values: [dem, rep, other] }\n  open:\n    type: category\n    values:\n${wrote.replace(/^/gm, '    ')}`); // biome-ignore format: one line
     trial.write('other.yaml', `${other}unconfirmed: [party, open]\n`);
     expect(await runIn(trial.folder, 'confirm', 'other.yaml', '--all')).toMatch(/Not accepted with --all.*: open\./);
   });
 
-  it('ties off where they matter: "dependence: none" written, idhous not recognised and published', () => {
+  it('ties are not off where they matter ("dependence: none" written, idhous not recognised and published)', () => {
     expect(outputs.init).toMatch(/undecided \(idhous looks like groups\)/);
     expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}idhous:/m);
     expect(outputs.undecided).toBe('POLICY_UNCONFIRMED');
@@ -102,7 +102,7 @@ describe('found on the first trials', () => {
     expect(html).toMatch(/Records in one group \(idhous\) are tied with an odds ratio of at most 4/);
   });
 
-  it('everything spent at once, on everything: page timings published, the last crumb taken in silence', async () => {
+  it('a survey does not spend everything on everything (page timings published, the last remainder taken in silence)', async () => {
     for (const [, text] of published()) expect(text).not.toContain('page_timing');
     expect(readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8')).not.toMatch(/^ {2}pid_page_timing:/m);
     shop = openWorkshop(policyYaml(), 300);
@@ -112,7 +112,7 @@ describe('found on the first trials', () => {
     expect(exhausted).toMatch(/Warning: Mostly noise/);
   });
 
-  it('the attack page in the folder to be published; a second --out mixed two releases', async () => {
+  it('the attack page is not in the folder to be published, and a second --out does not mix two releases', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
     const release = (query: string) =>
       runIn(shop!.folder, 'release', 'policy.yaml', '--epsilon', '1', '--out', 'out', '--query', query);
@@ -123,14 +123,14 @@ describe('found on the first trials', () => {
     expect(readdirSync(join(shop.folder, 'private'))).toEqual(['attack-party.html']);
   });
 
-  it('a mistyped code that is "(missing)" for 373 people, and nobody says so', async () => {
+  it('a mistyped code that is "(missing)" for 373 people is reported', async () => {
     trial.write('typo.csv', codebook.replace('pid,3,', 'pid,Ind,'));
     trial.write('typo.yaml', readFileSync(join(trial.folder, 'drafted.yaml'), 'utf8').replace('codebook.csv', 'typo.csv'));
     expect(await runIn(trial.folder, 'check', 'typo.yaml', '--private')).toMatch(/pid\s+100\s+3 \(100\)/);
     expect(await runIn(trial.folder, 'check', 'typo.yaml')).not.toMatch(/3 \(100\)/);
   });
 
-  it('tables that cannot be published: codes without labels, no percentages, no question, paths, 16-digit epsilons', () => {
+  it('tables are fit to publish (codes without labels, no percentages, no question, paths, 16-digit epsilons)', () => {
     expect(table('pid')).toMatch(/^pid,count,.*percent.*\n1,.*Democrat\n2,.*Republican\n3,.*Independent\n/);
     expect(html).toContain('Which party do you lean to?');
     expect(html).toMatch(/Democrat/);
@@ -143,7 +143,7 @@ describe('found on the first trials', () => {
     expect(receipt.measures.map((m: { columns: string[] }) => m.columns)).toEqual([['age'], ['q1'], ['paper'], ['pid']]);
   });
 
-  it('no way in for .sav, .dta and .xlsx, and no word on weights', async () => {
+  it('.sav, .dta and .xlsx are read, and weights are recognised', async () => {
     shop = openWorkshop(policyYaml(), 1);
     const others = expectedOf(corpus);
     for (const name of ['people-plain.sav', 'people-packed.zsav', 'people-118.dta', 'people-v8.xpt', 'book.xlsx']) {
@@ -171,7 +171,7 @@ describe('found on the first trials', () => {
     expect(readFileSync(join(shop.folder, 'weighted.yaml'), 'utf8')).toMatch(/weight: \{type: weight/);
   });
 
-  it('few pairs that gave "declare oddsRatio: 530000"; two households of three that tripled everybody\'s noise', async () => {
+  it('few pairs no longer give "declare oddsRatio: 530000", nor do two households of three triple everybody\'s noise', async () => {
     const couples = policyYaml({ dependence: '[{ kind: groups, by: home, maxUsed: 2 }]', budget: '{ epsilon: 20 }' });
     shop = openWorkshop(couples, 1);
     // A hundred couples and two households of three.
@@ -213,7 +213,7 @@ describe('found on the first trials', () => {
     }
   });
 
-  it('plan says yes, release says no: k-means 0.9 of epsilon 4, then --classify', async () => {
+  it('a plan and its release agree (k-means 0.9 of epsilon 4, then --classify)', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4, delta: 1e-6 }' }), 120);
     const asks = (command: 'plan' | 'release', ...words: string[]) => runIn(shop!.folder, command, 'policy.yaml', ...words);
     await asks('release', '--kmeans', '{"columns":["age"],"clusters":2}', '--epsilon', '0.9');
@@ -225,7 +225,7 @@ describe('found on the first trials', () => {
     expect([fits, refusal]).toEqual([false, (await refuses(asks('release', ...more))).message]);
   });
 
-  it('a ledger mismatch that printed two identical terms', async () => {
+  it('a ledger mismatch no longer prints two identical terms', async () => {
     shop = openWorkshop(policyYaml(), 60);
     const count = () => runIn(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', '--epsilon', '0.1');
     await count();
@@ -233,26 +233,32 @@ describe('found on the first trials', () => {
     expect((await refuses(count())).message).toMatch(/dependence was none and is .*groups.*home.*4/);
   });
 
-  it.each(['{ epsilon: 1000 }', '{ epsilon: 1, delta: 0.5 }'])('%s that was "ready" and "certified"', async (budget) => {
-    shop = openWorkshop(policyYaml({ budget }), 60);
-    expect(await runIn(shop.folder, 'check', 'policy.yaml')).toMatch(/^Not ready: .*protects nothing/m);
-    expect(await runIn(shop.folder, 'check', 'policy.yaml')).not.toMatch(/is ready/);
-    const count = (...more: string[]) => runIn(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', ...more);
-    expect(await refuses(count())).toMatchObject({ code: 'BUDGET_INVALID', message: expect.stringMatching(/protects nothing/) });
-    expect(await count('--accept-no-protection', '--out', 'out')).not.toMatch(/^certified:/m);
-    const page = readFileSync(join(shop.folder, 'out', 'report.html'), 'utf8');
-    expect(page).toMatch(/not certified|protects nothing/i);
-    expect(page).not.toMatch(/Infinity|NaN/);
-  });
+  it.each(['{ epsilon: 1000 }', '{ epsilon: 1, delta: 0.5 }'])(
+    'a budget of %s is neither "ready" nor "certified"',
+    async (budget) => {
+      shop = openWorkshop(policyYaml({ budget }), 60);
+      expect(await runIn(shop.folder, 'check', 'policy.yaml')).toMatch(/^Not ready: .*protects nothing/m);
+      expect(await runIn(shop.folder, 'check', 'policy.yaml')).not.toMatch(/is ready/);
+      const count = (...more: string[]) => runIn(shop!.folder, 'release', 'policy.yaml', '--query', '{"kind":"count"}', ...more);
+      expect(await refuses(count())).toMatchObject({
+        code: 'BUDGET_INVALID',
+        message: expect.stringMatching(/protects nothing/),
+      });
+      expect(await count('--accept-no-protection', '--out', 'out')).not.toMatch(/^certified:/m);
+      const page = readFileSync(join(shop.folder, 'out', 'report.html'), 'utf8');
+      expect(page).toMatch(/not certified|protects nothing/i);
+      expect(page).not.toMatch(/Infinity|NaN/);
+    },
+  );
 
-  it('integer bins 15, 16-17, 18 … that drew a saw-tooth', () => {
+  it('integer bins 15, 16-17, 18 … no longer draw a saw-tooth', () => {
     const bins = [...table('age').matchAll(/^(\d+) to (\d+),/gm)].map(([, a, b]) => Number(b) - Number(a) + 1);
     expect(bins.length).toBeGreaterThan(5);
     expect(new Set(bins.slice(0, -1)).size).toBe(1);
     expect(bins.at(-1)).toBeLessThanOrEqual(bins[0]!);
   });
 
-  it('guides that say "fugu" where only ./fugu works', async () => {
+  it('guides name a command that works where only ./fugu does', async () => {
     const { err } = await fugu({ cwd: trial.folder, env: { FUGU_COMMAND: './fugu' } }, 'check', 'nowhere.yaml');
     expect(err).toContain('./fugu init');
     expect(err).not.toMatch(/[^/]fugu init/);
@@ -270,7 +276,7 @@ describe('found on the first trials', () => {
   };
   const count = (query = 'count') => ['release', 'policy.yaml', '--query', JSON.stringify({ kind: query }), '--epsilon', '0.1'];
 
-  it("a ledger that two accounts of one server cannot share: its files were their owner's only, and still are elsewhere", async () => {
+  it("two accounts of one server can share a ledger, and its files elsewhere are still their owner's only", async () => {
     shop = openWorkshop(policyYaml().replace('ledger: ledger.db', 'ledger: books/ledger.db'), 60);
     const books = shared('books');
     expect((await fugu({ cwd: shop.folder, shell: 'umask 077;' }, ...count())).code).toBe(0);
@@ -289,7 +295,7 @@ describe('found on the first trials', () => {
     for (const [name, mode] of files(books)) if (`${name}`.includes('-own')) expect([name, mode]).toEqual([name, 0o600]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('... and two accounts that release one after the other spend from one budget', async () => {
+  it.skipIf(process.getuid?.() !== 0)('two accounts that release one after the other spend from one budget', async () => {
     shop = openWorkshop(policyYaml().replace('ledger: ledger.db', 'ledger: books/ledger.db'), 60);
     const [first, second, group] = [64001, 64002, 64000];
     chmodSync(shop.folder, 0o755);

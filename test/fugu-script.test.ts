@@ -31,7 +31,7 @@ describe('the script', () => {
   it.each([
     ['noted what it built', true],
     ['was built by npm run build, which notes nothing', false],
-  ])('builds where sources are newer than the build, and not again (%s)', (_, noted) => {
+  ])('the script builds if sources are newer than the build, and not again (%s)', (_, noted) => {
     write('dist/start/main.js', '', 50);
     if (noted) write('dist/.built', '', 50);
     write('src/a.ts', '', 60);

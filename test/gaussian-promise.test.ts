@@ -13,7 +13,7 @@ afterAll(() => {
   for (const shop of shops) shop.remove();
 });
 
-/** People who answer every question alike: then all tables together are so many noisy copies of one sum. */
+/** People who answer every question alike: all tables together are noisy copies of one sum. */
 async function planned(ties: TieList, how: { groups?: boolean; hasDelta: boolean }) {
   const ratio = Math.exp(ties.logOdds);
   const names = Array.from({ length: questions }, (_, k) => `q${k}`);
@@ -41,7 +41,7 @@ ${names.map((n) => `  ${n}: { type: category, values: [yes, no] }`).join('\n')}
   return plan;
 }
 
-/** Two cells move in opposite ways: half their difference moves by one, with half the variance; `questions` of them are averaged. */
+/** Two cells change in opposite directions: half their difference changes by one, with half the variance; the mean of `questions` of them. */
 async function gaussianSigma(ties: TieList, groups = false): Promise<number> {
   const plan = await planned(ties, { groups, hasDelta: true });
   expect(plan.mechanism).toBe('gaussian');
@@ -85,18 +85,18 @@ describe('Gaussian noise that a policy plans under ties', () => {
     ['degree 4, odds ratio 9', ringOf(14, 2, 9)],
     ['degree 10, odds ratio 1.5', ringOf(14, 5, 1.5)],
   ])(
-    'keeps its delta on a ring of 14 people (%s)',
+    'Gaussian noise keeps its delta on a ring of 14 people (%s)',
     async (_, ties) => {
       const sigma = await gaussianSigma(ties);
       const worst = climb(ties, (l) => gaussianDelta(l, sigma, epsilon), 8, unitRandom(5));
       expect(worst).toBeLessThanOrEqual(delta);
-      // The test sees what it looks for: as without ties, delta is exceeded by far.
+      // The test is sensitive: with the noise for no ties, delta is far exceeded.
       expect(climb(ties, (l) => gaussianDelta(l, Math.sqrt(20.5), epsilon), 2, unitRandom(5))).toBeGreaterThan(1000 * delta);
     },
     180_000,
   );
 
-  it('keeps it on 50 random graphs of 6 to 16 people', async () => {
+  it('Gaussian noise keeps its delta on 50 random graphs of 6 to 16 people', async () => {
     const random = unitRandom(11);
     const seen: number[] = [];
     for (let k = 0; k < 50; k++) {
@@ -108,7 +108,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
     expect(Math.max(...seen)).toBeGreaterThan(1e-4);
   });
 
-  it('is kept by hill-climbed laws, and a third less noise is not', async () => {
+  it('Gaussian noise keeps its promise under hill-climbed distributions, and a third less noise does not', async () => {
     const random = unitRandom(23);
     const configurations: [TieList, boolean][] = [];
     for (const ratio of [2, 4, 9]) for (const people of [2, 3, 4, 5]) configurations.push([cliqueOf(people, ratio), true]);
@@ -130,7 +130,7 @@ describe('Gaussian noise that a policy plans under ties', () => {
 });
 
 describe('Laplace noise that a policy plans under ties', () => {
-  it('is kept by hill-climbed laws, and a fifth less noise is not', async () => {
+  it('Laplace noise keeps its promise under hill-climbed distributions, and a fifth less noise does not', async () => {
     const random = unitRandom(31);
     const configurations: TieList[] = [];
     for (const ratio of [2, 9]) for (const people of [2, 3, 5]) configurations.push(cliqueOf(people, ratio));

@@ -10,7 +10,7 @@ import { amendTo } from './amended.js';
 import { openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** What was released exactly, because the terms called it public, cannot be made a secret afterwards. */
+/** Public data that was released exactly cannot become secret afterwards. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -43,31 +43,31 @@ const party = { kind: 'histogram', column: 'party' };
 const age = { kind: 'histogram', column: 'age' };
 
 describe('an amendment from answers to rows', () => {
-  it('is refused after a public column was released exactly', async () => {
+  it('the amendment is refused after a public column was released exactly', async () => {
     await released(answers(true), age, party);
     expect(await amended(answers(true, 'row'))).toMatch(refusal);
     expect(await amended(answers(true, 'step').replace('secret: step', 'secret: row, unit: id'))).toMatch(refusal);
   });
 
-  it('is refused after the rows were counted exactly', async () => {
+  it('the amendment is refused after the rows were counted exactly', async () => {
     await released(answers(true), { kind: 'count' });
     expect(await amended(answers(true, 'row'))).toMatch(refusal);
   });
 
-  it('is possible as long as every release paid for the row as a whole', async () => {
+  it('the amendment is possible as long as every release paid for the row as a whole', async () => {
     await released(answers(true), age, { kind: 'mean', column: 'age', by: ['party'] });
     // The mean over ages by party: its counts and sums move with ages, so that rows paid.
     expect(await amended(answers(true, 'row'))).toBe('amended');
   });
 
-  it('may change the budget whatever was given away', async () => {
+  it('an amendment may change the budget after any release', async () => {
     await released(answers(true), party, { kind: 'count' });
     expect(await amended(answers(true).replace('epsilon: 1', 'epsilon: 2'))).toBe('amended');
   });
 });
 
 describe('a public column', () => {
-  it('cannot become a secret once it was released, alone or as a key or a filter of something that was paid for', async () => {
+  it('a public column cannot become secret once it was released, alone or as a key or a filter of a paid release', async () => {
     const queries = [
       party,
       { kind: 'mean', column: 'age', by: ['party'] },
@@ -79,7 +79,7 @@ describe('a public column', () => {
     }
   });
 
-  it('cannot after an analysis that says only what it costs a whole row: nothing was booked for its answers', async () => {
+  it('a public column cannot become secret after an analysis that states only its cost per row: nothing was reserved for its answers', async () => {
     const yaml = (open: boolean) =>
       policyYaml({ protect: '{ secret: answer }' }).replace('[17, 90]', `[17, 90], public: ${open}`);
     shop = openWorkshop(yaml(true), 40);
@@ -90,7 +90,7 @@ describe('a public column', () => {
     expect(await amended(yaml(true).replace('epsilon: 1', 'epsilon: 2'))).toBe('amended');
   });
 
-  it('can, while nothing has relied on it', async () => {
+  it('a public column can become secret while no release has relied on it', async () => {
     await released(answers(true), age);
     expect(await amended(answers(false))).toBe('amended');
   });
@@ -111,7 +111,7 @@ describe('a public relation', () => {
     await session.close();
   };
 
-  it('cannot become private once a pattern has read it without paying for its tuples', async () => {
+  it('a public relation cannot become private once a pattern has read it without paying for its tuples', async () => {
     await question('q(x, y) :- friend(x, y), call(x, y)');
     expect(await amended(ties(false))).toMatch(refusal);
     await question('q(x, y) :- call(x, y)');
@@ -119,8 +119,8 @@ describe('a public relation', () => {
   });
 });
 
-describe('an entry from which somebody took what it gave away', () => {
-  it('stops the amendment, because the chain does not fit', async () => {
+describe('an entry whose record of exact releases was removed', () => {
+  it('the amendment stops, because the chain does not verify', async () => {
     // Not the latest entry, which every amendment looks at.
     await released(answers(true), party, age);
     const file = new Database(join(shop.folder, 'ledger.db'));
@@ -133,8 +133,8 @@ describe('an entry from which somebody took what it gave away', () => {
   });
 });
 
-describe('an entry that says nothing of what it gave away', () => {
-  it('is taken at its cost: none', async () => {
+describe('an entry without a record of exact releases', () => {
+  it('the entry counts as having released nothing exactly', async () => {
     await released(answers(true), age);
     const policy = await readPolicy(shop.policyFile);
     const ledger = await openLedger(policy.ledger);
@@ -153,7 +153,7 @@ describe('an entry that says nothing of what it gave away', () => {
   });
 });
 
-describe('an amendment by which one of several public columns is told apart no more', () => {
+describe('an amendment after which one of several public columns is no longer distinguished', () => {
   const rows = (party: string, age: string) =>
     policyYaml({ protect: '{ secret: row }' })
       .replace('[dem, rep, other]', `[dem, rep, other]${party}`)
@@ -175,20 +175,20 @@ describe('an amendment by which one of several public columns is told apart no m
   it.each([
     ['a secret again', rows('', open)],
     ['read otherwise', rows(open, open).replace('[dem, rep, other]', '[dem, other]')],
-  ])('counts in full what a row moves that changes it: %s', async (_, terms) => {
+  ])('a record that changes the column counts in full: %s', async (_, terms) => {
     await spentAll(byParty);
     expect(await lossBefore()).toBe(1);
     expect(await amended(terms)).toMatch(broken);
     expect(await amended(twice(terms))).toBe('amended');
     expect(await lossBefore()).toBe(2);
-    // Where nothing is public any more, everybody pays for both cells; and by party alone a row stays where it is.
+    // With no public column left, everybody pays for both cells; by party alone a row keeps its place.
     expect(await amended(twice(rows('', '')))).toBe('amended');
     expect(await lossBefore()).toBe(2);
     expect(await amended(rows(open, ''))).toBe('amended');
     expect(await lossBefore()).toBe(1);
   });
 
-  it('counts in full also where its letters are read otherwise: two that are no answer now were different ones', async () => {
+  it('a record counts in full even if letters are read differently: two values now missing were different before', async () => {
     await spentAll(byParty);
     const terms = rows(open, open).replace('people.csv', 'people.csv, encoding: windows-1252');
     expect(await amended(terms)).toMatch(broken);
@@ -196,7 +196,7 @@ describe('an amendment by which one of several public columns is told apart no m
     expect(await lossBefore()).toBe(2);
   });
 
-  it('counts in full also where it is public still, in steps by which nothing is booked', async () => {
+  it('a record counts in full even if the column stays public, in steps without a reserved cost', async () => {
     await spentAll({ kind: 'count', by: ['age'], where: [{ column: 'party', op: '=', value: 'dem' }] });
     expect(await lossBefore()).toBe(1);
     const terms = rows(open, open).replace('[17, 90]', '[17, 91], step: 2');
@@ -208,14 +208,14 @@ describe('an amendment by which one of several public columns is told apart no m
     await session.close();
   });
 
-  it('leaves what no table told by it', async () => {
+  it('the amendment leaves costs of tables that did not use the column unchanged', async () => {
     await spentAll({ kind: 'histogram', column: 'media', where: ofThirty });
     expect(await amended(rows('', open))).toBe('amended');
     expect(await lossBefore()).toBe(1);
   });
 });
 
-describe('ties beside a public column', () => {
+describe('ties with a public column', () => {
   const rowsWith = (week: number) => `id,home,week,party\np0,h0,2,dem\np1,h1,1,rep\np2,h0,${week},rep\np3,h1,3,rep\n`;
   const policyOf = (isPublic: boolean) => `data: { source: people.csv }
 population: town
@@ -235,7 +235,7 @@ columns:
     ],
   } as const;
 
-  it('tell by the noise at which steps tied records stand, which may not become a secret afterwards', async () => {
+  it('the noise discloses the steps of tied records, so they cannot become secret afterwards', async () => {
     const scales: unknown[] = [];
     for (const week of [2, 3]) {
       shop = openWorkshop(policyOf(true));

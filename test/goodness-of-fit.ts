@@ -4,7 +4,7 @@ export const alpha = 1e-6;
 /** The two-sided normal quantile of alpha. */
 const normalLimit = 4.8917;
 
-/** A symmetric law on the integers, known up to `reach` (the mass beyond is negligible for the sample sizes used). */
+/** A symmetric distribution on the integers up to `reach` (the mass beyond is negligible for these sample sizes). */
 export interface IntegerDistribution {
   readonly reach: number;
   readonly pmf: (k: number) => number;
@@ -112,7 +112,7 @@ export function chiSquare(counts: readonly number[], probability: readonly numbe
   return chiSquareTail(statistic, counts.length - 1);
 }
 
-/** The p-value of two samples being of one law (cells taken from the pooled law). */
+/** P-value of two samples having the same distribution (cells taken from the pooled one). */
 export function twoSamples(a: readonly number[], b: readonly number[], distribution: IntegerDistribution, cells = 60): boolean {
   const { upper } = cutInto(cells, distribution);
   const ca = countsIn(upper, a);

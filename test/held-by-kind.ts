@@ -1,4 +1,4 @@
-/** How often intervals held the truth, by the kind of answer: told in long runs (FUGU_COVERAGE), where "all kinds together" would hide one that does not. */
+/** Coverage of confidence intervals by kind of answer, for long runs (FUGU_COVERAGE): a total would hide one bad kind. */
 export function heldByKind() {
   const kinds = new Map<string, { held: number; answers: number }>();
   const add = (kind: string, held: boolean) => {

@@ -30,8 +30,8 @@ const named = sources.flatMap(([file, text]) =>
   ),
 );
 
-describe('what messages tell people to type', () => {
-  it('are commands there are, with options they have', () => {
+describe('commands in messages to people', () => {
+  it('every command in a message exists, with its options', () => {
     const known = named.filter(({ command }) => names.includes(command));
     expect(known.length).toBeGreaterThan(25);
     for (const { file, command, rest } of known) {
@@ -43,7 +43,7 @@ describe('what messages tell people to type', () => {
     expect(strange).toEqual([]);
   });
 
-  it('are options there are, wherever one is named', () => {
+  it('every option in a message exists', () => {
     const flags = sources
       .filter(([file]) => /^(app\/(api|cli)|policy|data\/terms|release|analysis\/survey|query)\//.test(file))
       .flatMap(([file, text]) =>
@@ -53,7 +53,7 @@ describe('what messages tell people to type', () => {
     expect(flags.filter(([, flag]) => !every.has(flag!))).toEqual([]);
   });
 
-  it('is printed as it was typed, for every command', () => {
+  it('every command is printed as it was typed', () => {
     for (const name of names) expect(asTyped(`Run "fugu ${name} POLICY".`, './fugu')).toBe(`Run "./fugu ${name} POLICY".`);
   });
 });

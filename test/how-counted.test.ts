@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const columns = [category('g', ['a', 'b', 'c']), number('age', '0', '90'), multi('media', ['tv', 'web'])];
 const policyOf = (file: string): Policy => ({ ...samplePolicy(columns), data: { source: join(folder, file) } });
 
-/** What really goes on between us and the database. */
+/** Records the actual traffic between us and the database. */
 async function watched(file: string, batch: object) {
   const policy = policyOf(file);
   const { measures } = bindBatch(parseBatch(batch), policy);
@@ -65,13 +65,13 @@ const histograms = (count: number) => ({
   })),
 });
 
-describe('how rows become counts is told before any is read', () => {
+describe('the counting method', () => {
   it.each([
     ['one table', 'small.csv', { kind: 'histogram', column: 'g' }],
     ['tables over the same rows', 'small.csv', { queries: [{ kind: 'mean', column: 'age', by: ['g'] }, { kind: 'count' }] }],
     ['options, of which a row has several', 'small.csv', { kind: 'histogram', column: 'media' }],
     ['texts that nobody expects', 'odd.csv', { kind: 'histogram', column: 'g' }],
-  ])('by the database: %s', async (_, file, batch) => {
+  ])('the database counts: %s', async (_, file, batch) => {
     const { seen, told: plan, blind } = await watched(file, batch);
     expect(plan).toEqual(blind);
     expect(plan.where).toBe('database');
@@ -81,14 +81,14 @@ describe('how rows become counts is told before any is read', () => {
     expect(seen.statements).toBeLessThanOrEqual(2 * plan.database!.statements);
   });
 
-  it('row by row here, where many are asked of a short table; by its size, where nobody may know that', async () => {
+  it('rows are counted one by one for many questions on a short table; the size decides only if it is public', async () => {
     const { seen, told: plan, blind } = await watched('small.csv', histograms(12));
     expect(plan).toEqual({ where: 'here', streamed: { columns: ['age', 'g'], upTo: 16_666_666 } } satisfies ExecutionPlan);
     expect(seen).toMatchObject({ statements: 0, streamed: 30, columns: 2 });
     expect(blind).toMatchObject({ where: 'by size', streamed: plan.streamed!, database: { statements: 12 } });
   });
 
-  it('in plans, as JSON and in words', async () => {
+  it('plans state the counting method, as JSON and in words', async () => {
     writeFileSync(
       join(folder, 'policy.yaml'),
       'data: { source: small.csv }\nprotect: { secret: row }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns:\n  g: { type: category, values: [a, b, c] }\n',

@@ -1,4 +1,4 @@
-/** What tests may take hold of and the library keeps to itself. */
+/** Internals that tests may use and the library does not export. */
 
 export { chooseSurveyBatch } from '../src/analysis/survey/plan.js';
 export { Fault, type Outcome } from '../src/base/errors.js';

@@ -68,7 +68,7 @@ const exact = async (sql: string): Promise<readonly number[]> => {
 
 describe('a column by which tables are joined', () => {
   const found = 'FROM visits v LEFT JOIN clinics c ON v.clinic = c.clinic';
-  it('is empty where a LEFT JOIN finds nothing', async () => {
+  it('the column is empty if a LEFT JOIN finds no partner', async () => {
     expect(await exact(`SELECT COUNT(*) ${found} WHERE c.clinic IS NULL`)).toEqual([3]);
     expect(await exact(`SELECT COUNT(c.clinic) ${found}`)).toEqual([3]);
     // Also where both are declared alike.
@@ -76,17 +76,17 @@ describe('a column by which tables are joined', () => {
     expect(await exact(`SELECT c.clinic, COUNT(*) ${found} GROUP BY c.clinic`)).toEqual([2, 1, 3]);
     expect(await exact(`SELECT v.clinic, COUNT(*) ${found} GROUP BY v.clinic`)).toEqual([2, 1, 2, 1]);
   });
-  it('is that of the table whose rows stay, where no table is said', async () => {
+  it('a column without a table name belongs to the table whose rows stay', async () => {
     expect(await exact('SELECT clinic, COUNT(*) FROM visits LEFT JOIN clinics USING (clinic) GROUP BY clinic')).toEqual([
       2, 1, 2, 1,
     ]);
   });
-  it('is read as its own table declares it', async () => {
+  it('the column is read as its own table declares it', async () => {
     const joined = 'FROM visits v JOIN clinics c USING (clinic)';
     expect(await exact(`SELECT c.clinic, COUNT(*) ${joined} GROUP BY c.clinic`)).toEqual([2, 1, 0]);
     expect(await exact(`SELECT clinic, COUNT(*) ${joined} GROUP BY clinic`)).toEqual([2, 1, 0, 0]);
   });
-  it('is one column where it cannot differ', () => {
+  it('the column counts as one if both sides are always equal', () => {
     const joined = 'FROM visits v JOIN wards w USING (clinic)';
     const [own, other] = bound(
       `SELECT v.clinic, COUNT(*) ${joined} GROUP BY v.clinic; SELECT w.clinic, COUNT(*) ${joined} GROUP BY w.clinic`,
@@ -96,13 +96,13 @@ describe('a column by which tables are joined', () => {
 });
 
 describe('the person of a table that a LEFT JOIN may not find', () => {
-  it('has nothing beside the rows where it is not there', async () => {
+  it('a missing person joins no further rows', async () => {
     const visited = 'FROM people p LEFT JOIN visits v ON p.person = v.person';
     expect(await exact(`SELECT COUNT(old) ${visited} LEFT JOIN kids k ON v.person = k.parent`)).toEqual([4]);
     expect(await exact(`SELECT COUNT(*) ${visited} JOIN kids k ON v.person = k.parent`)).toEqual([4]);
     expect(await exact(`SELECT COUNT(*) ${visited} JOIN kids k ON p.person = k.parent`)).toEqual([5]);
   });
-  it('counts in every group that its rows may be in', () => {
+  it('the person counts in every group that its rows may be in', () => {
     const query = (on: string) =>
       bound(
         `SELECT p.region, COUNT(DISTINCT a.person) FROM visits a LEFT JOIN visits b ON a.person = b.person AND a.clinic = b.clinic LEFT JOIN people p ON ${on}.person = p.person GROUP BY p.region`,
@@ -138,9 +138,9 @@ describe('names in a statement', () => {
     ['SELECT COUNT(DISTINCT CASE WHEN urgent = 1 THEN person END) FROM visits', 'names persons'],
     ["SELECT region, COUNT(*) FROM people GROUP BY region HAVING region = 'North'", 'no group "North"'],
     ['SELECT region, COUNT(*) FROM people GROUP BY region HAVING NOT region IN (1, 3)', 'no group "3"'],
-  ])('are refused where they name nothing: %s', (sql, words) => expect(() => bound(sql)).toThrow(words));
+  ])('an unknown name is refused: %s', (sql, words) => expect(() => bound(sql)).toThrow(words));
 
-  it('say in ON what they would say in WHERE, where all rows need a partner', async () => {
+  it('a condition in ON equals one in WHERE if all rows need a partner', async () => {
     const joined = 'FROM people p JOIN visits v ON v.person = p.person';
     expect(await exact(`SELECT COUNT(*) ${joined} AND v.clinic IN ('x', 'z') AND p.region = 1`)).toEqual(
       await exact(`SELECT COUNT(*) ${joined} WHERE v.clinic IN ('x', 'z') AND p.region = 1`),
@@ -150,16 +150,16 @@ describe('names in a statement', () => {
     );
     expect(() => bound("SELECT COUNT(*) FROM people p JOIN visits v ON v.clinic = 'x'")).toThrow('compares no columns');
   });
-  it('are those of a sub-select outside of it, and of the other tables inside', async () => {
+  it('the names of a sub-select hold outside of it, and those of its tables inside', async () => {
     expect(await exact('SELECT SUM(q.age) FROM (SELECT * FROM people WHERE people.age > 30) AS Q')).toEqual([150]);
     expect(await exact('SELECT SUM(n) FROM (SELECT parent, COUNT(*) AS n FROM kids GROUP BY parent) f')).toEqual([3]);
   });
-  it('are those that are given, where they differ from a column by large letters', async () => {
+  it('names that differ from a column only by case are those given', async () => {
     expect(await exact(`SELECT CASE WHEN age > 40 THEN 'old' END AS "AGE", COUNT(*) FROM people GROUP BY "AGE"`)).toEqual([2, 2]);
   });
 });
 
-describe('faults', () => {
+describe('faults of joined tables', () => {
   const hint = (sql: string): string => {
     try {
       bound(sql);
@@ -168,7 +168,7 @@ describe('faults', () => {
     }
     throw new Error('accepted');
   };
-  it('say which code a label is of, and how to ask who has rows', () => {
+  it('the fault names the code of a label, and the question for those who have rows', () => {
     expect(hint("SELECT COUNT(*) FROM people WHERE region = 'north'")).toContain('the code 1');
     expect(hint('SELECT COUNT(*) FROM people WHERE region = 7')).toContain('1, 2');
     expect(hint('SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v)')).toContain('GROUP BY person');
@@ -176,8 +176,8 @@ describe('faults', () => {
   });
 });
 
-describe('a calculation that is rounded', () => {
-  it('is told as it was rounded, and called so', () => {
+describe('a rounded calculation', () => {
+  it('the value is released as rounded, and called so', () => {
     const { finish } = bound('SELECT ROUND(SUM(age) / COUNT(*), 1) FROM people');
     const [table] = finish([493n, 10n].map((value) => ({ noise: { kind: 'none' }, values: [value] })));
     expect(table!.rows[0]!.value).toBe(49.3);
@@ -187,8 +187,8 @@ describe('a calculation that is rounded', () => {
   });
 });
 
-describe('from one day to another', () => {
-  it('is a number of days, however the other is written', async () => {
+describe('the difference between two days', () => {
+  it('the difference is a number of days, however the other day is written', async () => {
     const dated = text.replace(
       'urgent: {type: integer, bounds: [0, 1]}',
       'urgent: {type: date, bounds: [2024-01-01, 2024-12-31]}',
@@ -205,8 +205,8 @@ describe('from one day to another', () => {
   });
 });
 
-describe('the first answer of several', () => {
-  it('is that of the first column that has one', async () => {
+describe('the first non-missing of several answers', () => {
+  it('the answer is that of the first column that has one', async () => {
     expect(
       await exact(
         "SELECT COALESCE(c.clinic, v.clinic, 'none') AS z, COUNT(*) FROM visits v LEFT JOIN clinics c ON v.clinic = c.clinic GROUP BY z",
@@ -216,7 +216,7 @@ describe('the first answer of several', () => {
 });
 
 describe('a mean per person', () => {
-  it('lies between the steps of its column', async () => {
+  it('the mean lies between the steps of its column', async () => {
     const [sum] = await exact('SELECT SUM(u) FROM (SELECT person, AVG(urgent) AS u FROM visits GROUP BY person) f');
     expect(sum).toBe(500 + 333 + 1000);
     expect(
@@ -226,13 +226,16 @@ describe('a mean per person', () => {
 });
 
 describe('a recorded answer', () => {
-  it.each(['WHERE age < 60', ''])('is none of rows per person whose columns are read in another way %s', async (where) => {
-    const sql = `SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n, MAX(age) AS m FROM people ${where} GROUP BY person) f`;
-    const other = await parsePolicy(
-      text.replace('bounds: [0, 90]', 'bounds: [0, 90], missing: [30]'),
-      join(folder, 'policy.yaml'),
-    );
-    const counted = (under: Policy) => requestIdentity(bindBatch(parseSql(sql, under), under), under)[1];
-    expect(counted(other)).not.toBe(counted(policy));
-  });
+  it.each(['WHERE age < 60', ''])(
+    'an answer about rows per person is not reused if its columns are read differently %s',
+    async (where) => {
+      const sql = `SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n, MAX(age) AS m FROM people ${where} GROUP BY person) f`;
+      const other = await parsePolicy(
+        text.replace('bounds: [0, 90]', 'bounds: [0, 90], missing: [30]'),
+        join(folder, 'policy.yaml'),
+      );
+      const counted = (under: Policy) => requestIdentity(bindBatch(parseSql(sql, under), under), under)[1];
+      expect(counted(other)).not.toBe(counted(policy));
+    },
+  );
 });

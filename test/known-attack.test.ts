@@ -43,7 +43,7 @@ const overlapping: Totals = {
   adds: ([r, i]) => [r === 'n' ? 1 : 0, i === 'y' ? 1 : 0],
 };
 const bySum: Totals = { known: [{ sum: 'x' }], adds: ([, , x]) => [Number(x ?? 0)] };
-/** The largest gain between two ways to fill in rows that can only be exchanged together: the promise where totals overlap. */
+/** Largest privacy loss between two assignments of rows that can only be exchanged together: the promise where totals overlap. */
 function jointGain(totals: Totals, release: Tell, models: number): number {
   const next = sequence(11);
   let most = 0;
@@ -74,22 +74,24 @@ const named = all.map((batch) => [JSON.stringify(batch), batch] as const);
 const slack = 1 + 1e-9;
 
 describe('an attacker who knows a published margin', () => {
-  it('is asked about every kind of query', () => {
-    // These are made of counts, sums, squares and sums of derived columns, which are asked here as they are; policy-sceptic.test.ts asks them themselves.
+  it('the attack covers every kind of query', () => {
+    // Kinds made of counts, sums, squares and sums of derived columns, attacked here by those parts; policy-sceptic.test.ts runs them whole.
     const made = ['regression', 'correlation', 'independence', 'compare', 'estimate'];
     const own = Object.keys(queryKinds).filter((kind) => !made.includes(kind));
     expect([...new Set(questions.map(({ kind }) => kind))].sort()).toEqual(own.sort());
   });
 
-  it.each(named)('gains no more about a row than is promised: %s', { timeout: 3_600_000 }, (_, batch) => {
+  it.each(named)('the attacker learns no more about a row than promised: %s', { timeout: 3_600_000 }, (_, batch) => {
     const most = gained(byRegion, releasedBy(knownPolicy(columns, byRegion.known), batch), models);
     if (process.env.FUGU_CLIMBS) console.log(JSON.stringify(batch), most);
     expect(most).toBeLessThanOrEqual(slack);
-    // What follows from the margin tells nothing beside it.
+    // Consequences of the margin disclose nothing beyond it.
     expect(most > 0.15).toBe(batch[0] !== questions[2] || batch === together);
   });
 
-  it('gains no more where totals are a finer margin, or counts that exclude each other', { timeout: 3_600_000 }, () => {
+  it('the attacker learns no more if totals are a finer margin, or counts that exclude each other', {
+    timeout: 3_600_000,
+  }, () => {
     for (const totals of [byBoth, byCounts])
       for (const batch of all.filter((_, k) => k % 3 === 0)) {
         const most = gained(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));
@@ -97,7 +99,7 @@ describe('an attacker who knows a published margin', () => {
       }
   });
 
-  it('gains no more about rows that change together where totals overlap or add up', { timeout: 3_600_000 }, () => {
+  it('the attacker learns no more about rows that change together if totals overlap or add up', { timeout: 3_600_000 }, () => {
     for (const totals of [overlapping, bySum, byRegion, byCounts])
       for (const batch of all) {
         const most = jointGain(totals, releasedBy(knownPolicy(columns, totals.known), batch), Math.ceil(models / 2));
@@ -105,10 +107,10 @@ describe('an attacker who knows a published margin', () => {
       }
   });
 
-  it('would gain more from noise for one record: questions about more than one cell give the planted twin away', () => {
+  it('noise for one record would disclose more: questions about more than one cell reveal the planted twin', () => {
     const plain = samplePolicy(columns);
     const within = [questions[1], questions[2], questions[5]];
-    // A choice loses less than what it is booked for (its weights and their sum move together), and of the twin's, too, that part is left.
+    // A selection loses less than its reserved cost (its weights and their sum change together), and so does the twin's.
     const chosen = questions.filter(({ kind }) => kind === 'quantile');
     for (const query of questions.filter((q) => !within.includes(q) && !chosen.includes(q)))
       expect([query, gained(byRegion, releasedBy(plain, [query]), 400, { enough: 1.2 }) >= 1.2]).toEqual([query, true]);
@@ -116,7 +118,7 @@ describe('an attacker who knows a published margin', () => {
       expect([query, gained(byRegion, releasedBy(plain, [query]), 400, { enough: 0.7 }) >= 0.7]).toEqual([query, true]);
   });
 
-  it('would gain more from noise for two records that are swapped, once three can go round', () => {
+  it('noise for two swapped records would disclose more once three can change in a cycle', () => {
     const policy = knownPolicy(columns, byRegion.known);
     const [measures, mechanisms] = planned(policy, [{ kind: 'count', where: [{ column: 'ill', op: '=', value: 'y' }] }]);
     const { distribution } = mechanisms[0]!;
@@ -130,7 +132,7 @@ describe('an attacker who knows a published margin', () => {
   });
 });
 
-describe('beside a published margin', () => {
+describe('queries under a published margin', () => {
   let shop: Workshop;
   afterEach(() => shop.remove());
   const text = `data: { source: people.csv }
@@ -152,13 +154,13 @@ relations:
     shop.write('people.csv', `id,region,ill,x,city\n${range(60).map((i) => `${i},${'ns'[i % 2]},${i % 3 ? 'y' : ''},${i % 3},a`).join('\n')}\n`); // biome-ignore format: one line
     shop.write('friends.csv', 'id,other\n1,2\n');
   };
-  /** Where a policy as small as this one has no example. */
+  /** Examples for kinds that have none under so small a policy. */
   const examples: Readonly<Record<string, object>> = {
     pattern: { pattern: 'triangles' },
     keys: { keys: { column: 'city' } },
   };
 
-  it('only what is attacked here is answered; every other kind of question is refused, and says why', async () => {
+  it('only the attacked kinds are answered; every other kind is refused with a reason', async () => {
     openShop();
     const session = await shop.session();
     const answered: string[] = [];
@@ -182,7 +184,7 @@ relations:
       text.replace('bounds: [0, 2] }', 'bounds: [0, 2], public: true }').replace('ledger.db', 'dated.db'),
     );
     const totals = { query: { kind: 'count' }, order: 'x', totals: true, epsilon: 0.5 } as const;
-    // Which steps have rows is no public fact there; named by --through, totals are refused all the same.
+    // The steps that have rows are not public there; totals are refused even if --through names a step.
     await expect(planStream(dated, totals)).rejects.toThrow('Which steps have rows is protected');
     await expect(planStream(dated, { ...totals, through: 1 })).rejects.toThrow('beside known totals');
   });
@@ -206,7 +208,7 @@ relations:
     }
   });
 
-  it('a survey and SQL draw what the same tables do, which are attacked', async () => {
+  it('a survey and SQL draw the same tables as those attacked', async () => {
     openShop();
     const session = await shop.session();
     const read = session.policy;

@@ -30,7 +30,7 @@ import { addClaim, claimsIn, type Registry } from '../src/release/ledger/known-d
 import { runCommand } from './command.js';
 import { Fault } from './inside.js';
 
-/** Data that has a budget is known again by its content, wherever it was copied to and whatever it is called there. */
+/** Data with a budget is recognised by its content, under any name and in any folder. */
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'fugu-known-'));
@@ -91,7 +91,7 @@ const mismatch = async (work: Promise<unknown>, of: Place) => {
 const chainOf = ({ folder }: Place) => readFileSync(join(folder, '.fugu', 'ledger.db.chain'), 'utf8');
 
 describe('data that has a budget', () => {
-  it('is refused another one in another folder, and under another name, with the account that exists', async () => {
+  it('a second budget in another folder or under another name is refused, naming the account that exists', async () => {
     const first = place('first');
     await ask(first);
     for (const copy of [place('copy'), place('renamed', { source: 'survey.txt' }), place('first/below')]) {
@@ -105,14 +105,14 @@ describe('data that has a budget', () => {
     }
   });
 
-  it('is refused another one in the same ledger, under another population', async () => {
+  it('a second budget in the same ledger under another population is refused', async () => {
     const first = place('first');
     await ask(first);
     writeFileSync(first.policy, policyText('people.csv', 'population: others\n'));
     await mismatch(ask(first), first);
   });
 
-  it('goes on with the budget it has, also after the registry is lost', async () => {
+  it('the data keeps its budget, even after the registry is lost', async () => {
     const first = place('first');
     await ask(first);
     expect((await ask(first, {}, '0.2')).receipt.ledger).toMatchObject({ replayed: false });
@@ -122,11 +122,11 @@ describe('data that has a budget', () => {
     const fugu = await open(first.policy);
     expect((await fugu.spent()).budget.spent).toBeCloseTo(0.6);
     await fugu.close();
-    // A lost registry fills again with the next release.
+    // A lost registry is filled again by the next release.
     await mismatch(ask(place('copy')), first);
   });
 
-  it('gets another one for a reason, which the chain of its ledger keeps', async () => {
+  it('a second budget is granted for a reason, which the chain of its ledger keeps', async () => {
     const first = place('first');
     await ask(first);
     const copy = place('copy');
@@ -152,13 +152,13 @@ describe('data that has a budget', () => {
     await fugu.close();
   });
 
-  it('is not asked for a reason where it has none, and none is kept', async () => {
+  it('no reason is required where none is needed, and none is stored', async () => {
     const only = place('only');
     await ask(only, { newBudget: 'just in case' });
     expect(chainOf(only)).not.toContain('"reason"');
   });
 
-  it('is refused to whoever learns its domain, too, unless a reason is given', async () => {
+  it('learning the domain under a second budget is refused, too, unless a reason is given', async () => {
     const tables = 'tables: { stays: { source: stays.csv, unit: id, maxRows: 2, columns: {} } }\n';
     const learner = (name: string) => {
       const at = place(name, {
@@ -184,14 +184,14 @@ describe('data that has a budget', () => {
     }
   });
 
-  it('is known by what others spent on it, too', async () => {
+  it('data is recognised by the costs of other publishers, too', async () => {
     const first = place('first');
     await enterSpending(first.policy, { epsilon: '0.1', reason: 'by the census' });
     await mismatch(enterSpending(place('copy').policy, { epsilon: '0.1', reason: 'by the census' }), first);
     await enterSpending(place('more').policy, { epsilon: '0.1', reason: 'by the census', newBudget: 'on purpose' });
   });
 
-  it('is known again after it has grown', async () => {
+  it('data is recognised after it has grown', async () => {
     const first = place('first');
     await ask(first);
     writeFileSync(first.data, csv(70));
@@ -201,7 +201,7 @@ describe('data that has a budget', () => {
     await ask(place('others', { text: csv(61) }));
   });
 
-  it('of an account that is older than the registry is known from its next release on', async () => {
+  it('data of an account older than the registry is recognised from its next release on', async () => {
     const first = place('first');
     vi.stubEnv('FUGU_REGISTRY', 'off');
     await ask(first);
@@ -212,7 +212,7 @@ describe('data that has a budget', () => {
     await mismatch(ask(copy), first);
   });
 
-  it('is told of by init and check before anything is asked', async () => {
+  it('init and check report the budget before any question', async () => {
     const first = place('first');
     await ask(first);
     const copy = place('copy');
@@ -225,7 +225,7 @@ describe('data that has a budget', () => {
     await mismatch(ask(copy), first);
   });
 
-  it('moves with its ledger', async () => {
+  it('the claim moves with its ledger', async () => {
     const first = place('first', { more: 'population: town\n' });
     await ask(first);
     renameSync(first.folder, join(home, 'moved'));
@@ -236,7 +236,7 @@ describe('data that has a budget', () => {
     expect((await refused(ask(moved))).message).toContain(join(home, 'moved', '.fugu', 'ledger.db'));
   });
 
-  it('is refused a new one where the ledger that held it was moved or deleted, unless a reason is given', async () => {
+  it('a new budget is refused if the ledger that held the first was moved or deleted, unless a reason is given', async () => {
     const first = place('first');
     await ask(first);
     const gone = {
@@ -254,20 +254,20 @@ describe('data that has a budget', () => {
     }
   });
 
-  it('is refused a new one where only what others spent was lost', async () => {
+  it('a new budget is refused if only the costs of other publishers were lost', async () => {
     const first = place('first');
     await enterSpending(first.policy, { epsilon: '0.1', reason: 'by the census' });
     rmSync(join(first.folder, '.fugu'), { recursive: true });
     await mismatch(ask(first), first);
   });
 
-  it('is claimed by nobody whose request was refused', async () => {
+  it('a refused request claims no data', async () => {
     const first = place('first');
     await expect(ask(first, {}, '2')).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     await ask(place('copy'));
   });
 
-  it('is known in a file of private ties where those are the secret', async () => {
+  it('data is recognised in a file of private ties if those are the secret', async () => {
     const tied = (name: string) => {
       const at = place(name);
       writeFileSync(join(at.folder, 'friends.csv'), 'a,b\n1,2\n2,3\n');
@@ -284,12 +284,12 @@ describe('data that has a budget', () => {
     const first = tied('first');
     await edges(first);
     expect((await refused(edges(tied('copy')))).code).toBe('LEDGER_MISMATCH');
-    // The rows are no secret of that account.
+    // The rows are not the secret of that account.
     await ask(place('rows'));
   });
 });
 
-describe('each file of a policy is judged by itself', () => {
+describe('each file of a policy', () => {
   const visits = (rows: number) =>
     `id,kind\n${Array.from({ length: rows }, (_, k) => `${k % 20},${k % 2 ? 'x' : 'y'}\n`).join('')}`;
   const people = (rows: number) => `id,party\n${Array.from({ length: rows }, (_, k) => `${k},${k % 3 ? 'a' : 'b'}\n`).join('')}`;
@@ -331,7 +331,7 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
     expect((await checkPolicy(two.policy)).warnings.join()).not.toContain('has a budget already');
   });
 
-  it('a reason holds for the content that it was given for', async () => {
+  it('a reason holds for the content it was given for', async () => {
     const [first, second] = [place('first'), place('second', { text: csv(61) })];
     await ask(first);
     await ask(second);
@@ -343,7 +343,7 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
     await fugu.close();
   });
 
-  it('a reason on record holds for no other content after a restart', async () => {
+  it('a recorded reason holds for no other content after a restart', async () => {
     const [first, second] = [place('first'), place('second', { text: csv(61) })];
     await ask(first);
     await ask(second);
@@ -357,7 +357,7 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
     expect(chainOf(copy)).toContain('"reason":"for the content of the first"');
   });
 
-  it('content that changed since it was served is refused alike, whosever it is now', async () => {
+  it('content that changed while it was served is refused with one message, whether or not another budget owns it', async () => {
     const first = place('first');
     await ask(first);
     const messages: string[] = [];
@@ -373,7 +373,7 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
     expect(new Set(messages)).toEqual(new Set(['The data has changed since it was served, and its budget is not open yet.']));
   });
 
-  it('a reason that nobody needed is not on record, also when a claim is made twice', async () => {
+  it('an unneeded reason is not recorded, even if a claim is made twice', async () => {
     const only = place('only');
     await claimAhead(only, 'just in case');
     await claimAhead(only, 'just in case');
@@ -381,7 +381,7 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
     expect(chainOf(only)).not.toContain('"reason"');
   });
 
-  it('a folder that was copied without its ledger has no budget by the claims that were copied with it', async () => {
+  it('a folder that was copied without its ledger has no budget by the claims copied with it', async () => {
     const first = place('first', { more: 'population: town\n' });
     await ask(first);
     cpSync(first.folder, join(home, 'copy'), { recursive: true });
@@ -390,7 +390,7 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
     expect((await loose(ask({ ...first, policy: join(home, 'copy', 'policy.yaml') }))).message).toContain(first.folder);
   });
 
-  it('packed content is known by what it holds, however often it was packed', async () => {
+  it('packed content is recognised by its contents, however often it was packed', async () => {
     const first = place('first');
     await ask(first);
     for (const source of ['people.csv.gz', 'PEOPLE.CSV.GZ']) {
@@ -406,8 +406,8 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
   });
 });
 
-describe('of two who open a budget for the same data at once', () => {
-  it('one is refused', async () => {
+describe('two processes that open a budget for the same data at once', () => {
+  it('one of the two is refused', async () => {
     const places = Array.from({ length: 6 }, (_, k) => place(`at-once-${k}`));
     const done = await Promise.allSettled(places.map((one) => ask(one)));
     expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -432,7 +432,7 @@ describe('of two who open a budget for the same data at once', () => {
 });
 
 describe('the registry', () => {
-  it('holds digests by a key of its own, for its owner alone, and no content', async () => {
+  it('the registry holds digests by a key of its own, for its owner alone, and no content', async () => {
     const first = place('first');
     await ask(first);
     const folder = join(home, 'registry');
@@ -445,13 +445,13 @@ describe('the registry', () => {
       expect(readFileSync(join(folder, name), 'utf8')).not.toContain(plain);
     }
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    // Another registry names the same content otherwise.
+    // Another registry has another digest of the same content.
     const other = readdirSync(join(first.folder, '.fugu', 'known-data'));
     expect(files.filter((name) => !name.startsWith('key') && other.includes(name))).toEqual([]);
     expect(chainOf(first)).not.toContain(plain);
   });
 
-  it('that cannot be read is a fault, and nothing is spent', async () => {
+  it('a registry that cannot be read is a fault, and nothing is spent', async () => {
     await ask(place('first'));
     const folder = join(home, 'registry');
     const claim = readdirSync(folder).find((name) => name.endsWith('.json'))!;
@@ -478,7 +478,7 @@ describe('the registry', () => {
     await ask(place('first'), {}, '0.2');
   });
 
-  it('that is not there is told from one that cannot be reached or is not as it was', async () => {
+  it('a missing registry is distinguished from one that cannot be reached or was changed', async () => {
     const folder = join(home, 'registry');
     const first = place('first');
     const copy = place('copy');
@@ -541,7 +541,7 @@ describe('the registry', () => {
     await ask(copy);
   });
 
-  it('of a user whose folder above it is gone, or is a file, is a fault; a home that is a device has none', async () => {
+  it('the registry of a user whose state folder is gone, or is a file, is a fault; a home that is a device has none', async () => {
     vi.stubEnv('FUGU_REGISTRY', undefined);
     const state = join(home, 'state');
     vi.stubEnv('XDG_STATE_HOME', state);
@@ -561,19 +561,19 @@ describe('the registry', () => {
     expect(cautions).toHaveLength(1);
   });
 
-  it('is named by a full path, or is off', async () => {
+  it('the registry is set to a full path, or to off', async () => {
     vi.stubEnv('FUGU_REGISTRY', 'registry');
     expect(await refused(ask(place('first')))).toMatchObject({ code: 'USAGE', message: 'FUGU_REGISTRY is not a full path.' });
   });
 
-  it('that somebody named and that cannot be written is a fault', async () => {
-    // A device takes no folder, whoever asks.
+  it('a named registry that cannot be written is a fault', async () => {
+    // No folder can be made under a device, not even by root.
     vi.stubEnv('FUGU_REGISTRY', '/dev/null/registry');
     const fault = await refused(ask(place('first')));
     expect(fault).toMatchObject({ code: 'READ_ONLY', outcome: { state: 'not spent' } });
   });
 
-  it('of a user whose home cannot be written is done without, and a warning says so', async () => {
+  it('the registry of a user whose home cannot be written is skipped with a warning', async () => {
     vi.stubEnv('FUGU_REGISTRY', undefined);
     vi.stubEnv('XDG_STATE_HOME', '/dev/null/state');
     const messages: unknown[] = [];
@@ -588,7 +588,7 @@ describe('the registry', () => {
     await mismatch(ask(first), first);
   });
 
-  it('of a user lies where their state is kept', async () => {
+  it('the registry of a user lies in their state folder', async () => {
     vi.stubEnv('FUGU_REGISTRY', undefined);
     vi.stubEnv('XDG_STATE_HOME', join(home, 'state'));
     await ask(place('first'));
@@ -599,7 +599,7 @@ describe('the registry', () => {
     expect(readdirSync(join(home, 'user', '.local', 'state', 'fugu', 'known-data'))).toContain('key');
   });
 
-  it('is not written again by releases of data that stayed as it was', async () => {
+  it('releases of unchanged data do not rewrite the registry', async () => {
     const first = place('first');
     await ask(first);
     const folder = join(home, 'registry');
@@ -611,7 +611,7 @@ describe('the registry', () => {
 });
 
 describe('the demo', () => {
-  it('runs twice, and its own budgets stay open for questions', async () => {
+  it('the demo runs twice, and its own budgets stay open for questions', async () => {
     const write = async () => undefined;
     for (const run of ['run-1', 'run-2']) {
       const { home: at } = await demo(join(home, 'demo'), write);

@@ -33,7 +33,7 @@ const planned = async (query: object, epsilon = 0.5) => {
 };
 
 describe('totals that everybody knows', () => {
-  it('are told without noise and for nothing, and say so', async () => {
+  it('known totals are returned without noise at no cost, and marked so', async () => {
     shop = openWorkshop(withKnown(margin), 240);
     const { tables, receipt } = await release(party);
     expect(tables[0]!.rows.map(({ value }) => value)).toEqual([60, 60, 60, 60]);
@@ -46,7 +46,7 @@ describe('totals that everybody knows', () => {
     expect(budget.spent).toBe(0);
   });
 
-  it('take noise for all records that change at once, and no more than that for questions about one cell', async () => {
+  it('the noise covers all records that change at once, and no more for questions about one cell', async () => {
     shop = openWorkshop(policyYaml(), 240);
     const plain = await planned(age);
     shop.remove();
@@ -58,7 +58,7 @@ describe('totals that everybody knows', () => {
     expect(all.guarantee.sentences[0]).toMatch(/Protected: one row/);
   });
 
-  it('do not let questions about different cells of a public column share a budget', async () => {
+  it('questions about different cells of a public column do not share a budget under known totals', async () => {
     const base = withKnown(margin).replace(
       '{ type: integer, bounds: [17, 90] }',
       '{ type: integer, bounds: [17, 90], public: true }',
@@ -71,7 +71,7 @@ describe('totals that everybody knows', () => {
     expect([other.budget.spent, other.parts]).toEqual([0.5, undefined]);
   });
 
-  it('make noisy tables agree with them', async () => {
+  it('noisy tables agree with known totals', async () => {
     shop = openWorkshop(withKnown(margin), 240);
     const { tables } = await release([{ kind: 'crosstab', columns: ['party', 'age'] }, age], 0.5);
     const sums = new Map<string, number>();
@@ -80,7 +80,7 @@ describe('totals that everybody knows', () => {
     expect(tables[1]!.rows.reduce((sum, { value }) => sum + value!, 0)).toBe(240);
   });
 
-  it('are told as published, whatever the data holds; only a private check compares', async () => {
+  it('known totals are returned as published for any data; only a private check compares them', async () => {
     shop = openWorkshop(withKnown('[{ margin: party, values: published.csv }]'), 240);
     writeFileSync(join(shop.folder, 'published.csv'), 'party,people\ndem,61\nrep,59\nother,60\n,60\n');
     expect((await release(party)).tables[0]!.rows.map(({ value }) => value)).toEqual([61, 59, 60, 60]);
@@ -91,7 +91,7 @@ describe('totals that everybody knows', () => {
     expect((await checkPolicy(shop.policyFile, { private: true })).private!.known![0]!.different).toBe(0);
   });
 
-  it('are corrected without a word; not told as published any more they are other terms, by an amendment', async () => {
+  it('a correction of known totals needs no amendment; no longer returning them as published does', async () => {
     const as = (values: string) => withKnown(`[{ margin: party${values} }]`);
     const published = (dem: number) => as(`, values: { dem: ${dem}, rep: 60, other: 60 }`);
     shop = openWorkshop(published(61), 240);
@@ -104,7 +104,7 @@ describe('totals that everybody knows', () => {
     expect((await release(party, 0.5, true)).tables[0]!.rows[3]!.value).toBe(60);
   });
 
-  it('are explained by an example', async () => {
+  it('examples explain known totals', async () => {
     shop = openWorkshop(withKnown(margin), 24);
     const { explanation, known } = await checkPolicy(shop.policyFile);
     const text = explanation.map((line) => line.text).join('\n');
@@ -113,7 +113,7 @@ describe('totals that everybody knows', () => {
     expect(known!.together).toBe(4);
   });
 
-  it('belong to the terms: nothing that was booked with or without them is carried over', async () => {
+  it('known totals belong to the terms: no cost reserved with or without them is carried over', async () => {
     shop = openWorkshop(withKnown(margin), 240);
     await release(age, 0.1);
     shop.write('policy.yaml', policyYaml());
@@ -121,7 +121,7 @@ describe('totals that everybody knows', () => {
     expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
     shop.write('policy.yaml', withKnown('[{ margin: [party, age] }]'));
     expect(await refused(amendTerms(shop.policyFile, { reason: 'x' }))).toMatchObject({ code: 'LEDGER_MISMATCH' });
-    // A cost per row covers a step; one beside known totals covers nothing else.
+    // A cost per row covers a step; a cost with known totals covers nothing else.
     const steps = '[{ kind: sequence, by: id, order: age, state: party, transition: next.json }]';
     shop.write('next.json', '[[0.5,0.25,0.25],[0.25,0.5,0.25],[0.25,0.25,0.5]]');
     shop.write('policy.yaml', policyYaml({ protect: '{ secret: step }', dependence: steps }));
@@ -131,7 +131,7 @@ describe('totals that everybody knows', () => {
     expect((await planned(age)).budget.total).toBe(2);
   });
 
-  it('go with rows that are replaced and not tied, and with tables', async () => {
+  it('known totals work with replaced rows that are not tied, and with tables', async () => {
     for (const [more, why] of [
       [{ protect: '{ secret: person, unit: id, maxRows: 2 }' }, 'secret "person"'],
       [{ protect: '{ secret: answer }' }, 'secret "answer"'],
@@ -150,7 +150,7 @@ describe('totals that everybody knows', () => {
   });
 });
 
-/** Every answer of a batch beside the known margin, attacked by enumeration: four rows, any beliefs about them, any of them known. */
+/** Every answer of a batch with the known margin, attacked by enumeration: four rows, any prior, any of them known. */
 describe('a published margin', () => {
   const columns = `data: { source: people.csv }
 protect: { secret: row }
@@ -199,7 +199,7 @@ columns:
     };
   };
 
-  /** What the product would release: the measures, each in units of its own noise; exact ones by a noise so small that any difference would show. */
+  /** Measures that the product would release, each in units of its noise; exact ones with so little noise that any difference shows. */
   async function released(text: string, query: object, epsilon: string) {
     shop = openWorkshop(text, 24);
     shop.write('people.csv', 'region,ill\nn,y\ns,\n,y\nn,\n');
@@ -235,7 +235,7 @@ columns:
     let most = 0;
     for (let t = 0; t < tries; t++) {
       const truth = Array.from({ length: rows }, () => Math.floor(next() * kinds.length));
-      // Beliefs that leave few values: who could be what decides which records must change together.
+      // Priors that exclude most values: the possible values decide which records must change together.
       const sharp = t % 2 === 0;
       const own = truth.map((v, j) =>
         kinds.map((_, x) => (x === v ? 1 : sharp ? (x === truth[(j + 1) % rows] ? 1 : 0) : next() < 0.6 ? 0 : next())),
@@ -251,7 +251,7 @@ columns:
   };
 
   it.each(batch.slice(1).map((query) => [JSON.stringify(query), query] as const))(
-    'cannot be combined with an answer to break the promise: %s',
+    'the margin and an answer together do not break the promise: %s',
     async (_, query) => {
       const most = await attacked(`${columns}known: [{ margin: [region] }]\n`, query, '1', 10);
       expect(most).toBeLessThanOrEqual(1 + 1e-9);
@@ -259,7 +259,7 @@ columns:
     },
   );
 
-  it('cannot be combined with several answers at once, exact ones among them', async () => {
+  it('the margin and several answers together do not break the promise, exact ones included', async () => {
     const query = [
       batch[0]!,
       batch[1]!,
@@ -275,7 +275,7 @@ columns:
     expect(most).toBeLessThanOrEqual(1 + 1e-9);
   });
 
-  it('breaks a promise that takes neighbours for single rows: the planted twin is caught', async () => {
+  it('a promise with single rows as neighbours is broken: the planted twin is detected', async () => {
     const most = await attacked(columns, batch[1]!, '1', 8);
     expect(most).toBeGreaterThan(1.5);
   });
@@ -286,7 +286,7 @@ describe('the guide to policies', () => {
   const part = text.slice(text.indexOf('# Totals that are published already'));
   const [yaml, , shown] = [...part.matchAll(/^```\w*\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
 
-  it('checks its policy with known totals by the examples that it shows, and tells what it says', async () => {
+  it("the policy with known totals passes the guide's examples, with the output shown", async () => {
     shop = openWorkshop(yaml, 1);
     const rows = Array.from({ length: 1000 }, (_, i) => `${i % 50 < 21 ? 'north' : 'south'},${'abc'[i % 3]}`);
     shop.write('people.csv', `region,party\n${rows.join('\n')}\n`);

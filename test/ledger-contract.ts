@@ -35,7 +35,7 @@ const codeOf = (work: Promise<unknown>) =>
 const text = async (ledger: Ledger, population = 'town', analyst?: string) =>
   toText((await ledger.spent(population, analyst)).pure.perRecord.get(everyRecord) ?? rational(0));
 
-/** What every ledger does, wherever it is kept. */
+/** Contract of every ledger, wherever it is stored. */
 export function describeLedger(name: string, make: () => LedgerPlace | Promise<LedgerPlace>): void {
   describe(name, () => {
     let place: LedgerPlace;
@@ -44,7 +44,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
     });
     afterEach(() => place.close());
 
-    it('adds profiles exactly and keeps them over a restart', async () => {
+    it('the ledger adds costs exactly and keeps them over a restart', async () => {
       const first = await place.open();
       for (let i = 0; i < 3; i++) await first.reserve(asking({ key: `k${i}` }));
       await first.reserve(asking({ key: 'g', profile: zcdpCost([[answersTo('age'), rational(1, 7)]]) }));
@@ -57,7 +57,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await again.verify()).toMatchObject({ ok: true, entries: 4 });
     });
 
-    it('tells some entries as it tells all, and who paid', async () => {
+    it('a selection of entries equals those of the full list, with who paid', async () => {
       const ledger = await place.open();
       for (let i = 0; i < 7; i++) {
         const entry = await ledger.reserve(asking({ key: `${i % 2 ? 'odd' : 'even'}:${i}`, analyst: `a${i % 3}` }));
@@ -77,7 +77,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect([await ledger.page('nowhere', { after: 0, most: 9 }), await ledger.analysts('nowhere')]).toEqual([[], []]);
     });
 
-    it('after every short history, what an analyst has spent is what their entries come to, and what is kept apart is found', async () => {
+    it("after every short history, an analyst's spending is the sum of their entries, and entered costs are found by key", async () => {
       let ledger = await place.open();
       const steps: Record<string, (population: string) => Promise<unknown>> = {
         pays: (population) => ledger.reserve(asking({ population, analyst: 'ann', key: 'p', profile: cost('1/3') })),
@@ -126,7 +126,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       }
     });
 
-    it('remembers whether every release so far was factored over columns', async () => {
+    it('the ledger remembers whether every release so far was factored over columns', async () => {
       const ledger = await place.open();
       const factored = (key: string, yes: boolean) =>
         ledger.reserve(asking({ key, profile: pureCost([[answersTo('age'), rational(1, 10)]], yes) }));
@@ -139,7 +139,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect((await ledger.spent('town')).pure.factored).toBe(false);
     });
 
-    it('books nothing, not even the account, when admission is refused, and passes the fault through', async () => {
+    it('a refused admission reserves nothing, not even the account, and its fault is passed through', async () => {
       const ledger = await place.open();
       await expect(ledger.reserve(asking({ admit: limit('1/20') }))).rejects.toMatchObject({
         code: 'BUDGET_EXCEEDED',
@@ -152,7 +152,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await ledger.verify()).toMatchObject({ ok: true, entries: 10 });
     });
 
-    it('hands admission the totals before and after, and the part of the analyst', async () => {
+    it("admission receives the totals before and after, and the analyst's part", async () => {
       const ledger = await place.open();
       await ledger.reserve(asking({ analyst: 'bob' }));
       const seen: string[] = [];
@@ -163,7 +163,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await text(ledger, 'town', 'bob')).toBe('1/10');
     });
 
-    it('keeps one account per population, whoever asks', async () => {
+    it('the ledger keeps one account per population, for all analysts', async () => {
       const ledger = await place.open();
       await ledger.reserve(asking());
       await ledger.reserve(asking({ population: 'city', terms: { digest: 'other', summary: 's' }, profile: cost('2/3') }));
@@ -171,7 +171,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await text(ledger, 'city')).toBe('2/3');
     });
 
-    it('refuses a policy with other terms until the account is amended, and the amendment is part of the chain', async () => {
+    it('the ledger refuses a policy with other terms until the account is amended, and the amendment is part of the chain', async () => {
       const ledger = await place.open();
       await ledger.reserve(asking());
       const raised = { digest: 'd2', summary: 'epsilon 2, secret row' };
@@ -184,7 +184,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await codeOf(ledger.amend('nobody', raised, 'x'))).toBe('LEDGER_MISMATCH');
     });
 
-    it('replays a settled answer, never an unsettled one, and only for its population and key', async () => {
+    it('the ledger returns a committed answer, never an uncommitted one, and only for its population and key', async () => {
       const ledger = await place.open();
       const entry = await ledger.reserve(asking());
       expect(await ledger.replay('town', 'k1')).toBeUndefined();
@@ -197,7 +197,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect((await ledger.replay('town', 'k1'))?.answer).toBe('{"n":41}');
     });
 
-    it('keeps totals short over many awkward fractions and never rounds them down', async () => {
+    it('totals stay short over many awkward fractions and are never rounded down', async () => {
       const ledger = await place.open();
       let lower = 0;
       for (let i = 0; i < 60; i++) {
@@ -211,7 +211,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect((await ledger.verify()).ok).toBe(true);
     });
 
-    it('books a reservation in a few milliseconds however many there are', async () => {
+    it('a reservation takes a few milliseconds for any number of entries', async () => {
       const ledger = await place.open();
       for (let i = 0; i < 100; i++) await ledger.reserve(asking({ key: `warm${i}` }));
       // Not by the clock, which others move.
@@ -221,7 +221,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect((user + system) / 1000 / 50).toBeLessThan(place.quick);
     });
 
-    it('takes up an entry that nobody was answered for, once, and only for the same words under the same terms', async () => {
+    it('an entry without an answer is resumed once, and only for the same question under the same terms', async () => {
       const ledger = await place.open();
       const first = await ledger.reserve(asking({ resumable: true }));
       expect(await ledger.unanswered!('town', 'k1')).toMatchObject({ sequence: first.sequence });
@@ -242,7 +242,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await text(again)).toBe('1/5');
     });
 
-    it('never spends more than there is, however many ask at once', async () => {
+    it('the ledger never spends more than the budget, for any number of concurrent requests', async () => {
       const ledgers = await Promise.all([place.open(), place.open()]);
       const asks = Array.from({ length: 24 }, (_, i) =>
         codeOf(ledgers[i % 2]!.reserve(asking({ key: `k${i}`, analyst: `a${i % 3}`, admit: limit('1') }))),
@@ -253,7 +253,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await ledgers[1]!.verify()).toMatchObject({ ok: true, entries: 10 });
     });
 
-    it('asks before it opens an account, and hands over those there are', async () => {
+    it('a reservation hands the existing accounts to a check before it opens a new one', async () => {
       const ledger = await place.open();
       await ledger.reserve(asking());
       const seen: (readonly string[])[] = [];
@@ -269,7 +269,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect(await ledger.account('city')).toBeUndefined();
     });
 
-    it('lets an amendment see the account and its entries, and changes nothing where that refuses', async () => {
+    it('an amendment sees the account and its entries, and a refusal changes nothing', async () => {
       const ledger = await place.open();
       await ledger.reserve(asking());
       const raised = { digest: 'd2', summary: 'epsilon 2, secret row' };
@@ -283,7 +283,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       expect((await ledger.account('town'))?.terms.digest).toBe('d1');
     });
 
-    it('keeps names and answers as they are, whatever letters they hold', async () => {
+    it('names and answers are stored unchanged, in any characters', async () => {
       const ledger = await place.open();
       const odd = 'O\'Brien "x" \\ $1 ü 😀 \ud800 \n';
       const entry = await ledger.reserve(asking({ population: odd, analyst: odd, label: odd }));
@@ -315,7 +315,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       ['two entries swapped', `UPDATE link SET body = (SELECT body FROM link WHERE sequence = 5) WHERE sequence = 4`, 4],
       ['a key filed under another', `UPDATE link SET key = 'other' WHERE sequence = 3`, 3],
       ['a changed answer', `UPDATE answer SET body = 'answer 9' WHERE of = 2`, 2],
-    ])('is found by verify: %s', async (_what, sql, at) => {
+    ])('verify finds the damage: %s', async (_what, sql, at) => {
       await filled();
       await place.tamper(sql);
       expect(await broken()).toMatchObject({ ok: false, brokenAt: at });
@@ -327,7 +327,7 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       ['a forgotten account', 'DELETE FROM account'],
       ['a lowered analyst total', `UPDATE analyst SET totals = replace(totals, '1/2', '1/9')`],
       ['the newest entry cut off', 'DELETE FROM link WHERE sequence = 11'],
-    ])('is found by verify: %s', async (_what, sql) => {
+    ])('verify finds the damage: %s', async (_what, sql) => {
       await filled();
       await place.tamper(sql);
       expect((await broken()).ok).toBe(false);
@@ -340,14 +340,14 @@ export function describeLedger(name: string, make: () => LedgerPlace | Promise<L
       ['a lowered analyst total', `UPDATE analyst SET totals = replace(totals, '1/2', '1/9')`],
       ['a forgotten analyst', 'DELETE FROM analyst'],
       ['the newest entry changed', `UPDATE link SET body = replace(body, 'answer', 'spend') WHERE sequence = 11`],
-    ])('stops the next reservation at once: %s', async (_what, sql) => {
+    ])('damage stops the next reservation at once: %s', async (_what, sql) => {
       await filled();
       await place.tamper(sql);
       expect(await codeOf(place.open().then((ledger) => ledger.reserve(asking())))).toBe('LEDGER_CORRUPT');
       expect(await codeOf(place.open().then((ledger) => ledger.spent('town', 'ann')))).toBe('LEDGER_CORRUPT');
     });
 
-    it('does not replay a changed answer', async () => {
+    it('a changed answer is not returned', async () => {
       await filled();
       await place.tamper(`UPDATE answer SET body = 'answer 9'`);
       expect(await codeOf((await place.open()).replay('town', 'k1'))).toBe('LEDGER_CORRUPT');

@@ -1,8 +1,8 @@
-// Damages copies of one sound ledger, one after the other, and says what became of each; run by ledger-damage.test.ts on the built product.
+// Damages copies of one sound ledger one by one and reports each outcome; ledger-damage.test.ts runs it on the built product.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pureProfile } from '../dist/privacy/mechanism/profile.js';
+import { pureCost } from '../dist/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../dist/privacy/mechanism/record-class.js';
 import { Fault } from '../dist/base/errors.js';
 import { compare, parseRational, rational } from '../dist/base/exact/rational.js';
@@ -55,7 +55,7 @@ const damages = {
   },
   remove: (place, _r, file) => rmSync(place + file, { force: true }),
   older: (place, _r, file) => copyFileSync(join(base, `older.db${file}`), place + file),
-  // What no file can show by itself; only a witness does.
+  // No file can show this damage by itself; only a witness does.
   olderBoth: (place) => {
     for (const file of ['', '.chain']) copyFileSync(join(base, `older.db${file}`), place + file);
   },
@@ -71,7 +71,7 @@ const ask = (key, cost, admit) => ({
   analyst: 'ann',
   key,
   label: 'count',
-  profile: pureProfile([[everyRecord, cost]]),
+  profile: pureCost([[everyRecord, cost]]),
   resumable: true,
   admit,
 });

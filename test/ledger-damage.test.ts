@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** What became of each case; a child that dies is told as `died`, and the next goes on behind it. */
+/** Outcome of each case; a child that dies is reported as `died`, and the next one continues after it. */
 function outcomes(cases: readonly Case[]): Map<string, number> {
   writeFileSync(join(base, 'cases.json'), JSON.stringify(cases));
   const tally = new Map<string, number>();
@@ -82,21 +82,21 @@ function unharmed(cases: readonly Case[]): Map<string, number> {
 const times = (count: number, kind: string, what: string, start: Case[3] = 'closed'): Case[] =>
   Array.from({ length: count }, (_, seed) => [kind, what, seed, start]);
 
-describe('a ledger that was damaged is refused or brought back, never believed with less spent', () => {
-  it('bytes flipped in the index and in the chain file', () => {
+describe('a damaged ledger, which is refused or restored, never accepted with less spent', () => {
+  it('flipped bytes in the index and in the chain file never lower the amount spent', () => {
     unharmed([...times(counted(1500), 'flip', ''), ...times(counted(1500), 'flip', '.chain')]);
   });
 
-  it('pages zeroed, made random or copied over another', () => {
+  it('pages zeroed, made random or copied over another never lower the amount spent', () => {
     unharmed([...times(counted(350), 'page', ''), ...times(counted(150), 'page', '.chain')]);
   });
 
-  it('bytes flipped in the write-ahead log, which the chain file brings back', () => {
+  it('flipped bytes in the write-ahead log are restored from the chain file', () => {
     const tally = unharmed(times(counted(300), 'flip', '-wal', 'open'));
     expect(tally.get('exact')).toBeGreaterThan(counted(300) / 2);
   });
 
-  it('files that were cut', () => {
+  it('truncated files never lower the amount spent', () => {
     unharmed([
       ...times(counted(100), 'cut', ''),
       ...times(counted(100), 'cut', '.chain'),
@@ -104,7 +104,7 @@ describe('a ledger that was damaged is refused or brought back, never believed w
     ]);
   });
 
-  it('files that are gone or older than the others', () => {
+  it('files that are missing or older than the others never lower the amount spent', () => {
     const named = (kind: string, what: string, start: Case[3] = 'closed') => [...unharmed([[kind, what, 0, start]]).keys()];
     expect(named('remove', '')).toEqual(['exact']);
     expect(named('remove', '-wal', 'open')).toEqual(['exact']);
@@ -114,11 +114,11 @@ describe('a ledger that was damaged is refused or brought back, never believed w
     named('remove', '', 'open');
   });
 
-  it('is judged by a test that can see a smaller amount: both files taken back together', () => {
+  it('the test can detect a smaller amount: both files restored to an older state together', () => {
     expect([...outcomes([['olderBoth', '', 0, 'closed']]).keys()]).toEqual(['SMALLER']);
   });
 
-  it('rows changed, removed or planted, triggers and views', () => {
+  it('rows changed, removed or planted, triggers and views never lower the amount spent', () => {
     const tamper = [
       'DELETE FROM account',
       `DELETE FROM account WHERE population = 'town'`,

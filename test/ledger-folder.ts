@@ -8,7 +8,7 @@ import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from '../src/release/ledger/ledger.js';
 import { openLedger } from '../src/release/ledger/open.js';
 
-/** A folder for one ledger and whatever lies beside it; ledgers opened through it are closed with it. */
+/** Folder of one ledger and its files; ledgers opened through it are closed with it. */
 export interface LedgerFolder {
   readonly folder: string;
   readonly place: string;
@@ -53,7 +53,7 @@ export function ledgerFolder(...inside: string[]): LedgerFolder {
 }
 
 export const folderTerms = { digest: 'd1', summary: 'epsilon 1' };
-/** A tenth of an epsilon, asked for by ann. */
+/** A request by ann for an epsilon of 0.1. */
 export const askingOfAnn = (over: Partial<Reservation> = {}): Reservation => ({
   population: 'town',
   terms: folderTerms,

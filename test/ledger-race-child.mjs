@@ -1,7 +1,7 @@
 // One of many processes that spend from one ledger; run by ledger-race.ts on the built product.
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pureProfile } from '../dist/privacy/mechanism/profile.js';
+import { pureCost } from '../dist/privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../dist/privacy/mechanism/record-class.js';
 import { Fault } from '../dist/base/errors.js';
 import { compare, one, rational, subtract, toText } from '../dist/base/exact/rational.js';
@@ -23,7 +23,7 @@ async function spend(who) {
         analyst: who,
         key,
         label: `count ${i}`,
-        profile: pureProfile([[everyRecord, cost]]),
+        profile: pureCost([[everyRecord, cost]]),
         admit: (after, before) => {
           if (compare(after.pure.perRecord.get(everyRecord), budget) > 0) {
             const spent = before.pure.perRecord.get(everyRecord);

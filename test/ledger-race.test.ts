@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('many processes and one budget', () => {
-  it('admits exactly what fits: 8 processes, 200 reservations each, room for 1,000', async () => {
+  it('the ledger admits exactly what fits: 8 processes, 200 reservations each, room for 1,000', async () => {
     const place = join(folder, 'ledger.db');
     const finished = await Promise.all(Array.from({ length: 8 }, (_, i) => spender(place, `p${i}`, { count: 200 }).done));
     expect(finished.map((f) => f.errors).join('')).toBe('');
@@ -30,7 +30,7 @@ describe('many processes and one budget', () => {
     await ledger.close();
   });
 
-  it('loses no acknowledged reservation over 50 kill -9 at random moments, and the chain still verifies', async () => {
+  it('the ledger loses no acknowledged reservation over 50 kill -9 at random moments, and the chain still verifies', async () => {
     const place = join(folder, 'ledger.db');
     const acknowledged: SpenderLine[] = [];
     for (let round = 0; round < 10; round++) {

@@ -12,17 +12,17 @@ export interface SpenderLine {
 export interface Spender {
   readonly child: ChildProcess;
   readonly firstLine: Promise<void>;
-  /** How many reservations it has acknowledged so far. */
+  /** Number of reservations acknowledged so far. */
   readonly acknowledged: () => number;
   readonly done: Promise<{ lines: SpenderLine[]; code: number | null; errors: string }>;
 }
 export interface SpenderLoad {
   readonly count: number | 'endless';
-  /** Who ask at once in this process. */
+  /** Number of concurrent clients in this process. */
   readonly clients?: number;
   /** Of the budget, one for each reservation. */
   readonly parts?: number;
-  /** Whatever fault it meets. */
+  /** Continues after any fault. */
   readonly goesOn?: boolean;
 }
 

@@ -7,7 +7,7 @@ let shop: Workshop;
 afterEach(() => shop?.remove());
 
 describe('a ledger that one process opens again and again while others write', () => {
-  it('keeps its locks: nothing is lost, nothing is malformed', async () => {
+  it('the ledger keeps its locks: nothing is lost, nothing is malformed', async () => {
     builtOnce();
     shop = openWorkshop(undefined, 30);
     const ask = (k: number) => ({ kind: 'count', where: [{ column: 'age', op: '>', value: k }] });

@@ -78,11 +78,11 @@ const plan = async (policy: string, queries: readonly object[], epsilon = '1'): 
   JSON.parse(
     await runCommand(registerPlan, 'plan', policy, '--query', JSON.stringify({ queries }), '--epsilon', epsilon, '--json'),
   );
-/** Whether the tables were a way to plan it, the best or not. */
+/** True if the tables were among the candidates, best or not. */
 const byTables = ({ candidates }: Pick<PlanText, 'candidates'>): boolean => candidates.some((c) => c.route !== 'independent');
 const scalesOf = ({ measures }: PlanText) => measures.map((m) => toNumber(parseRational(m.noise.scale)));
 
-/** What would be planned if routes forgot what they speak about. */
+/** Costs that would be planned if routes forgot their preconditions. */
 async function forgetful(policy: string, queries: readonly object[]): Promise<readonly number[]> {
   const read = await readPolicy(policy);
   const engine = await openNow(read);
@@ -118,7 +118,7 @@ function writeIncomes(columns: readonly string[]): void {
 }
 
 describe('a release that reads inside a bin', () => {
-  it('is not planned by tables of bins: member decides income below 30,000', async () => {
+  it('tables of bins do not plan it: a member decides income below 30,000', async () => {
     writeIncomes(['income']);
     const columns = [member, `income: ${income}`];
     await learn(yaml(columns), '--pairwise');
@@ -135,7 +135,7 @@ describe('a release that reads inside a bin', () => {
     expect(whole.guarantee.sentences[0]).toMatch(/one answer of one person \(of "income" the range or pool/);
   });
 
-  it('is not planned by them with twenty columns either', async () => {
+  it('tables of bins do not plan it with twenty columns either', async () => {
     const names = Array.from({ length: 19 }, (_, k) => `income${k}`);
     writeIncomes(names);
     const columns = [member, ...names.map((name) => `${name}: ${income}`)];
@@ -148,7 +148,7 @@ describe('a release that reads inside a bin', () => {
     expect(loss(await forgetful(policy, queries))).toBeGreaterThan(2.6);
   });
 
-  it('is not planned by a network of bins without an edge', async () => {
+  it('a network of bins without an edge does not plan it', async () => {
     writeIncomes(['income']);
     const columns = [member, `income: ${income}`];
     await learn(yaml(columns));
@@ -167,7 +167,7 @@ describe('a release that reads inside a bin', () => {
     await expect(plan(informed, queries)).rejects.toThrow(/by levels only, and an informed attacker may know/);
   });
 
-  it('is a mean, a sum, a variance, a quantile or a test of one value, too; a test at an edge is not', async () => {
+  it('a mean, a sum, a variance, a quantile or a test of one value reads inside a bin, too; a test at an edge does not', async () => {
     writeIncomes(['income']);
     const columns = [member, `income: ${income}`];
     await learn(yaml(columns), '--pairwise');
@@ -192,7 +192,7 @@ describe('a release that reads inside a pool', () => {
   const party = 'party: { type: category, values: [dem, rep, green, lib], pools: [[dem, rep, green]] }';
   const one = { kind: 'count', where: [{ column: 'party', op: '=', value: 'green' }] };
 
-  it('is not planned by tables of pools: members vote green', async () => {
+  it('tables of pools do not plan it: members vote green', async () => {
     const line = (i: number) => (isMember(i) ? 'yes,green' : `no,${['dem', 'rep'][i % 2]}`);
     shop.write('people.csv', `member,party\n${Array.from({ length: rows }, (_, i) => line(i)).join('\n')}\n`);
     await learn(yaml([member, party]), '--pairwise');
@@ -219,7 +219,7 @@ describe('all releases together', () => {
   it.each([
     ['after tables of bins', [histogram('member'), below('income'), histogram('income'), below('income')]],
     ['before tables of bins', [below('income'), histogram('member'), histogram('income'), histogram('member')]],
-  ])('keep epsilon when one of them reads inside a bin %s', async (_, wanted) => {
+  ])('the releases keep epsilon when one of them reads inside a bin %s', async (_, wanted) => {
     writeIncomes(['income']);
     await learn(yaml(columns), '--pairwise');
     const session = await shop.session(yaml(columns, { dependence: learned }));
@@ -239,7 +239,7 @@ describe('all releases together', () => {
     await session.close();
   });
 
-  it('count by the values that were declared when they were made', async () => {
+  it('the releases count by the values declared when they were made', async () => {
     writeIncomes(['income']);
     await learn(yaml(columns), '--pairwise');
     const session = await shop.session(yaml(columns, { dependence: learned }));
@@ -273,7 +273,7 @@ describe('a public column', () => {
   ];
   const queries = [histogram('x'), histogram('y')];
 
-  it('is known by its value, not by the pool it is shown in', async () => {
+  it('a public column is identified by its value, not by the pool that shows it', async () => {
     writeForms();
     const columns = [form(', pools: [[a, b]]'), bit('x'), bit('y')];
     await learn(yaml(columns), '--pairwise');
@@ -286,7 +286,7 @@ describe('a public column', () => {
     await expect(plan(yaml(columns, { dependence: learned }), queries)).rejects.toThrow(/other public columns.*"form"/);
   });
 
-  it('that has no few answers is refused, at the tables and at the policy', async () => {
+  it('a public column without a small set of values is refused, in the tables and in the policy', async () => {
     writeForms(',1');
     const weight = 'w: { type: weight, bounds: [0, 2], public: true }';
     await expect(learn(yaml([form(), bit('x'), bit('y'), weight]), '--pairwise')).rejects.toThrow(/public column "w"/);

@@ -46,11 +46,11 @@ afterAll(() => shop.remove());
 
 const kinds = await Promise.all(Object.values(loaders).map((load) => load()));
 
-describe('everything that can be asked', () => {
-  it('is loaded by the name that it has', () => expect(kinds.map(({ name }) => name)).toEqual(Object.keys(loaders)));
+describe('every kind of query', () => {
+  it('every kind is loaded by its name', () => expect(kinds.map(({ name }) => name)).toEqual(Object.keys(loaders)));
 
   it.each(kinds.map((kind) => [kind.name] as const))(
-    '%s has an example that plans, fits, is paid for, and is told again',
+    'the kind %s has an example that plans, fits, is paid for, and is answered from the record',
     async (name) => {
       let count = 0;
       for (const file of [shop.policyFile, people, ties]) {
@@ -75,7 +75,7 @@ describe('everything that can be asked', () => {
     },
   );
 
-  it('is refused when asked in two ways, or with a field nobody knows', async () => {
+  it('a query in two forms at once, or with an unknown field, is refused', async () => {
     await using fugu = await open(shop.policyFile);
     const release = (question: unknown) =>
       fugu.release(question as Question).then(
@@ -95,8 +95,8 @@ describe('everything that can be asked', () => {
   });
 });
 
-describe('what was opened', () => {
-  it('gives nothing away but functions, and is closed once', async () => {
+describe('an opened policy', () => {
+  it('an opened policy exposes only functions, and is closed once', async () => {
     const fugu = await open(shop.policyFile);
     expect(Object.values(fugu).every((value) => typeof value === 'function')).toBe(true);
     expect(await fugu.verify()).toMatchObject({ ok: true });
@@ -113,7 +113,7 @@ describe('what was opened', () => {
       await expect(late).rejects.toMatchObject({ name: 'Fault', code: 'USAGE', message: 'This policy was closed.' });
   });
 
-  it('answers with what was asked for, also to the type checker', async () => {
+  it('an opened policy answers with the type of the request, also for the type checker', async () => {
     const typed = async (fugu: Fugu, any: Question) => {
       expectTypeOf(await fugu.release({ kind: 'count', by: ['party'] })).toEqualTypeOf<Release>();
       expectTypeOf(await fugu.release({ survey: true })).toEqualTypeOf<SurveyRelease>();
@@ -140,7 +140,7 @@ const throwing = {
     throw new TypeError('never told');
   },
 };
-/** What JavaScript lets anybody hand over; each made anew, as a promise may be looked at once. */
+/** Wrong arguments that JavaScript permits; each made anew, because a promise may be inspected once. */
 const wrong = (): readonly unknown[] => [
   undefined,
   null,
@@ -249,9 +249,9 @@ describe('a caller from JavaScript', () => {
     (...args: unknown[]) => unknown,
   ][];
 
-  it('finds every command', () => expect(functions.length).toBeGreaterThan(25));
+  it('the test finds every command', () => expect(functions.length).toBeGreaterThan(25));
 
-  it.each(functions)('%s ends in a fault for any wrong argument', async (name, call) => {
+  it.each(functions)('the function %s ends in a fault for any wrong argument', async (name, call) => {
     const findings: string[] = [];
     const file = join(shop.folder, 'model.json');
     writeFileSync(
@@ -282,7 +282,7 @@ describe('a caller from JavaScript', () => {
     expect(findings).toEqual([]);
   });
 
-  it('gets a fault from what was opened, whatever is asked with whatever options', async () => {
+  it('every function of an opened policy ends in a fault for wrong arguments and options', async () => {
     await using fugu = await open(shop.policyFile);
     const findings: string[] = [];
     const spent = (await fugu.spent()).budget.spent;

@@ -191,26 +191,29 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   numbers: () => readAdditive(`sum:${'1,'.repeat(limits.numbers.most)}1`, 3),
 };
 
-describe('past the limit', () => {
-  it.each(Object.keys(limits) as LimitName[])('%s an input is refused at once, by a fault that names the limit', async (name) => {
-    let fault: unknown = 'accepted';
-    const took = await processorTime(() =>
-      Promise.resolve()
-        .then(beyond[name])
-        .catch((error: unknown) => {
-          fault = error;
-        }),
-    );
-    expect(fault).toBeInstanceOf(Fault);
-    const { code, details, message, hint } = fault as Fault;
-    expect(code).toBe(limits[name].code ?? 'LIMIT_EXCEEDED');
-    expect(hint).toContain(limits[name].stay);
-    if (name !== 'combinations') expect(details).toMatchObject({ limited: name, limit: limits[name].most });
-    expect(message).toContain(
-      limits[name].most.toLocaleString('en').replace('10,000', name === 'combinations' ? '10000' : '10,000'),
-    );
-    expect(took).toBeLessThan(1000);
-  });
+describe('inputs past the limit', () => {
+  it.each(Object.keys(limits) as LimitName[])(
+    'an input past the limit %s is refused at once, by a fault that names the limit',
+    async (name) => {
+      let fault: unknown = 'accepted';
+      const took = await processorTime(() =>
+        Promise.resolve()
+          .then(beyond[name])
+          .catch((error: unknown) => {
+            fault = error;
+          }),
+      );
+      expect(fault).toBeInstanceOf(Fault);
+      const { code, details, message, hint } = fault as Fault;
+      expect(code).toBe(limits[name].code ?? 'LIMIT_EXCEEDED');
+      expect(hint).toContain(limits[name].stay);
+      if (name !== 'combinations') expect(details).toMatchObject({ limited: name, limit: limits[name].most });
+      expect(message).toContain(
+        limits[name].most.toLocaleString('en').replace('10,000', name === 'combinations' ? '10000' : '10,000'),
+      );
+      expect(took).toBeLessThan(1000);
+    },
+  );
 
   it('20,000 literals in SQL are refused in no time', async () => {
     const took = await processorTime(() => {
@@ -219,7 +222,7 @@ describe('past the limit', () => {
     expect(took).toBeLessThan(40);
   });
 
-  it('nothing is admitted that a parser takes long for', async () => {
+  it('no input is admitted that a parser takes long for', async () => {
     const list = (count: number) => numbers(count).join(',');
     const took = await processorTime(() => {
       expect(() => sql(`a IN (${list(980)})`)).not.toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }));
@@ -240,14 +243,14 @@ describe('past the limit', () => {
   });
 });
 
-describe('names', () => {
-  it('of the ledger and of the language are refused in a policy, not dropped', async () => {
+describe('names in a policy', () => {
+  it('names of the ledger and of the language are refused in a policy, not dropped', async () => {
     for (const name of ['"*"', 'used:x', '__proto__'])
       await expect(declare(`columns: {${name}: {type: category, values: [1]}}`)).rejects.toThrow(/cannot be used|ledger uses/);
     await expect(declare('columns: {a: {type: category, values: {__proto__: x}}}')).rejects.toThrow('cannot be used');
   });
 
-  it('that every object has are columns like any other', async () => {
+  it('names that every object has are valid column names', async () => {
     const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
     const { columns } = await declare(
       `columns:\n${names.map((n) => `  ${n}: {type: category, values: [constructor]}`).join('\n')}`,
@@ -256,14 +259,14 @@ describe('names', () => {
     expect([...parseCodebook('name,value,label\n__proto__,1,x\n', 'c').keys()]).toEqual(['__proto__']);
   });
 
-  it('of answers may not hold control characters', () => {
+  it('names of answers may not hold control characters', () => {
     for (const name of ['\u001b[2J', 'a\nb', '\u009b1m'])
       expect(() => parseBatch({ kind: 'count', name })).toThrow('control characters');
     expect(() => sql('a = 1')).not.toThrow();
     expect(() => parseSql('SELECT COUNT(*) AS "\u001b[2J" FROM data', policy)).toThrow('control characters');
   });
 
-  it('in FROM are those of the policy, and others are refused with what may be written', () => {
+  it('names in FROM are those of the policy, and others are refused with a list of valid ones', () => {
     const from = (name: string, data: object = {}) =>
       parseSql(`SELECT COUNT(*) FROM ${name}`, { ...policy, data: { source: '/x/Survey 1.csv.gz', ...data } });
     for (const name of ['data', 'DATA', '"Survey 1"', '"survey 1"', '"Survey 1.csv.gz"']) expect(() => from(name)).not.toThrow();

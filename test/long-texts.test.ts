@@ -31,11 +31,11 @@ beforeAll(async () => {
   instance.closeSync();
 });
 
-describe.each(files)('texts beyond what is read, in %s', (file) => {
+describe.each(files)('texts beyond the length that is read, in %s', (file) => {
   const source = join(folder, file);
   const policy = { ...samplePolicy([category('party', ['dem', 'rep'])]), data: { source } };
 
-  it('are missing, to the byte, as on every server', async () => {
+  it('too long texts are missing, at the same byte as on every server', async () => {
     const data = await openNow({ source });
     const sql =
       'SELECT CAST("i" AS INTEGER), octet_length(CAST("city" AS BLOB)), "list" IS NULL FROM fugu_data WHERE "i" < 5 ORDER BY 1';
@@ -50,7 +50,7 @@ describe.each(files)('texts beyond what is read, in %s', (file) => {
     await data.close();
   });
 
-  it('take the memory of one of them, and make no count fail', async () => {
+  it('too long texts take the memory of one of them, and fail no count', async () => {
     const { measures } = bindBatch(parseBatch([{ kind: 'histogram', column: 'party' }]), policy);
     for (const opened of [policy, { source }]) {
       const data = await openNow(opened, { memory: 330 * 2 ** 20, threads: 1 });

@@ -32,8 +32,8 @@ const kept = async (session: Awaited<ReturnType<typeof open>>) =>
     .open()
     .map(([id]) => id);
 
-describe('maxTies', () => {
-  it('leaves rows out, keeps rows without a name, and says how many and why', async () => {
+describe('the contribution bound maxTies', () => {
+  it('maxTies leaves rows out, keeps rows without a name, and reports how many and why', async () => {
     const session = await open(policy(6));
     const plan = await session.plan({ kind: 'histogram', column: 'party' });
     const names = await kept(session);
@@ -49,7 +49,7 @@ describe('maxTies', () => {
     await session.close();
   });
 
-  it('lowers the noise that hubs cause', async () => {
+  it('maxTies lowers the noise that hubs cause', async () => {
     const error = async (maxTies: number | undefined) => {
       const session = await open(policy(maxTies));
       const { halfWidth } = (await session.plan({ kind: 'histogram', column: 'party' }, { epsilon: '1' })).errors[0]!;
@@ -63,8 +63,8 @@ describe('maxTies', () => {
     expect(await error(people)).toBeCloseTo(everybody, 9);
   });
 
-  it('makes answers that no value of a record left out can change', async () => {
-    // So much budget that the noise is zero: what is released is the truth about the used records.
+  it('no value of a record left out by maxTies changes an answer', async () => {
+    // A budget so large that the noise is zero: the release is the exact count of the used records.
     const rich = policy(6, '{ epsilon: 100000 }');
     const answer = async (change: Record<string, string>) => {
       const session = await open(rich, csv(change));
@@ -85,7 +85,7 @@ describe('maxTies', () => {
     expect((await answer({ [inside]: 'other' })).values).not.toEqual(before.values);
   });
 
-  it('leaves out all rows of a person', async () => {
+  it('maxTies leaves out all rows of a person', async () => {
     const twice = `${csv()}${csv().split('\n').slice(1, -2).join('\n')}\n`;
     const session = await open(policy(6, '{ epsilon: 1 }', '{ secret: person, unit: id, maxRows: 2 }'), twice);
     const names = (await kept(session)).filter((name) => name !== null);
@@ -94,7 +94,7 @@ describe('maxTies', () => {
     await session.close();
   });
 
-  it('counts everybody as used once the ties, and with them the records left out, have changed', async () => {
+  it('everybody counts as used once the ties, and with them the records left out, have changed', async () => {
     const session = await open(policy(6));
     await session.release({ kind: 'histogram', column: 'party' }, { epsilon: '0.02' });
     const before = await session.plan({ kind: 'count' });
@@ -110,7 +110,7 @@ describe('maxTies', () => {
     await later.close();
   });
 
-  it('refuses to go on when the ties change under an open session', async () => {
+  it('an open session refuses to go on when the ties change', async () => {
     const session = await open(policy(6));
     await session.plan({ kind: 'count' });
     shop.write('friends.csv', friends(30));
@@ -121,7 +121,7 @@ describe('maxTies', () => {
     await session.close();
   });
 
-  it('does not speak for what is read beside the rows: those left out have ties that count', async () => {
+  it('maxTies does not cover reads of other tables: records left out have ties that count there', async () => {
     const session = await open(policy(6, '{ epsilon: 1 }', '{ secret: person, unit: id, maxRows: 1 }'));
     expect((await session.plan({ kind: 'count' })).route).toMatch(/used records/);
     for (const plan of [await planDegrees(session, { degree: 5 }), await planPattern(session, 'edges of friend')]) {

@@ -23,8 +23,8 @@ const kept = async (session: Awaited<ReturnType<typeof open>>): Promise<unknown[
     await (await now(releaseContextOf(session).engine)).rows({ sql: 'SELECT id, home FROM fugu_data', values: [] })
   ).open() as unknown[][];
 
-describe('maxUsed', () => {
-  it('uses so many of each group, the ones without a name first, and says how many records are left out', async () => {
+describe('the contribution bound maxUsed', () => {
+  it('maxUsed uses so many of each group, those without a name first, and reports how many records are left out', async () => {
     const session = await open(policy(', maxUsed: 2'));
     const rows = await kept(session);
     const sizes = new Map<unknown, number>();
@@ -42,7 +42,7 @@ describe('maxUsed', () => {
     await session.close();
   });
 
-  it('makes one large household cost its own members their place, not everybody their accuracy', async () => {
+  it('a large household costs its own members their place under maxUsed, not everybody accuracy', async () => {
     const error = async (more: string, data = csv()) => {
       const session = await open(policy(more), data);
       const { halfWidth } = (await session.plan({ kind: 'histogram', column: 'party' }, { epsilon: '1' })).errors[0]!;
@@ -60,12 +60,12 @@ describe('maxUsed', () => {
       expect(two).toBeLessThan(0.8 * all);
       expect(one).toBeLessThan(two);
       expect(await error(`${strength}, maxUsed: 9`)).toBeCloseTo(all, 9);
-      // Copies: exactly as if there were couples only. Otherwise those left out still carry what the used ones say to one another.
+      // For copies, exactly as with couples only. Otherwise records left out still transmit influence between the used ones.
       if (strength === '') expect(two).toBeCloseTo(await error(strength, couples), 9);
     }
   });
 
-  it('makes answers that no value of a record left out can change', async () => {
+  it('no value of a record left out by maxUsed changes an answer', async () => {
     const answer = async (change: Record<string, string>) => {
       const session = await open(policy(', maxUsed: 2', '{ epsilon: 100000 }'), csv(change));
       const { tables } = await session.release({ kind: 'histogram', column: 'party' }, { epsilon: '100000' });
@@ -83,7 +83,7 @@ describe('maxUsed', () => {
     expect((await answer({ [inside]: 'other' })).values).not.toEqual(before.values);
   });
 
-  it('leaves out all rows of a person, and refuses a name that several records share', async () => {
+  it('maxUsed leaves out all rows of a person, and refuses a name that several records share', async () => {
     const twice = `${csv()}${csv().split('\n').slice(1, -2).join('\n')}\n`;
     const session = await open(policy(', maxUsed: 2', '{ epsilon: 1 }', '{ secret: person, unit: id, maxRows: 2 }'), twice);
     const names = (await kept(session)).map(([id]) => id).filter((name) => name !== null);
@@ -97,7 +97,7 @@ describe('maxUsed', () => {
   it.each([
     ['in a home that leaves nobody out', 0],
     ['in the home that leaves members out', 198],
-  ])('refuses two rows of one name alike whichever records the digest leaves out: %s', async (_, from) => {
+  ])('two rows of one name are refused alike, independent of the records that the digest leaves out: %s', async (_, from) => {
     // The name of one row after the other is given to its neighbour in the file: some pairs are used, some are left out.
     const outcomes: string[] = [];
     for (let i = from; i < from + 7; i++) {
@@ -114,7 +114,7 @@ describe('maxUsed', () => {
     expect(new Set(outcomes)).toEqual(new Set(['DATA_MALFORMED']));
   });
 
-  it('refuses a shared name also where no group is large enough to leave anybody out', async () => {
+  it('a shared name is refused even if no group is large enough to leave anybody out', async () => {
     const twice = csv().replace('\np3,', '\np2,');
     await expect(open(policy(', maxUsed: 9'), twice)).rejects.toMatchObject({
       code: 'DATA_MALFORMED',
@@ -122,7 +122,7 @@ describe('maxUsed', () => {
     });
   });
 
-  it('needs names, and cannot stand beside maxSize', async () => {
+  it('maxUsed needs names, and cannot be combined with maxSize', async () => {
     await expect(open(policy(', maxUsed: 2', '{ epsilon: 1 }', '{ secret: row }'))).rejects.toMatchObject({
       code: 'POLICY_INVALID',
       message: expect.stringContaining('named'),

@@ -1,4 +1,4 @@
-// Releases counts of one policy in a process of its own, on the built product, and tells the most memory that it held.
+// Releases counts of one policy in its own process, on the built product, and prints its peak memory.
 import { open } from '../dist/index.js';
 
 const [policy, queries] = process.argv.slice(2);

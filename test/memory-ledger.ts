@@ -8,7 +8,7 @@ interface Kept extends SpendEntry {
   answer?: string;
 }
 
-/** A ledger that does what the interface says and nothing more: what tests of its users compare the truth with. */
+/** Reference ledger that does what the interface promises and nothing more; tests compare outcomes with it. */
 export interface MemoryLedger extends Ledger {
   readonly kept: readonly Kept[];
 }

@@ -8,13 +8,13 @@ import { builtOnce } from './fugu.js';
 
 const child = fileURLToPath(new URL('./memory-child.mjs', import.meta.url));
 
-/** What guides and figures promise of our process, whatever the rows. */
+/** Memory limit of our process that guides and figures promise, for any number of rows. */
 export const mostMemory = 300e6;
 
-/** Of rows whose note is one of these, or something long. */
+/** Declared values of `note`; other rows hold a long text. */
 const codes = [...'abcdefghi'];
 
-/** So many counts at once are made here, row by row: what they come to, and the most bytes that a process of its own held for them (memory-child.mjs). */
+/** So many counts at once that our process counts row by row (memory-child.mjs): their values, and its peak memory in bytes. */
 export async function countsOfNotes(data: string): Promise<{ readonly told: readonly number[]; readonly bytes: number }> {
   builtOnce();
   const folder = mkdtempSync(join(tmpdir(), 'fugu-memory-'));

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const block = ['served', ...Array.from({ length: 7 }, (_, i) => `war${i}`)];
 const rest = ['q0', 'q1', 'q2', 'q3'];
 const rows = 3000;
-/** One in five served, in one war each; who did not serve is not asked in which. */
+/** One in five served, in one war each; those who did not serve skip the question. */
 const answers = (r: number): string[] => {
   const war = r % 5 === 0 ? (r / 5) % 7 : -1;
   return [
@@ -71,7 +71,7 @@ describe('a survey with a skip block', () => {
   it.each([
     ['Laplace', '{ epsilon: 1 }'],
     ['Gaussian', '{ epsilon: 1, delta: 0.01 }'],
-  ])('is released with one joint table for the block, and less error: %s', async (name, budget) => {
+  ])('the survey has one joint table for the block, and less error: %s', async (name, budget) => {
     const separate = await json(registerPlan, 'plan', survey({ budget, merge: false }), '--survey');
     const policy = survey({ budget });
     const plan = await json(registerPlan, 'plan', policy, '--survey');
@@ -80,13 +80,13 @@ describe('a survey with a skip block', () => {
     expect(plan.measures.map((m: Planned) => [m.cells, m.tables ?? 1])).toEqual([[9, 8], ...rest.map(() => [4, 1])]);
 
     const release = await json(registerRelease, 'release', policy, '--survey');
-    // what the plan foretold is what the receipt holds
+    // The receipt holds the expected errors of the plan.
     expect(release.together.l2).toBeCloseTo(plan.survey.chosen.error.l2, 1);
     expect(release.tables.map((t: { name: string }) => t.name)).toEqual([...block, ...rest]);
     expect(tableOf(release, 'war3').map((r) => r.keys[0])).toEqual(['1', '2', '(missing)']);
   });
 
-  it('gives the same numbers as one table per column when noise is negligible', async () => {
+  it('the joint table gives the same numbers as one table per column when noise is negligible', async () => {
     const budget = '{ epsilon: 100000 }';
     const merged = await json(
       registerRelease,
@@ -112,14 +112,14 @@ describe('a survey with a skip block', () => {
     expect(tableOf(merged, 'war0').map((r) => r.value)).toEqual([86, 514, 2400]);
   });
 
-  it('makes the totals of all tables agree when tidied', async () => {
+  it('the totals of all tables agree when tidied', async () => {
     const release = await json(registerRelease, 'release', survey(), '--survey', '--tidy');
     const totals = release.tables.map((t: { rows: Row[] }) => t.rows.reduce((sum, r) => sum + r.value, 0));
     expect(new Set(totals).size).toBe(1);
     for (const t of release.tables) for (const r of t.rows) expect(r.value).toBeGreaterThanOrEqual(0);
   });
 
-  it('charges every answer of the block when the secret is an answer', async () => {
+  it('every answer of the block is charged when the secret is an answer', async () => {
     const policy = survey({ protect: '{ secret: answer }' });
     const { receipt } = await json(registerRelease, 'release', policy, '--survey');
     expect(receipt.measures[0].tables).toBe(8);
@@ -129,7 +129,7 @@ describe('a survey with a skip block', () => {
     expect(costs['*'].split('/').reduce((a: number, b: string) => a / Number(b))).toBeCloseTo(1, 8);
   });
 
-  it('is replayed when asked again, and is another request under another support', async () => {
+  it('the survey is answered from the record when repeated, and is another request under another support', async () => {
     const first = await json(registerRelease, 'release', survey(), '--survey', '--epsilon', '0.5');
     const again = await json(registerRelease, 'release', survey(), '--survey', '--epsilon', '0.5');
     expect(again.receipt.ledger.replayed).toBe(true);
@@ -139,7 +139,7 @@ describe('a survey with a skip block', () => {
     expect(anew.receipt.ledger.replayed).toBe(false);
   });
 
-  it('keeps one table per column when the declared support is too large to help', async () => {
+  it('the survey keeps one table per column when the declared support is too large to help', async () => {
     const all = ['1', '2'].map((gate) => [gate, ...Array<string>(7).fill('*')]);
     const plan = await json(registerPlan, 'plan', survey({ support: all }), '--survey');
     expect(plan.measures).toHaveLength(block.length + rest.length);
@@ -147,8 +147,8 @@ describe('a survey with a skip block', () => {
   });
 });
 
-describe('an answer that was recorded', () => {
-  it('is not replayed once the domain of its column has changed', async () => {
+describe('a recorded answer of a merged survey', () => {
+  it('a recorded answer is not returned once the domain of its column has changed', async () => {
     const ask = (policy: string) =>
       json(registerRelease, 'release', policy, '--query', '{"kind":"histogram","column":"q0"}', '--epsilon', '0.1');
     const policy = survey({ merge: false });

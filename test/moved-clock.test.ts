@@ -13,7 +13,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What the clock of a machine does that is set while we look at it, look by look. */
+/** Readings of a machine clock that is changed while we look at it. */
 const hour = 3_600_000;
 const clocks: Readonly<Record<string, (look: number) => number>> = {
   'runs backwards': (look) => -look * hour,
@@ -47,7 +47,7 @@ const request = { kind: 'histogram', column: 'party' } as const;
 const costing = { epsilon: '10000' } as const;
 
 describe.each(Object.entries(clocks))('a clock that %s during a release', (name, how) => {
-  it('changes neither answer nor ledger: the same is told again for nothing', async () => {
+  it('the clock changes neither answer nor ledger: the same request gets the recorded answer, free', async () => {
     const { ledger, session, close, policy } = await opened(name);
     move(how);
     const own = await session();
@@ -60,9 +60,9 @@ describe.each(Object.entries(clocks))('a clock that %s during a release', (name,
     await close();
   });
 
-  it('does not make a booking that went wrong unheard of', async () => {
+  it('the clock does not hide a reservation that failed', async () => {
     const { ledger, session, close, policy } = await opened(`${name}, and more`);
-    // It is booked, and what comes back is something that nobody thought of.
+    // The entry is reserved, and an unexpected error comes back.
     const broken = new Proxy(ledger, {
       get(target, key) {
         const value = Reflect.get(target, key, target) as unknown;
@@ -83,8 +83,8 @@ describe.each(Object.entries(clocks))('a clock that %s during a release', (name,
   });
 });
 
-describe('what is measured while a process runs', () => {
-  it('is measured by a clock that nobody sets: whoever had to wait does not wait for an hour', () => {
+describe('durations measured while a process runs', () => {
+  it('durations use a clock that nobody sets: a waiting request does not wait for an hour', () => {
     const rate = new RateLimiter(1, 1000);
     expect(rate.wait('a')).toBe(0);
     move(() => -hour);
@@ -92,17 +92,17 @@ describe('what is measured while a process runs', () => {
     expect(rate.wait('a')).toBeLessThan(1);
   });
 
-  /** Who may ask what time it is, and what for; everybody else measures by `performance.now()`. */
+  /** Modules that may read the time of day, and their purpose; all others measure by `performance.now()`. */
   const messages: readonly RegExp[] = [
-    // Kept, or told to people: when something happened.
+    // Times of events, recorded or shown to people.
     /^release\/ledger\/(rescue\/|postgres\/rescue\.ts$|chained-ledger\.ts$|known-data\.ts$)/,
     /^release\/session\/(batch|charge|foreign-spending|receipt)\.ts$/,
     /^app\/service\/(answer|drafts|job|jobs|made-policies|writer-lock|sessions|token|routes\/session)\.ts$/,
-    // Beside the time that a file was written.
+    // Compared with the time that a file was written.
     /^data\/engine\/data-file\.ts$/,
     /^app\/(cli|report)\//,
   ];
-  it('asks nobody what time it is', () => {
+  it('no other module reads the time of day', () => {
     const root = join(import.meta.dirname, '..', 'src');
     const asking = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .map((file) => file.replaceAll('\\', '/'))

@@ -10,7 +10,7 @@ import { type StreamOptions, stream } from '../src/app/api/stream.js';
 import { PrivacySession } from '../src/release/session/session.js';
 import { Fault } from './inside.js';
 
-/** What was paid for is told again after the folder of data, policy and ledger was moved, or restored from a backup elsewhere. */
+/** Recorded answers stay available after the folder of data, policy and ledger was moved or restored elsewhere. */
 const folders: string[] = [];
 /** Version 0.2 recorded questions with all their bounds. */
 const in02 = vi.hoisted(() => ({ on: false }));
@@ -64,7 +64,7 @@ const streams: readonly StreamOptions[] = [
   { order: 'day', query: ill, epsilon: '0.2', totals: true, horizon: 10 },
 ];
 
-/** Asks everything; the answers, and how many entries there are then. */
+/** Runs all requests; returns the answers and the number of entries. */
 async function askAll(folder: string, followed = streams) {
   const policy = join(folder, 'visits.yaml');
   const answers: unknown[] = [];
@@ -101,13 +101,13 @@ const asIn02 = () => {
 };
 
 describe('recorded answers', () => {
-  it('of every kind are told again, for nothing, after the folder was moved', async () => {
+  it('answers of every kind are returned again, free, after the folder was moved', async () => {
     const folder = scene('population: ward\n');
     const before = await askAll(folder);
     expect(await askAll(moved(folder))).toEqual(before);
   });
 
-  it('that version 0.2 recorded are told again where they were recorded', async () => {
+  it('answers of version 0.2 are returned again in their own place', async () => {
     const folder = scene('population: ward\n');
     asIn02();
     const before = await askAll(folder);
@@ -117,10 +117,10 @@ describe('recorded answers', () => {
     expect(entries).toBe(before.entries);
   });
 
-  it('that version 0.2 recorded are told again after a move, where the population is named after the data', async () => {
+  it('answers of version 0.2 are returned again after a move if the population is named after the data', async () => {
     const folder = scene('');
     asIn02();
-    // What is booked by public steps names its table where the population does not (slices.proof.md): totals are paid for anew.
+    // Costs by public steps name their table where the population does not (slices.proof.md): totals are charged again.
     const steps = streams.slice(0, 1);
     const before = await askAll(folder, steps);
     asNow();
@@ -132,7 +132,7 @@ describe('recorded answers', () => {
     expect(entries).toBe(before.entries);
   });
 
-  it('are told by their number after a move', async () => {
+  it('answers are returned by their number after a move', async () => {
     const folder = scene('population: ward\n');
     await askAll(folder);
     const { session, close } = await openHandles(join(moved(folder), 'visits.yaml'));
@@ -143,7 +143,7 @@ describe('recorded answers', () => {
     }
   });
 
-  it('are another request under other data beside the same ledger', async () => {
+  it('a question about other data with the same ledger is another request', async () => {
     const folder = scene('population: ward\n');
     await askAll(folder);
     renameSync(join(folder, 'visits.csv'), join(folder, 'others.csv'));
@@ -156,7 +156,7 @@ describe('recorded answers', () => {
 });
 
 describe('a ledger that held the budgets of several files', () => {
-  /** Two files beside one ledger; what is asked of each was paid for before they were moved. */
+  /** Two files with one ledger; every request to them was paid for before they were moved. */
   const two = ['one', 'two'];
   const text = (name: string, more = '') => policyText(more).replace('visits.csv', `${name}.csv`);
   const release = async (at: string, name: string) => {
@@ -164,7 +164,7 @@ describe('a ledger that held the budgets of several files', () => {
     return (await fugu.release({ kind: 'histogram', column: 'state' }, { epsilon: '0.1' })).receipt.ledger;
   };
 
-  it('names the budget of the file that was moved, never that of another', async () => {
+  it('the moved file keeps its own budget, never that of another file', async () => {
     const folder = scene('');
     for (const [i, name] of two.entries()) {
       writeFileSync(join(folder, `${name}.csv`), csv(4 + i));
@@ -189,7 +189,7 @@ describe('a ledger that held the budgets of several files', () => {
 });
 
 describe('a backup', () => {
-  it('is restored into a folder that has no ledger, nor a place for one', async () => {
+  it('a backup is restored into a folder without a ledger, or without its folder', async () => {
     const folder = scene('population: ward\n');
     await askAll(folder);
     const file = join(folder, 'ledger.backup');
@@ -207,7 +207,7 @@ describe('a backup', () => {
 });
 
 describe('a stream that was moved', () => {
-  it('still notices rows that came in for steps that were told', async () => {
+  it('the stream still notices rows that arrive for released steps', async () => {
     const folder = scene('population: ward\n');
     const steps = async (at: string) => {
       for await (const _ of await stream(join(at, 'visits.yaml'), streams[0]!));

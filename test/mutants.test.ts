@@ -16,7 +16,7 @@ const all = mutants as readonly Mutant[];
 const textOf = (file: string): string => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '');
 
 describe('the list of planted faults', () => {
-  it('speaks about the source as it is: each fault can be planted in one place, and the tests that should notice are there', () => {
+  it('the list matches the source: each fault can be planted in one place, and its tests exist', () => {
     expect(all.length).toBeGreaterThan(150);
     expect(
       all.filter(({ file, from, to }) => textOf(file).split(from).length !== 2 || from === to).map(({ name }) => name),

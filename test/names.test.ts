@@ -38,7 +38,7 @@ describe('a person whose name is spelt in two ways', () => {
     return Number(noise.scale.split('/')[0]) / Number(noise.scale.split('/')[1] ?? 1);
   };
 
-  /** The exact loss about the hub: its friends agree with it as the declared odds ratio says, independently of one another. */
+  /** Exact privacy loss of the hub: its friends agree with it by the declared odds ratio, independently of one another. */
   const lossAt = (scale: number): number => {
     const agree = Math.sqrt(oddsRatio) / (1 + Math.sqrt(oddsRatio));
     const n = 2 * friends;
@@ -57,7 +57,7 @@ describe('a person whose name is spelt in two ways', () => {
   };
 
   it.each(['x\t', '\u00a0x', 'x\u200b'])(
-    'keeps the promise (%j), which two persons of half the ties would break',
+    'the release keeps the promise (%j), which two persons of half the ties would break',
     async (other) => {
       const loss = lossAt(await scaleFor(other));
       expect(loss).toBeLessThanOrEqual(1);
@@ -65,15 +65,15 @@ describe('a person whose name is spelt in two ways', () => {
     },
   );
 
-  it('would lose 1.83 times the promise if it were two', async () => {
+  it('the privacy loss would be 1.83 times the promise if they were two persons', async () => {
     // The planted twin: another person, as the second spelling once was taken for one.
     expect(lossAt(await scaleFor('w'))).toBeCloseTo(1.83, 2);
   });
 });
 
-describe('releases', () => {
+describe('releases over names in several spellings', () => {
   const people = 24;
-  /** Some of the ways to write a number that names somebody. */
+  /** Some spellings of a number that names a person. */
   const spellings = [(n: number) => `${n}`, (n: number) => `${n}.0`, (n: number) => ` ${n}\t`, (n: number) => `+${n}`, (n: number) => `${n}\u00a0`]; // biome-ignore format: one line
   const plainly = (n: number) => `${n}`;
   let turn = 0;
@@ -106,7 +106,7 @@ describe('releases', () => {
     ['gaussian', '{ secret: person, unit: id, maxRows: 1 }', '[{ kind: gaussian, precision: gauss.json }]'],
   ];
 
-  /** What the noise rests on, and what is counted when there is hardly any. */
+  /** Basis of the noise, and the counts when there is hardly any noise. */
   const outcome = async (protect: string, dependence: string, spell: (n: number) => string) => {
     shop = openWorkshop(policyYaml({ protect, dependence, budget: '{ epsilon: 1000000 }', extra: friend }));
     write(spell);
@@ -118,7 +118,7 @@ describe('releases', () => {
     return { capacities, records: receipt.records, counts: tables[0]!.rows.map((row) => row.value) };
   };
 
-  it.each(kinds)('with %s are the same however names are spelt', async (_kind, protect, dependence) => {
+  it.each(kinds)('releases with %s are the same for every spelling of names', async (_kind, protect, dependence) => {
     const plain = await outcome(protect, dependence, plainly);
     expect(await outcome(protect, dependence, oddly)).toEqual(plain);
     // The planted twin: zeros in front are no spelling, so every name occurs once.
@@ -126,7 +126,7 @@ describe('releases', () => {
     expect(separate).not.toEqual(plain);
   });
 
-  it('refuse a model that names one record twice, by two spellings', async () => {
+  it('releases refuse a model that names one record twice, by two spellings', async () => {
     shop = openWorkshop(policyYaml({ protect: person, dependence: '[{ kind: factors, model: twice.json }]' }));
     write(plainly);
     const records = ['1', '1.0'].map((id) => ({ id, values: [0, 1] }));
@@ -173,7 +173,7 @@ dependence: none
     Number((await releasePattern(session, text, { epsilon: '1000', mechanism: 'laplace' })).result.value);
 
   it.each(["(1, '2', 2), (2, '3', 1.0)", "(1, '2', 2), (2, '3', 1.0), (3, 'no number', 'nan')"])(
-    'is counted whatever its tuples are: %s',
+    'the relation is counted with any tuples: %s',
     async (tuples) => {
       const session = await open(tuples);
       expect(await ask(session, 'q(x, y, z) :- call(x, y), call(y, z)')).toBe(tuples.includes('no') ? 2 : 1);

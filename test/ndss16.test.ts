@@ -8,18 +8,18 @@ import { run } from '../experiments/ndss16/run.js';
 import { separation } from '../experiments/ndss16/separation.js';
 
 describe('the measures of the experiment', () => {
-  it('match clusters one to one in the best way', () => {
+  it('clusters are matched one to one in the best way', () => {
     expect(bestMatching([Float64Array.of(5, 9, 1), Float64Array.of(8, 7, 1), Float64Array.of(2, 2, 2)])).toBe(19);
   });
 
-  it('call the same clustering under other names perfect', () => {
+  it('the same clustering under other names is perfect', () => {
     const points = { count: 6, width: 1, at: Float64Array.of(0, 0.1, 0.5, 0.6, 0.9, 1) };
     const { centres } = lloyd(points, Float64Array.of(0, 0.5, 1));
     expect(clusteringAccuracy(points, centres, centres.toReversed())).toBe(1);
     expect(clusteringAccuracy(points, centres, Float64Array.of(-5, 0.5, 9))).toBeLessThan(1);
   });
 
-  it('see that copies double the loss', () => {
+  it('the measures show that copies double the loss', () => {
     const copies = [
       { secret: 0, answer: 0 },
       { secret: 1, answer: 2 },
@@ -29,7 +29,7 @@ describe('the measures of the experiment', () => {
 });
 
 describe.skipIf(!dataFolder)('the reproduction of Liu et al. 2016 on the public data, quick form', () => {
-  it('writes every figure and keeps the promise for attackers inside the class', async () => {
+  it('the reproduction writes every figure and keeps the promise for attackers inside the class', async () => {
     const out = mkdtempSync(join(tmpdir(), 'fugu-ndss16-test-'));
     process.env.FUGU_QUICK = '1';
     const quiet = vi.spyOn(console, 'log').mockImplementation(() => undefined);

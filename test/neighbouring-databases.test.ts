@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const size = (x: bigint) => (x < 0n ? -x : x);
-/** How far the cells of one database moved: sums of integers, and of penalties the largest in each group. */
+/** Change of the cells of one database: sums for integers, and for penalties the largest change in each group. */
 function moved(
   measure: Measure,
   before: readonly bigint[],
@@ -70,7 +70,7 @@ async function search(cases: number, seed: number, worlds: number, spoil?: (sql:
       continue;
     }
     found.statements++;
-    // By groups a count and the count beside a mean may be one table, of rows with and without the number; what it says is then asked of itself.
+    // By groups, a count and the count of a mean may be one table, of rows with and without the number; its own claims are used then.
     const claims = measures.length === declared.length ? declared : measures;
     const open = openRows(draw, shape);
     const count = async (all: readonly WorldTables[]) => {
@@ -109,7 +109,7 @@ async function search(cases: number, seed: number, worlds: number, spoil?: (sql:
 
 describe('one person replaced in databases of up to three tables', () => {
   it(
-    'moves nothing that a statement asks further than it says',
+    'no statement changes by more than its stated sensitivity',
     async () => {
       const many = process.env.FUGU_NEIGHBOURS;
       const found = await search(
@@ -120,10 +120,10 @@ describe('one person replaced in databases of up to three tables', () => {
       if (many) console.log({ ...found, beyond: found.beyond.slice(0, 5) });
       expect(found.beyond.slice(0, 3)).toEqual([]);
       expect(found.reached).toBeGreaterThan(0);
-      // Most of what the grammar makes is answered.
+      // Most generated statements are answered.
       const refused = [...found.refused.values()].reduce((a, b) => a + b, 0);
       expect(refused).toBeLessThan(found.statements);
-      // A long run on a busy machine still tells what it found.
+      // A long run on a busy machine still reports its findings.
     },
     process.env.FUGU_NEIGHBOURS ? 86_400_000 : 3_600_000,
   );
@@ -136,7 +136,7 @@ describe('one person replaced in databases of up to three tables', () => {
       (sql: string) => sql.replaceAll('GROUP BY owner', 'GROUP BY owner, random()'),
     ],
   ])(
-    'is caught where %s',
+    'the test detects a planted fault: %s',
     async (_, spoil) => {
       expect((await search(20_000, 5, 8, spoil)).beyond.length).toBeGreaterThan(0);
     },

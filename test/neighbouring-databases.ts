@@ -18,7 +18,7 @@ export function drawing(seed: number) {
 }
 export type Draw = ReturnType<typeof drawing>;
 
-/** So many databases lie in one, each with persons of its own; `w` says which. */
+/** Many databases in one, each with its own persons; `w` is the number of the database. */
 export interface DatabaseShape {
   readonly policy: Policy;
   readonly persons: 'text' | 'integer';
@@ -105,7 +105,7 @@ interface Part {
   readonly columns: readonly string[];
 }
 
-/** Whatever the grammar of docs/reference/queries/sql.md and docs/how-to/tables.md lets one ask. */
+/** Any statement that the grammar of docs/reference/queries/sql.md and docs/how-to/tables.md permits. */
 export function randomStatement(draw: Draw, { policy, tables }: DatabaseShape): WorldStatement {
   const names = [...tables.keys()];
   const own = names.filter((name) => tables.get(name)!.unit !== undefined);
@@ -246,7 +246,7 @@ function rowsOf(
   return rows.length > 0 && draw.chance(0.4) ? [...rows, draw.among(rows)] : rows;
 }
 
-/** Some persons are in the data, some in other tables only, some rows are nobody's. */
+/** Some persons are in the data, some in other tables only, and some rows belong to nobody. */
 export const worldOf = (draw: Draw, shape: DatabaseShape, world: number): WorldTables =>
   new Map(
     [...shape.tables].map(([table, { unit }]) => {
@@ -260,7 +260,7 @@ export const openRows = (draw: Draw, { tables }: DatabaseShape): readonly (reado
     unit === undefined ? Array.from({ length: 5 }, () => columns.map((name) => cellOf(draw, name))) : [],
   );
 
-/** One person of the data gives place to another, who may have rows in other tables already; what the first leaves behind there is nobody's. */
+/** Replaces one person of the data by another, who may have rows in other tables already; rows the first leaves there belong to nobody. */
 export function neighbourOf(draw: Draw, shape: DatabaseShape, tables: WorldTables, world: number): WorldTables {
   const there = [...new Set(tables.get('people')!.map(([person]) => person!))].filter((person) => person !== null);
   if (there.length === 0) return tables;
@@ -276,7 +276,7 @@ export function neighbourOf(draw: Draw, shape: DatabaseShape, tables: WorldTable
       const own = rowsOf(draw, shape, table, world, come, 4);
       const { unit, columns } = shape.tables.get(table)!;
       const one = () => [columns.map((name) => (name === unit ? come : name === 'w' ? `w${world}` : cellOf(draw, name)))];
-      // Whoever comes is in the data.
+      // Every new person is in the data.
       const some = table === 'people' && own.length === 0 ? one() : own;
       return [table, draw.chance(0.5) ? [...others, ...some] : [...some, ...others]];
     }),

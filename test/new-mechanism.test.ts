@@ -22,8 +22,8 @@ beforeEach(() => {
 afterEach(() => shop.remove());
 const question = (most: number) => ({ atMost: { column: 'party', value: 'dem', most } }) as unknown as Question;
 
-describe('a mechanism that one file adds, with a question that one line adds', () => {
-  it('is planned, booked, drawn and recorded like any other', async () => {
+describe('a mechanism that one file adds, with a query kind that one line adds', () => {
+  it('the new mechanism is planned, reserved, sampled and recorded like any other', async () => {
     await using fugu = await open(shop.policyFile);
     const plan = await fugu.plan(question(105), { epsilon: 0.5 });
     expect(plan).toMatchObject({
@@ -41,7 +41,7 @@ describe('a mechanism that one file adds, with a question that one line adds', (
     await expect(fugu.release(question(105), { epsilon: 1.6 })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('cannot cost more than is booked, nor be drawn from without or beyond it', () => {
+  it('the new mechanism cannot cost more than is reserved, nor be sampled without or beyond it', () => {
     const effects = sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n });
     const noise = bounded('rows', 10n, effects, pure(rational(1, 2)));
     expect(toNumber(noise.cost.perRecord.get(everyRecord)!)).toBe(0.5);
@@ -51,7 +51,7 @@ describe('a mechanism that one file adds, with a question that one line adds', (
     expect(() => noise.ready(paid)).toThrow(/more noise would be drawn/);
   });
 
-  it('keeps its promise at every answer, the ends of the range too', () => {
+  it('the new mechanism keeps its promise at every answer, the ends of the range too', () => {
     const [most, draws, epsilon] = [6, 40_000, 0.5];
     const effects = sensitivityOn([everyRecord], { l1: 1n, l2squared: 1n });
     const counted = [2n, 3n].map((exact) => {

@@ -17,8 +17,8 @@ beforeEach(() => {
 afterEach(() => shop.remove());
 const ask = (more: object) => ({ kind: 'answered', ...more }) as unknown as Question;
 
-describe('a kind of query that one file and one line add', () => {
-  it('is planned, released and told again beside the others, and grouped like them', async () => {
+describe('a query kind that one file and one line add', () => {
+  it('the new kind is planned, released, recorded and grouped like the others', async () => {
     await using fugu = await open(shop.policyFile, { acceptNoProtection: true });
     const question = { queries: [ask({ column: 'party' }), { kind: 'count' }] } as Question;
     const plan = await fugu.plan(question, { epsilon: 50 });
@@ -38,7 +38,7 @@ describe('a kind of query that one file and one line add', () => {
     });
   });
 
-  it('is checked by its own form, and named where kinds are listed', async () => {
+  it('the new kind is checked by its own form, and listed among the kinds', async () => {
     await using fugu = await open(shop.policyFile, { acceptNoProtection: true });
     await expect(fugu.plan(ask({ columns: 'party' }))).rejects.toThrow('queries[0]: there is no "columns" here.');
     await expect(fugu.plan(ask({ column: 'shoe' }))).rejects.toMatchObject({ code: 'COLUMN_UNKNOWN' });

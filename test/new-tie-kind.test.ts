@@ -35,7 +35,7 @@ const read = (dependence: string, name = 'policy.yaml') => readPolicy(shop.write
 const tied = '[{ kind: seats, seat: seat, oddsRatio: 4 }]';
 
 describe('a kind of tie that one file and one line add', () => {
-  it('is read from a policy, and enters the digest of its terms', async () => {
+  it('the new kind is read from a policy, and enters the digest of its terms', async () => {
     const policy = await read(tied);
     expect(policy.dependence).toEqual([{ kind: 'seats', seat: 'seat', oddsRatio: 4 }]);
     expect(policy.digest).not.toBe((await read(tied.replace('4', '5'))).digest);
@@ -46,7 +46,7 @@ describe('a kind of tie that one file and one line add', () => {
     await expect(read('[{ kind: seats, seat: seat, sat: 1 }]')).rejects.toThrow('Unknown key "sat".');
   });
 
-  it('is explained, and its columns are looked for in the data', async () => {
+  it('the new kind is explained, and its columns are looked up in the data', async () => {
     const policy = await read(tied);
     expect(explain(policy, kinds).find((e) => e.topic === 'assumption')?.text).toMatch(/^people in consecutive seats \(seat\)/);
     await expect(openNow(await read(tied.replace('seat: seat', 'seat: chair')), {}, kinds)).rejects.toThrow(
@@ -54,7 +54,7 @@ describe('a kind of tie that one file and one line add', () => {
     );
   });
 
-  it('has an amplifier, by which a release is planned', async () => {
+  it('the new kind has an amplifier, with which a release is planned', async () => {
     const policy = await read(tied);
     const path = fromPairs(5, Uint32Array.of(0, 1, 3), Uint32Array.of(1, 2, 4), Math.log(4));
     const { amplifiers, readsData } = await withEngine(policy, (engine) => declaredAmplifiers(policy, engine, kinds));
@@ -67,7 +67,7 @@ describe('a kind of tie that one file and one line add', () => {
     expect(plan!.fits).toBe(true);
     const cost = plan!.cost.perRecord.get(everyRecord)!;
     expect(compare(cost, multiply(account.routes[0]!.pureCapacity, rational(1, 2)))).toBeLessThanOrEqual(0);
-    // Twice what was planned is all there is: the ties' part of it, too.
+    // The budget is twice the planned cost, including the part for ties.
     expect(leakageBounds(path, 2 * toNumber(cost), 'informed').worst.leakage).toBeCloseTo(1, 6);
   });
 
@@ -78,13 +78,13 @@ describe('a kind of tie that one file and one line add', () => {
 });
 
 describe('the kinds of ties', () => {
-  it('are written under their own names', () => {
+  it('every kind is registered under its own name', () => {
     for (const { kind, shape } of tieKinds) expect(shape.shape.kind.value).toBe(kind);
   });
 
-  it('are known by name in their own files only', () => {
+  it('the names of the kinds occur in their own files only', () => {
     const root = join(import.meta.dirname, '..', 'src');
-    // Noise has a law called gaussian, too.
+    // A noise distribution is called gaussian, too.
     const names = tieKinds.map(({ kind }) => kind).filter((kind) => kind !== 'gaussian');
     const answers = new RegExp(`kind\\W{1,3}(===|!==) '(${names.join('|')})'|\\.kind [!=]== '(${names.join('|')})'`);
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

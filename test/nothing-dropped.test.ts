@@ -34,7 +34,7 @@ const commandFiles = readdirSync(join(import.meta.dirname, '..', 'src', 'app', '
 );
 
 describe('an option that is given twice', () => {
-  it('is refused in every command, unless its values add up', async () => {
+  it('an option given twice is refused in every command, unless its values add up', async () => {
     let [options, spending] = [0, 0];
     for (const file of commandFiles) {
       const register = await registerIn(file.replace(/\.ts$/, ''));
@@ -58,7 +58,7 @@ describe('an option that is given twice', () => {
     expect(spending).toBeGreaterThan(20);
   });
 
-  it('does not stand in the way of one that takes several values', async () => {
+  it('an option that takes several values is not refused', async () => {
     shop = openWorkshop();
     const output = await runCommand(repeated(registerToken), 'token', 'make', shop.policyFile, '--role', 'analyst', '--for', 'ann', '--only', 'policy', '--only', 'policy', '--json'); // biome-ignore format: one line
     expect(JSON.parse(output).policies).toEqual(['policy', 'policy']);
@@ -71,12 +71,12 @@ describe('an option that is not used', () => {
     ['--query', ['--epsilon', '1', '--query', '{}']],
     ['--posterior', ['--epsilon', '1', '--posterior', '0.3']],
     ['--delta', ['policy.yaml', '--survey', '--delta', '0.1']],
-  ])('is refused by epsilon: %s', async (option, words) => {
+  ])('epsilon refuses the unused option: %s', async (option, words) => {
     expect(await refused(registerEpsilon, 'epsilon', ...words)).toBe(`${option} is not used here.`);
     expect(existsSync('c.svg')).toBe(false);
   });
 
-  it('is refused by release and plan', async () => {
+  it('release and plan refuse an unused option', async () => {
     shop = openWorkshop();
     for (const [name, register] of [['plan', registerPlan], ['release', registerRelease]] as const) // biome-ignore format: one line
       for (const option of ['--gamma', '--degree', '--mechanism', '--form'])
@@ -92,7 +92,7 @@ describe('an option that is not used', () => {
     ['--made', ['restore', 'copy', '--made']],
     ['The argument after "verify"', ['verify', 'copy']],
     ['The argument after "show"', ['show', 'copy']],
-  ])('is refused by ledger: %s', async (option, words) => {
+  ])('ledger refuses the unused option: %s', async (option, words) => {
     shop = openWorkshop();
     expect(await refused(registerLedger, 'ledger', shop.policyFile, ...words)).toBe(`${option} is not used here.`);
   });
@@ -102,20 +102,20 @@ describe('an option that is not used', () => {
     ['--role', ['list', 'POLICY', '--role', 'steward']],
     ['--only', ['end', 'POLICY', 'abc', '--only', 'policy']],
     ['The argument after "list"', ['list', 'POLICY', 'abc']],
-  ])('is refused by token: %s', async (option, words) => {
+  ])('token refuses the unused option: %s', async (option, words) => {
     shop = openWorkshop();
     const args = words.map((word) => (word === 'POLICY' ? shop.policyFile : word));
     expect(await refused(registerToken, 'token', ...args)).toBe(`${option} is not used here.`);
   });
 
-  it('is refused where nothing is written: --overwrite', async () => {
+  it('--overwrite is refused where nothing is written', async () => {
     shop = openWorkshop();
     const alone = '--overwrite goes with --out.';
     expect(await refused(registerRelease, 'release', shop.policyFile, '--query', '{"kind": "count"}', '--overwrite')).toBe(alone);
     expect(await refused(registerEstimate, 'estimate', shop.policyFile, '--overwrite')).toBe(alone);
   });
 
-  it('keeps the delta in the line for a policy', async () => {
+  it('the delta is kept in the line for a policy', async () => {
     const words = ['epsilon', '--prior', '0.1', '--posterior', '0.3', '--delta', '1e-6'];
     const output = await runCommand(registerEpsilon, ...words);
     expect(output).toContain('budget: { belief: { prior: 0.1, posterior: 0.3 }, delta: 0.000001 }');
@@ -148,7 +148,7 @@ describe('a place that cannot be written to', () => {
       registerLearn,
       ['learn', 'transitions', 'POLICY', '--by', 'id', '--order', 'age', '--state', 'party', ...paying, '--out'],
     ],
-  ] as const)('is found before anything is spent: %s', async (_name, register, words) => {
+  ] as const)('the place is refused before anything is spent: %s', async (_name, register, words) => {
     shop = openWorkshop(policyYaml({ extra: '' }), 200);
     mkdirSync(join(shop.folder, 'taken.csv', 'receipt.json'), { recursive: true });
     const before = readdirSync(shop.folder, { recursive: true }).length;
@@ -183,7 +183,7 @@ describe('a folder that cannot hold the tables of a release', () => {
       'party.csv',
     ],
     ['it is a link to nothing', (out: string) => symlinkSync(`${out}-nowhere`, out), 'receipt.json'],
-  ])('is found before anything is spent: %s', async (_, make, file) => {
+  ])('the folder is refused before anything is spent: %s', async (_, make, file) => {
     shop = openWorkshop(policyYaml(), 200);
     const out = join(shop.folder, 'out');
     make(out);
@@ -191,14 +191,14 @@ describe('a folder that cannot hold the tables of a release', () => {
     expect(await spent()).toBe(0);
   });
 
-  it('is named as it was given, where it is not there yet', async () => {
+  it('the fault names a missing folder as it was given', async () => {
     shop = openWorkshop(policyYaml(), 200);
     const out = join(shop.folder, 'people.csv', 'out', 'deep');
     expect(await ask(out)).toBe(`The file ${out} could not be written: it, or its folder, may not be written to.`);
     expect(await spent()).toBe(0);
   });
 
-  it('may hold tables and folders of others', async () => {
+  it('the folder may hold tables and folders of others', async () => {
     shop = openWorkshop(policyYaml(), 200);
     const out = join(shop.folder, 'out');
     mkdirSync(join(out, 'older'), { recursive: true });
@@ -208,8 +208,8 @@ describe('a folder that cannot hold the tables of a release', () => {
   });
 });
 
-describe('token --only', () => {
-  it('takes policies that are known, and says which are', async () => {
+describe('the option token --only', () => {
+  it('token --only takes known policies, and lists them otherwise', async () => {
     shop = openWorkshop();
     const make = (...only: string[]) => refused(registerToken, 'token', 'make', shop.policyFile, '--role', 'analyst', '--for', 'ann', '--only', ...only, '--json'); // biome-ignore format: one line
     expect(await make('nope')).toBe('No policy is known as "nope".');

@@ -2,7 +2,7 @@ import type { Engine, Snapshot } from '../src/data/engine/engine.js';
 import { withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 
-/** The data as it is whenever something is asked of it: for tests that look at an engine from outside. Closing it closes the engine. */
+/** The data at the time of each query, for tests that look at an engine from outside. Closing it closes the engine. */
 export interface Now extends Snapshot {
   readonly engine: Engine;
 }

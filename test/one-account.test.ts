@@ -56,7 +56,7 @@ async function open<T>(file: string, work: (session: PrivacySession) => Promise<
 const spend = (file: string, epsilon: string, kind = 'count') => open(file, (s) => s.release({ kind }, { epsilon }));
 const spentBy = (file: string) => open(file, async (s) => (await s.plan({ kind: 'count' })).budget.spent);
 
-/** What one policy spends the other has spent, and the budget is gone for both together. */
+/** Spending under one policy counts for the other, and the budget ends for both together. */
 async function expectOneAccount(files: readonly string[]): Promise<void> {
   const [first, ...others] = files as [string, ...string[]];
   await spend(first, '0.75');
@@ -66,8 +66,8 @@ async function expectOneAccount(files: readonly string[]): Promise<void> {
   }
 }
 
-describe('one account', () => {
-  it('for a table by any of its names, and for a view of it', async () => {
+describe('one account for one data set', () => {
+  it('a table under any of its names, and a view of it, have one account', async () => {
     const database = await DuckDBInstance.create(at('data', 'town.duckdb'));
     const connection = await database.connect();
     await connection.run(`CREATE TABLE t AS SELECT * FROM read_csv('${at('data', 'people.csv')}', all_varchar=true)`);
@@ -88,16 +88,16 @@ describe('one account', () => {
     expect(await spentBy(view)).toBe(0.75);
   });
 
-  it('for a policy that is a link, and for one in a folder that is a link, with a relative ledger', async () => {
+  it('a policy that is a link, and one in a folder that is a link, have one account with a relative ledger', async () => {
     const real = policy('here/policy.yaml', 'source: ../data/people.csv', 'ledger: ledger.db\n');
     symlinkSync(real, at('there', 'policy.yaml'));
     symlinkSync(at('here'), at('linked'));
-    // The data would be found from the link's folder, too: the ledger is what must not be.
+    // The data would be found from the link's folder, too; the ledger must not be looked up there.
     await expectOneAccount([at('there', 'policy.yaml'), real, at('linked', 'policy.yaml')]);
     expect(existsSync(at('there', 'ledger.db'))).toBe(false);
   });
 
-  it('for data, folders and ledgers that are links, also before the ledger is there', async () => {
+  it('data, folders and ledgers that are links have one account, even before the ledger exists', async () => {
     symlinkSync(at('data', 'people.csv'), at('here', 'link.csv'));
     symlinkSync(at('data'), at('there', 'folder'));
     symlinkSync(at('data', 'books.db'), at('here', 'ledger.db'));
@@ -108,14 +108,14 @@ describe('one account', () => {
     expect(readdirSync(at('here')).filter((f) => f.startsWith('ledger'))).toEqual(['ledger.db']);
   });
 
-  it('for one named population over the same data in two folders, and for a name written in two ways of Unicode', async () => {
+  it('one named population has one account over two folders, and over two Unicode spellings', async () => {
     await expectOneAccount([
       policy('here/a.yaml', 'source: ../data/people.csv', 'population: "caf\u00e9"\n'),
       policy('there/b.yaml', 'source: ../data/people.csv', 'population: "cafe\u0301"\n'),
     ]);
   });
 
-  it('by whatever spelling: real files decide, never words', async () => {
+  it('real files decide about the account, never spellings', async () => {
     symlinkSync(at('data'), at('here', 'd'));
     symlinkSync(at('data', 'people.csv'), at('there', 'p.csv'));
     symlinkSync(at('here'), at('there', 'h'));
@@ -158,7 +158,7 @@ describe('one account', () => {
     expect(byWords.size).toBeGreaterThan(1);
   });
 
-  it('is not lost when the data is moved or renamed: an empty one is not opened beside it', async () => {
+  it('the account is not lost when the data is moved or renamed: no empty one is opened', async () => {
     const file = policy('here/policy.yaml', 'source: ../data/people.csv');
     await spend(file, '0.75');
     renameSync(at('data'), at('moved'));
@@ -169,12 +169,12 @@ describe('one account', () => {
     });
     const going = policy('here/going.yaml', 'source: ../moved/people.csv', `population: "data:${at('data/people.csv')}"\n`);
     expect(await spentBy(going)).toBe(0.75);
-    // Other people in the same folder are told apart by name.
+    // The name distinguishes other people in the same folder.
     copyFileSync(at('moved/people.csv'), at('moved/others.csv'));
     await spend(policy('here/others.yaml', 'source: ../moved/others.csv', 'population: others\n'), '0.5');
   });
 
-  it('is not lost when a link is left where the data, or its folder, was', async () => {
+  it('the account is not lost when a link is left in place of the data, or of its folder', async () => {
     const file = policy('here/policy.yaml', 'source: ../data/people.csv');
     await spend(file, '0.75');
     renameSync(at('data/people.csv'), at('data/v2.csv'));
@@ -194,7 +194,7 @@ describe('one account', () => {
     expect(await spentBy(file)).toBe(0.75);
   });
 
-  it('under a name that is spelt alike whether written or taken from the file', async () => {
+  it('a population has one account, written in the policy or taken from the file', async () => {
     renameSync(at('data/people.csv'), at('data/cafe\u0301.csv'));
     const left = policy('here/left.yaml', 'source: "../data/cafe\u0301.csv"');
     const { population } = await readPolicy(left);
@@ -202,12 +202,12 @@ describe('one account', () => {
       left,
       policy('here/written.yaml', 'source: "../data/cafe\u0301.csv"', `population: "${population}"\n`),
     ]);
-    // The file is there, by another form of the same letters: nobody else's account is held up by it.
+    // The file exists under another form of the same letters: no other account is blocked by it.
     writeFileSync(at('data/others.csv'), 'id,party\n1,dem\n');
     await spend(policy('here/others.yaml', 'source: ../data/others.csv'), '0.5');
   });
 
-  it('is not split by a second name of the ledger, which would hide what was written last', async () => {
+  it('a second name of the ledger does not split the account, which would hide the latest entries', async () => {
     const file = policy('here/policy.yaml', 'source: ../data/people.csv', 'ledger: ledger.db\n');
     await spend(file, '0.5');
     linkSync(at('here/ledger.db'), at('there/ledger.db'));
@@ -254,7 +254,7 @@ describe('one account for ties', () => {
     mkdirSync(at('data/x'));
   });
 
-  it('one table is one relation, by whatever path or name', async () => {
+  it('one table is one relation, under any path or name', async () => {
     symlinkSync(at('data/friend.csv'), at('data/link.csv'));
     linkSync(at('data/friend.csv'), at('data/hard.csv'));
     for (const table of ['../data/x/../friend.csv', '../data/link.csv', '../data/hard.csv']) {
@@ -278,7 +278,7 @@ describe('one account for ties', () => {
     await readPolicy(ties('here/db.yaml', [named('one', 's.t1'), named('other', 'u.t1')], { source: '../data/town.duckdb' }));
   });
 
-  it('follows the tables of the ties, not the rows beside them', async () => {
+  it('the account follows the tables of the ties, not the rows of the data', async () => {
     const file = ties('here/p.yaml', [friend]);
     await count(file, '0.75');
     writeFileSync(at('there/other.csv'), 'id,party\n1,dem\n');
@@ -290,7 +290,7 @@ describe('one account for ties', () => {
     expect((await readPolicy(inside)).population).toBe(`data:${at('data/town.duckdb')}`);
   });
 
-  it('has no fresh budget when a relation is added, left out or renamed, or when persons become the secret', async () => {
+  it('the account gets no fresh budget when a relation is added, left out or renamed, or when persons become the secret', async () => {
     const file = ties('here/p.yaml', [friend]);
     await count(file, '1');
     const changed = [
@@ -310,7 +310,7 @@ describe('one account for ties', () => {
     });
   });
 
-  it('is amended to more relations, never to fewer than have spent', async () => {
+  it('an amendment may add relations, never remove those that have spent', async () => {
     const own = { extra: `population: town` };
     await count(ties('here/p.yaml', [friend], own), '1');
     const more = ties('here/more.yaml', [friend, work], own);
@@ -326,10 +326,10 @@ describe('one account for ties', () => {
   });
 });
 
-describe('fugu check', () => {
+describe('the command fugu check', () => {
   const doubts = async (file: string) => accountWarnings(await readPolicy(file));
 
-  it('is silent about the usual account and warns of a second ledger, of a name without a place, and of hard links', async () => {
+  it('check is silent about the usual account and warns of a second ledger, of a name without a place, and of hard links', async () => {
     const usual = policy('here/usual.yaml', 'source: ../data/people.csv');
     await spend(usual, '0.5');
     expect(await doubts(usual)).toEqual([]);

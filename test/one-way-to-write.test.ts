@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** What may put bytes under a name, with the reason; everybody else goes through base/files/write-file.ts. */
+/** Modules that may create files, with the reason; all others use base/files/write-file.ts. */
 const writers: readonly RegExp[] = [
   /^base\/files\//,
-  // Its own protocol, made for what it must survive.
+  // It has its own protocol for crashes.
   /^release\/ledger\//,
-  // Copies in a private temporary folder that nobody reads after this process.
+  // Copies in a private temporary folder, unused after this process.
   /^data\/engine\/csv\/(copy|split)\.ts$/,
   // Opens for reading only, without waiting for the other end of a pipe.
   /^base\/input\/named-file\.ts$/,
@@ -15,10 +15,10 @@ const writers: readonly RegExp[] = [
 const writing =
   /^(writeFile|appendFile|createWriteStream|open|openAsBlob|rename|copyFile|cp|link|symlink|truncate|ftruncate|write|writev|mkdir|FileHandle|WriteStream|promises|default)(Sync)?$/;
 const writeCalls = /\bconsole\s*\.|process\s*\.\s*(stdout|stderr)\s*\.\s*write\b/;
-/** Who may put text before people's eyes: app/cli/output.ts, which shows no control character. */
+/** Modules that may print text for people: app/cli/output.ts, which shows no control character. */
 const writingFiles: readonly RegExp[] = [
   /^app\/cli\/output\.ts$/,
-  // What FUGU_DEBUG asked for.
+  // Output of FUGU_DEBUG.
   /^release\/session\/(charge|outcome)\.ts$/,
   // One line of JSON for the process that started it.
   /^release\/ledger\/rescue\/child-main\.ts$/,
@@ -42,8 +42,8 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
 const text = (file: string) => readFileSync(join(root, file), 'utf8');
 const code = (file: string) => text(file).replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
 
-describe('there is one way', () => {
-  it('to write a file', () => {
+describe('the one way to write files and print text', () => {
+  it('every module writes files through base/files/write-file.ts', () => {
     const wrong = sources
       .filter((f) => !writers.some((w) => w.test(f)))
       .flatMap((f) =>
@@ -54,12 +54,12 @@ describe('there is one way', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('to put text before people', () => {
+  it('every module prints text for people through app/cli/output.ts', () => {
     const wrong = sources.filter((f) => !writingFiles.some((t) => t.test(f)) && writeCalls.test(code(f)));
     expect(wrong).toEqual([]);
   });
 
-  it('and every other is noticed', () => {
+  it('the test detects every other way', () => {
     for (const planted of [
       "import { readFileSync, writeFileSync } from 'node:fs';",
       "import { writeFile as put } from 'node:fs/promises';",

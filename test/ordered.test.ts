@@ -22,8 +22,8 @@ const ask = async <T>(policy: string, work: (fugu: Awaited<ReturnType<typeof ope
 const half = (policy: string, question: Question = cdf) =>
   ask(policy, async (fugu) => (await fugu.plan(question, { epsilon: 0.5 })).errors[0]!.halfWidth);
 
-describe('a distribution that is asked of a policy', () => {
-  it('needs less noise the nearer pairs lie, and where people are tied never more than without pairs', async () => {
+describe('a distribution under a policy with pairs', () => {
+  it('a distribution needs less noise the nearer pairs lie, and with tied people never more than without pairs', async () => {
     const [plain, five, one] = [
       await half(policyYaml()),
       await half(policyYaml({ protect: within(5) })),
@@ -37,7 +37,7 @@ describe('a distribution that is asked of a policy', () => {
     expect(tiedNear).toBeGreaterThan(five);
   });
 
-  it('is booked along pairs and in full, paid for once with its quantiles and ranges, and told again', async () => {
+  it('a distribution is reserved along pairs and in full, paid for once with its quantiles and ranges, and recorded', async () => {
     await ask(policyYaml({ protect: within(1) }), async (fugu) => {
       const question = { queries: [cdf, at, { kind: 'ranges', column: 'age', ranges: [[17, 40]] }] } as Question;
       const first = await fugu.release(question, { epsilon: 0.5 });
@@ -63,7 +63,7 @@ describe('a distribution that is asked of a policy', () => {
     });
   });
 
-  it('is no table to tidy', async () => {
+  it('a distribution is not a table to tidy', async () => {
     await ask(policyYaml(), async (fugu) => {
       const tidy = await fugu.release(cdf, { epsilon: 0.5, tidy: true });
       expect('tables' in tidy && tidy.tables[0]!.rows.length).toBe(74);
@@ -71,8 +71,8 @@ describe('a distribution that is asked of a policy', () => {
   });
 });
 
-describe('clusters that are asked of a policy with pairs', () => {
-  it('take the soft grid where pairs are short, are booked along them, and fall back where people are tied', async () => {
+describe('clusters under a policy with pairs', () => {
+  it('clusters use the soft grid where pairs are short, are reserved along them, and fall back where people are tied', async () => {
     const question = { kmeans: { columns: ['age'], clusters: 2 } } as Question;
     await ask(policyYaml({ protect: within(1) }), async (fugu) => {
       const answer = await fugu.release(question, { epsilon: 0.5 });

@@ -6,7 +6,7 @@ import { chooseSurveyBatch, createSession, Fault, OutcomeLog, openEngine, readPo
 import { type MemoryLedger, memoryLedger } from './memory-ledger.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Whatever is thrown wherever: what is said about the budget is what the ledger holds. */
+/** For every error at every place, the reported state of the budget is the state of the ledger. */
 const shops: Workshop[] = [];
 const engines: Engine[] = [];
 afterEach(async () => {
@@ -27,7 +27,7 @@ async function open(budget = '{ epsilon: 1000 }') {
 }
 
 type Wrong = (sequence?: number) => unknown;
-/** What may be thrown: what a careful ledger says, and what nobody thought of. */
+/** Errors that may be thrown: those of a careful ledger, and unexpected ones. */
 const wrongs: Readonly<Record<string, Wrong>> = {
   'a fault of the ledger': (entry) =>
     new Fault(
@@ -104,7 +104,7 @@ const kinds: Readonly<Record<string, { ask: Ask; resumable: boolean }>> = {
   'an adaptive analysis': { ask: clusters, resumable: false },
 };
 
-/** What the ledger says became of the one request that was made. */
+/** State of the one request according to the ledger. */
 const truth = ({ kept }: MemoryLedger): Outcome => {
   const [entry] = kept;
   if (!entry) return { state: 'not spent' };
@@ -113,46 +113,49 @@ const truth = ({ kept }: MemoryLedger): Outcome => {
 };
 
 describe.each(Object.entries(kinds))('%s that fails at any moment', (_kind, { ask, resumable }) => {
-  it.each(Object.entries(wrongs))('by %s says what is true, and asked again costs what it said', async (_wrong, wrong) => {
-    const { policy, engine } = await open();
-    const seen = new Set<string>();
-    for (let at = 0; ; at++) {
-      const ledger = memoryLedger();
-      const broken = breaking(ledger, engine, at, wrong);
-      const outcomes = new OutcomeLog();
-      const whole = await createSession({ policy, engine, ledger, analyst: 'ann' });
-      // A session whose every call may fail; opening it is not part of the request.
-      const session = new Sessions({ ...releaseContextOf(whole), engine: broken.engine, ledger: broken.ledger, outcomes });
-      const outcome = await outcomeWith(ask, session);
-      if (broken.met.length <= at) {
-        expect(outcome).toEqual({ answered: true, recorded: true });
-        break;
-      }
-      const where = broken.met[at]!;
-      seen.add(where);
-      const was = truth(ledger);
-      if (outcome.answered) expect(where, 'told though something failed').toMatch(/commit/);
-      else if (outcome.outcome !== undefined || was.state !== 'not spent') expect(outcome.outcome, where).toEqual(was);
-      if (was.state !== 'not spent' && !outcome.answered) expect(outcomes.whole, where).toEqual(was);
-      // What may be taken up again is never told before it is on record.
-      if (resumable && outcome.answered) expect(was.state, where).toBe('recorded');
+  it.each(Object.entries(wrongs))(
+    'a failure by %s reports the true outcome, and a repeated request costs what the report states',
+    async (_wrong, wrong) => {
+      const { policy, engine } = await open();
+      const seen = new Set<string>();
+      for (let at = 0; ; at++) {
+        const ledger = memoryLedger();
+        const broken = breaking(ledger, engine, at, wrong);
+        const outcomes = new OutcomeLog();
+        const whole = await createSession({ policy, engine, ledger, analyst: 'ann' });
+        // A session whose every call may fail; opening it is not part of the request.
+        const session = new Sessions({ ...releaseContextOf(whole), engine: broken.engine, ledger: broken.ledger, outcomes });
+        const outcome = await outcomeWith(ask, session);
+        if (broken.met.length <= at) {
+          expect(outcome).toEqual({ answered: true, recorded: true });
+          break;
+        }
+        const where = broken.met[at]!;
+        seen.add(where);
+        const was = truth(ledger);
+        if (outcome.answered) expect(where, 'told though something failed').toMatch(/commit/);
+        else if (outcome.outcome !== undefined || was.state !== 'not spent') expect(outcome.outcome, where).toEqual(was);
+        if (was.state !== 'not spent' && !outcome.answered) expect(outcomes.whole, where).toEqual(was);
+        // An answer that may be resumed is never returned before it is recorded.
+        if (resumable && outcome.answered) expect(was.state, where).toBe('recorded');
 
-      const before = ledger.kept.length;
-      const again = await outcomeWith(ask, whole);
-      expect(again.answered).toBe(true);
-      const free = was.state === 'recorded' || (was.state === 'spent' && was.resumable);
-      expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
-      if (was.state === 'spent') expect(was.resumable).toBe(resumable);
-    }
-    for (const name of ['reserve', 'commit', 'replay', 'snapshot']) {
-      expect([...seen], 'every moment was met').toContain(`before ${name}`);
-      expect([...seen]).toContain(`after ${name}`);
-    }
-  });
+        const before = ledger.kept.length;
+        const again = await outcomeWith(ask, whole);
+        expect(again.answered).toBe(true);
+        const free = was.state === 'recorded' || (was.state === 'spent' && was.resumable);
+        expect(ledger.kept.length - before, where).toBe(free ? 0 : 1);
+        if (was.state === 'spent') expect(was.resumable).toBe(resumable);
+      }
+      for (const name of ['reserve', 'commit', 'replay', 'snapshot']) {
+        expect([...seen], 'every moment was met').toContain(`before ${name}`);
+        expect([...seen]).toContain(`after ${name}`);
+      }
+    },
+  );
 });
 
-describe('the test itself', () => {
-  it('catches a ledger that books and does not say so, and one that says it recorded and did not', async () => {
+describe('the test of outcomes', () => {
+  it('the test detects a ledger that reserves in silence, and one that reports a record it does not have', async () => {
     const { ledger, session } = await open();
     const context = releaseContextOf(await session());
     const silent: Ledger = {
@@ -178,7 +181,7 @@ describe('a request whose entry was never answered', () => {
     commit: () => Promise.reject(new Fault('DISK_FULL', 'full', 'free')),
   });
 
-  it('is completed by the same request, also one for all that is left, and by another analyst', async () => {
+  it('the request is completed by the same request, even one for all that remains, and by another analyst', async () => {
     for (const options of [{ epsilon: '0.5' }, { all: true }, {}]) {
       const { ledger, session } = await open('{ epsilon: 1 }');
       const query = { kind: 'histogram', column: 'party' };
@@ -200,7 +203,7 @@ describe('a request whose entry was never answered', () => {
     }
   });
 
-  it('is told the same by two who complete it at once; one that must be fresh pays for its own', async () => {
+  it('two requests that complete it at once get the same answer, and a fresh one pays for its own', async () => {
     const { ledger, session } = await open();
     const query = { kind: 'histogram', column: 'party' };
     const context = releaseContextOf(await session());
@@ -212,7 +215,7 @@ describe('a request whose entry was never answered', () => {
     await expect(
       new Sessions({ ...context, ledger: failing(ledger) }).release(query, { epsilon: '1', fresh: true }),
     ).rejects.toMatchObject({ outcome: { entry: 2, resumable: true } });
-    // Alone, a fresh request completes it: what it reads is the data as it is now.
+    // Alone, a fresh request completes it with the data as it is now.
     const fresh = () => session().then((s) => s.release(query, { epsilon: '1', fresh: true }));
     expect((await fresh()).receipt.ledger).toMatchObject({ entry: 2, resumed: true });
     await expect(
@@ -222,7 +225,7 @@ describe('a request whose entry was never answered', () => {
     expect(two.map(({ receipt }) => receipt.ledger.entry).sort()).toEqual([3, 4]);
   });
 
-  it('is never told what somebody else completed meanwhile when it must be fresh: it pays for its own', async () => {
+  it('a fresh request never gets an answer that somebody else completed meanwhile: it pays for its own', async () => {
     const { ledger, session } = await open();
     const query = { kind: 'histogram', column: 'party' };
     const context = releaseContextOf(await session());
@@ -243,7 +246,7 @@ describe('a request whose entry was never answered', () => {
     expect(own.receipt.ledger).toMatchObject({ entry: 2, replayed: false });
     expect(own.tables).not.toEqual(theirs!.tables);
     expect(outcomes.entries).toEqual([{ state: 'recorded', entry: 2 }]);
-    // What is on record by now is no answer to one that must be fresh, either.
+    // A recorded answer is no answer to a request that must be fresh.
     expect((await request({ fresh: true })).receipt.ledger).toMatchObject({ entry: 3, replayed: false });
     expect((await request({})).receipt.ledger).toMatchObject({ entry: 3, replayed: true });
   });
@@ -252,7 +255,7 @@ describe('a request whose entry was never answered', () => {
     ['', {}],
     ['', { all: true }],
     ['delta: 1e-6,', {}],
-  ])('is completed under another quota than it was booked under (%s %o)', async (delta, options) => {
+  ])('the request is completed under another quota than it was reserved under (%s %o)', async (delta, options) => {
     const quotas = (ann: string) => `{ epsilon: 1, ${delta} analysts: { ann: ${ann} } }`;
     const { shop, ledger, engine, session } = await open(quotas('0.05'));
     const query = { kind: 'histogram', column: 'party' };
@@ -271,7 +274,7 @@ describe('a request whose entry was never answered', () => {
     expect(ledger.kept).toHaveLength(1);
   });
 
-  it('is told what somebody else was answered between looking into the record and booking', async () => {
+  it('the request gets an answer that somebody else received between the look-up and the reservation', async () => {
     const { ledger, session } = await open();
     const first = await session();
     const { tables } = await first.release({ kind: 'count' }, { epsilon: '1' });
@@ -281,7 +284,7 @@ describe('a request whose entry was never answered', () => {
     expect([second.tables, second.receipt.ledger.replayed, ledger.kept.length]).toEqual([tables, true, 1]);
   });
 
-  it('says that it cannot be completed where the ledger knows that an answer is lost', async () => {
+  it('the fault states that the request cannot be completed if the ledger knows that an answer is lost', async () => {
     const { ledger, session } = await open();
     const context = releaseContextOf(await session());
     for (const outcome of [
@@ -294,7 +297,7 @@ describe('a request whose entry was never answered', () => {
     }
   });
 
-  it('and is adaptive is told though it is not on record, and paid for again', async () => {
+  it('an adaptive request without a recorded answer is returned all the same, and charged again', async () => {
     const { ledger, session } = await open();
     const s = await session();
     const outcome = await clusters(new Sessions({ ...releaseContextOf(s), ledger: failing(ledger) }));
@@ -303,7 +306,7 @@ describe('a request whose entry was never answered', () => {
     expect(ledger.kept).toHaveLength(2);
   });
 
-  it('keeps no secret in the length of what is recorded', async () => {
+  it('the length of a recorded answer discloses no secret', async () => {
     const { ledger, session } = await open('{ epsilon: 1000, delta: 1e-6 }');
     const s = await session();
     const lengths = new Set<number>();
@@ -319,7 +322,7 @@ describe('a request whose entry was never answered', () => {
         { epsilon: '0.5', fresh: true },
       );
       const { answer } = ledger.kept.at(-1)!;
-      // What comes before is the plan, which is public and tells how much was spent so far.
+      // The text before it is the plan, which is public and includes the budget spent so far.
       lengths.add(answer!.length - answer!.indexOf('"noisy"'));
     }
     expect(lengths.size).toBe(1);
@@ -328,8 +331,8 @@ describe('a request whose entry was never answered', () => {
   });
 });
 
-describe('an epsilon that is next to nothing', () => {
-  it.each(['1e-99', '1e-30', '1e-12'])('(%s) is refused in words, by plans, releases and surveys', async (epsilon) => {
+describe('an epsilon close to zero', () => {
+  it.each(['1e-99', '1e-30', '1e-12'])('plans, releases and surveys refuse epsilon %s in words', async (epsilon) => {
     const { policy, session } = await open('{ epsilon: 1 }');
     const s = await session();
     const refused = { code: 'BUDGET_INVALID', message: expect.stringMatching(/billionth/) };

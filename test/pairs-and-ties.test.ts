@@ -18,8 +18,8 @@ import { openAccount } from '../src/release/accountant/open-account.js';
 import { category, number, samplePolicy } from './sample-policy.js';
 
 /**
- * What the product would release under pairs and ties together, attacked by enumeration: its own effects, readings of the account and choice of noise; two or three records, ties of the declared
- * strength, beliefs and outcomes that are climbed towards what tells most.
+ * Releases of the product under pairs and ties, attacked by enumeration: its own sensitivities, account and noise, two or three records,
+ * ties of the declared strength, and priors and outcomes found by hill climbing.
  */
 const columns = [number('x', '-1', '2'), category('party', ['a', 'b', 'c'])];
 const positions = [
@@ -53,7 +53,7 @@ const queries = [
   { kind: 'histogram', column: 'side', derive: { side: { cases: [{ when: { column: 'x', op: '>', value: 0 }, value: 'party' }], otherwise: { text: 'low' } } } },
 ]; // biome-ignore format: one line each
 
-/** The words of a policy once more: how many pairs lie between two rows. No code is shared with what is tested. */
+/** Independent reading of the policy: number of pair steps between two rows. No code is shared with the product. */
 function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (a === b || pairs === undefined) return true;
   if (a < 0 || b < 0) return pairs.missing === 'any';
@@ -123,7 +123,7 @@ function anyWorld(next: Next): World {
   };
 }
 
-/** What is planted: pairs that are priced instead of the declared ones, or another reading of what ties do. */
+/** Planted faults: other pairs than declared, or another reading of the ties. */
 interface Planted {
   readonly priced?: (pairs: Pairs) => Pairs;
   readonly reading?: (amplifier: Amplifier) => Amplifier;
@@ -196,10 +196,10 @@ function fewOf({ ties }: World, { own, tied }: Beliefs): RecordStates {
 interface Climbed {
   readonly most: number;
   readonly beyond: number;
-  /** The first model that is told more than is promised. */
+  /** The first model whose privacy loss exceeds the promise. */
   readonly worst?: { readonly world: World; readonly beliefs: Beliefs } | undefined;
 }
-/** The largest part of what is promised that anybody gained, over so many climbed models. */
+/** Largest ratio of privacy loss to promise over so many climbed models. */
 function climb(models: number, worlds: (next: Next) => World, planted: Planted = {}): Climbed {
   const next = random(17);
   let [most, beyond] = [0, 0];
@@ -228,9 +228,9 @@ function climb(models: number, worlds: (next: Next) => World, planted: Planted =
   return { most, beyond, worst };
 }
 
-describe('what the product releases under pairs and ties together', () => {
+describe('releases of the product under pairs and ties together', () => {
   const models = Number(process.env.FUGU_CLIMBS ?? 500);
-  it('tells nobody more than is promised, pair by pair and over several', { timeout: 7_200_000 }, () => {
+  it('no release discloses more than promised, pair by pair and over several', { timeout: 7_200_000 }, () => {
     const { most, beyond, worst } = climb(models, anyWorld);
     if (process.env.FUGU_CLIMBS) console.log(`${models} models: ${beyond} beyond, at most ${most} of what is promised`);
     if (worst) console.log(JSON.stringify({ ...worst, pairs: [...worst.world.pairs.columns] }));
@@ -238,7 +238,7 @@ describe('what the product releases under pairs and ties together', () => {
     expect(most).toBeGreaterThan(0.9);
   });
 
-  it('would tell more if ties were forgotten, if they carried along pairs only, or if pairs were priced as shorter', () => {
+  it('releases would disclose more if ties were forgotten, if they held along pairs only, or if pairs were priced as shorter', () => {
     const couple = (steps: number) => (): World => ({
       pairs: { digest: 'abcd', columns: new Map([['x', { form: 'steps', steps, missing: 'apart', size: 4 }]]), declarations: [] },
       records: 2,

@@ -34,7 +34,7 @@ const spending = async () => {
 };
 
 describe('a policy with pairs', () => {
-  it('has none of the column that says who somebody is', async () => {
+  it('the policy declares no pairs of the column that identifies persons', async () => {
     for (const form of ['same: [who]', 'who: { secrets: { a: [a], b: [b] } }', 'who: all, same: [x]']) {
       shop = openWorkshop(
         `data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2, pairs: { ${form} } }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { who: { type: category, values: [a, b] }, x: { type: category, values: [1, 2] } }\n`,
@@ -46,9 +46,9 @@ describe('a policy with pairs', () => {
     }
   });
 
-  it('needs noise for the largest step, and says about which values something is promised', async () => {
+  it('the noise covers the largest step, and the promise names its values', async () => {
     const [plain, near] = [await planOf(policyYaml(), age), await planOf(policyYaml({ protect: pairs }), age)];
-    // 73 years against 5; plain noise also hides how many answered.
+    // 73 years against 5; plain noise also hides the number of answers.
     expect(plain.errors[0]!.halfWidth / near.errors[0]!.halfWidth).toBeGreaterThan(10);
     expect(near.guarantee.pairs).toEqual(['age: within 5, missing apart', 'party: same', 'any two values of other columns']);
     const words = near.guarantee.sentences.join(' ');
@@ -60,7 +60,7 @@ describe('a policy with pairs', () => {
     expect(plain.guarantee.sentences.join(' ')).not.toMatch(/pair/);
   });
 
-  it('tells without noise what no pair moves, pays nothing, and says so', async () => {
+  it('numbers that no pair changes are released without noise, free, and marked so', async () => {
     shop = openWorkshop(policyYaml({ protect: pairs }), 240);
     const { tables, receipt } = await release();
     expect(tables[0]!.rows.map(({ value }) => value)).toEqual([60, 60, 60, 60]);
@@ -81,7 +81,7 @@ describe('a policy with pairs', () => {
     expect(page).not.toContain('Every number here is noisy');
   });
 
-  it('adds noise to the same where somebody is tied, for what the tie carries', async () => {
+  it('the same numbers get noise for the effect of ties, where somebody is tied', async () => {
     const tied = policyYaml({ protect: pairs, dependence: households });
     const [exact, noisy, plain] = [
       await planOf(policyYaml({ protect: pairs }), party),
@@ -95,7 +95,7 @@ describe('a policy with pairs', () => {
   });
 
   it.each(['none', households])(
-    'that is asked for more than is left says what fits, and does not tell something noisier instead: %s',
+    'a request above the remaining budget is refused with what fits, and is not answered with more noise: %s',
     async (dependence) => {
       shop = openWorkshop(policyYaml({ protect: pairs, dependence }), 240);
       await using fugu = await open(shop.policyFile);
@@ -116,7 +116,7 @@ describe('a policy with pairs', () => {
     },
   );
 
-  it('is explained by examples', async () => {
+  it('examples explain the policy', async () => {
     shop = openWorkshop(
       policyYaml({
         protect: '{ secret: row, pairs: { age: { within: 5 }, party: { partition: { blocks: [[dem, rep], [other]] } } } }',
@@ -136,7 +136,7 @@ describe('a policy with pairs', () => {
     ]);
   });
 
-  it('may be told apart where no pairs lead, and the examples say so', async () => {
+  it('values without a path of pairs may be distinguished, and the examples show it', async () => {
     const protect =
       '{ secret: row, pairs: { party: { partition: { blocks: [[dem, rep], [other]] }, missing: apart }, same: [media] } }';
     shop = openWorkshop(policyYaml({ protect }), 30);
@@ -154,7 +154,7 @@ describe('terms with pairs', () => {
   const change = (yaml: string) => shop.write('policy.yaml', yaml);
   const wider = pairs.replace('within: 5', 'within: 6');
 
-  it('are changed by an amendment only', async () => {
+  it('only an amendment changes the pairs', async () => {
     shop = openWorkshop(policyYaml({ protect: pairs }), 60);
     await release(age);
     for (const yaml of [
@@ -171,7 +171,7 @@ describe('terms with pairs', () => {
     expect(await refused(release(age))).toBeUndefined();
   });
 
-  it('that change after something was booked along pairs count it in full', async () => {
+  it('a change of pairs after costs were reserved along them counts those costs in full', async () => {
     shop = openWorkshop(policyYaml({ protect: pairs }), 60);
     await release({ kind: 'sum', column: 'age' });
     const before = (await spending()).gained;
@@ -192,7 +192,7 @@ describe('terms with pairs', () => {
     expect((await spending()).gained).toBeCloseTo(0.2, 9);
   });
 
-  it('are kept where something was told without noise: no other pairs, no other reading, no ties; another budget', async () => {
+  it('terms under which exact numbers were released keep their pairs, reading and ties; only the budget may change', async () => {
     shop = openWorkshop(policyYaml({ protect: pairs }), 60);
     await release();
     for (const yaml of [
@@ -211,7 +211,7 @@ describe('terms with pairs', () => {
     expect(await refused(amendTerms(shop.policyFile, reason))).toBeUndefined();
   });
 
-  it('are no terms for attacks that guess among all values of a column', async () => {
+  it('terms with pairs do not cover attacks that guess among all values of a column', async () => {
     const both = '{ secret: row, unit: id, pairs: { party: { within: 1, missing: apart } } }';
     shop = openWorkshop(policyYaml({ protect: both }), 60);
     const out = join(shop.folder, 'out');
@@ -222,7 +222,7 @@ describe('terms with pairs', () => {
     });
   });
 
-  it('hold for running totals, too', async () => {
+  it('terms with pairs hold for running totals, too', async () => {
     const weekly = policyYaml({ protect: '{ secret: row, pairs: { same: [party, age] } }' }).replace(
       'age: { type: integer, bounds: [17, 90] }',
       'age: { type: integer, bounds: [20, 79], public: true }',

@@ -52,25 +52,25 @@ async function opened(groups: string, stay = 0.75) {
 
 describe('a panel of households', () => {
   const same = 'by: {all: [home, week]}, column: ill, oddsRatio: 4';
-  it('costs a fifth where ties pull together, and says so', async () => {
+  it('the panel costs a fifth if ties pull together, and the plan reports it', async () => {
     const [together] = await opened(`${same}, pull: alike`);
     shop.remove();
     const [any] = await opened(same);
     // By transfer matrix, 23.79 times the base for the record in the middle; without the direction nearly the 156 of the whole household.
     expect(together!.times).toBeGreaterThan(23.7);
     expect(together!.times).toBeLessThan(23.9);
-    // What version 0.1 allowed, and the cap of the whole household: 156.
+    // The result of version 0.1, and the cap of the whole household: 156.
     expect(any!.times).toBeGreaterThan(140);
     expect(any!.times).toBeLessThanOrEqual(3 * weeks);
     expect(any!.times).toBeGreaterThan(5 * together!.times);
     expect(together!.assumptions).toContain('pull it together');
     expect(any!.assumptions).not.toContain('pull');
   });
-  it('gains nothing where states alternate, because then ties pull apart', async () => {
+  it('the panel saves nothing if states alternate, because ties then pull in opposite directions', async () => {
     const [separate] = await opened(`${same}, pull: alike`, 0.25);
     expect(separate!.times).toBeGreaterThan(100);
   });
-  it('ties those who share all of the columns, not any', async () => {
+  it('the panel ties those who share all of the columns, not any', async () => {
     const [all] = await opened(`${same}, pull: alike`);
     shop.remove();
     const [any] = await opened('by: [home, week], column: ill, oddsRatio: 4, pull: alike');
@@ -79,7 +79,7 @@ describe('a panel of households', () => {
 });
 
 describe('whole persons', () => {
-  /** Homes alone: nobody's steps are tied. */
+  /** Homes alone: no ties between steps. */
   async function timesOf(maxRows: number, pull: string) {
     const protect = `{ secret: person, unit: person, maxRows: ${maxRows} }`;
     shop = openWorkshop(yaml(`by: home, column: ill, oddsRatio: 4${pull}`, protect).replace(/ {2}- \{ kind: sequence.*\n/, ''));
@@ -94,19 +94,19 @@ describe('whole persons', () => {
       shop.remove();
     }
   }
-  it('gain by ties that pull together only where each has one answer', async () => {
+  it('whole persons save by ties that pull together only if each has one answer', async () => {
     expect(await timesOf(1, ', pull: alike')).toBeLessThan(await timesOf(1, ''));
     // The answers of several rows are more than two values.
     expect(await timesOf(2, ', pull: alike')).toBe(await timesOf(2, ''));
   });
 });
 
-describe('pull: alike is refused', () => {
+describe('the declaration pull: alike where it does not hold', () => {
   it.each([
     ['without a column', 'by: home, oddsRatio: 4, pull: alike'],
     ['for three values', 'by: home, column: mood, oddsRatio: 4, pull: alike'],
     ['under another name', 'by: home, column: ill, oddsRatio: 4, pull: apart'],
-  ])('%s', async (_, groups) => {
+  ])('the declaration is refused: %s', async (_, groups) => {
     shop = openWorkshop(yaml(groups));
     shop.write('weekly.json', '[[0.75, 0.25], [0.25, 0.75]]');
     await expect(readPolicy(shop.policyFile)).rejects.toMatchObject({ code: 'POLICY_INVALID' });

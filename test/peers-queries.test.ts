@@ -95,9 +95,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('what the tutorials of others ask', () => {
+describe("the queries of other tools' tutorials", () => {
   const runs = peerQueries.filter(({ refused }) => refused === undefined);
-  it.each(runs)('$peer, $about: runs', async ({ sql }) => {
+  it.each(runs)('the query of $peer runs: $about', async ({ sql }) => {
     const { measures } = bindBatch(parseSql(sql, policy), policy);
     const counted = await withSnapshot(engine, (data) =>
       countCells(
@@ -107,13 +107,13 @@ describe('what the tutorials of others ask', () => {
       ),
     );
     const sums = counted.map((exact) => exact.open().reduce((sum, n) => sum + (n < 0n ? -n : n), 0n));
-    // What is asked is there, so that nothing runs because it counts nothing.
+    // Each query selects some rows, so none passes by counting nothing.
     if (sums.length > 0) expect(sums.some((sum) => sum > 0n)).toBe(true);
     expect(measures.length).toBeGreaterThan(0);
   });
 
   it.each(peerQueries.filter(({ refused }) => refused !== undefined))(
-    '$peer, $about: is refused with a way out',
+    'the query of $peer is refused with an alternative: $about',
     ({ sql, refused }) => {
       const fault = (() => {
         try {
@@ -129,7 +129,7 @@ describe('what the tutorials of others ask', () => {
     },
   );
 
-  it('nine in ten of them run, as the guide says', () => {
+  it('nine in ten of the queries run, as the guide states', () => {
     expect(runs.length / peerQueries.length).toBeGreaterThanOrEqual(0.9);
     const guide = readFileSync(fileURLToPath(new URL('../docs/how-to/tables.md', import.meta.url)), 'utf8').replace(/\s+/g, ' ');
     expect(guide).toContain(`${runs.length} of ${peerQueries.length}`);

@@ -1,6 +1,6 @@
 /**
- * What the tutorials of others ask, said again in our words over made data: SmartNoise SQL (its README, documentation and query tests), Tumult Analytics (its tutorials) and OpenDP (its
- * pages on tabular data). `refused`: a part of the sentence with which it is refused.
+ * Tutorial queries of SmartNoise SQL (README, docs, query tests), Tumult Analytics (tutorials) and OpenDP (tabular data)
+ * in our words over made data. `refused`: part of the message that refuses it.
  */
 export interface PeerQuery {
   readonly peer: 'SmartNoise' | 'Tumult' | 'OpenDP';

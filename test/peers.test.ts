@@ -6,9 +6,8 @@ import { parseSql } from '../src/query/sql/sql.js';
 import { category, number, samplePolicy } from './sample-policy.js';
 
 /**
- * Questions of other tools' tutorials and test queries, said again in SQL (in their own words where they are SQL): SmartNoise SQL (README, queries/run and queries/validate_pums of smartnoise-sdk),
- * Tumult Analytics (first steps, privacy budgets, group-by queries, clamping bounds, simple transformations, privacy identifiers), OpenDP (Polars: essential statistics, grouping, quantiles).
- * `waits`: for several tables. `refused`: with a way out, which is asked in its place.
+ * Queries of SmartNoise SQL (smartnoise-sdk), Tumult Analytics (tutorials) and OpenDP (Polars pages) as SQL, unchanged where possible.
+ * `waits`: needs several tables. `refused`: with an alternative, which is run in its place.
  */
 interface RefusedQuery {
   readonly sql: string;
@@ -169,17 +168,17 @@ const run = ({ policy, sql }: { readonly policy: Policy; readonly sql: string })
   }
 };
 
-describe("other tools' example queries", () => {
-  it.each(all.filter(({ waits, refused }) => !waits && !refused))('$tool: $sql', (query) => {
+describe('example queries of other tools', () => {
+  it.each(all.filter(({ waits, refused }) => !waits && !refused))('the query of $tool runs: $sql', (query) => {
     expect(run(query)).toBeUndefined();
   });
 
-  it('are refused with the way to say them where they are not', () => {
+  it('refused queries come with an alternative', () => {
     for (const query of all.filter(({ refused }) => refused)) expect(run(query)?.hint).toMatch(query.refused!);
     for (const query of all.filter(({ waits }) => waits)) expect(run(query)?.hint.length).toBeGreaterThan(10);
   });
 
-  it('run, nine in ten of them, several tables not counted', () => {
+  it('nine in ten of the queries run, not counting those over several tables', () => {
     const here = all.filter(({ waits }) => !waits);
     const good = here.filter((query) => run(query) === undefined).length;
     expect(here.length).toBeGreaterThan(50);

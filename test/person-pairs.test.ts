@@ -3,7 +3,7 @@ import { type AnyKind, kinds } from '../src/app/api/kinds.js';
 import { checkPolicy, open } from '../src/index.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Persons of several rows under pairs: what their rows say moves along pairs, how many they have stays, and which rows are used hangs on nothing that moves. */
+/** Persons of several rows under pairs: values move along pairs, the number of rows stays, and the rows used depend on nothing that moves. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -27,14 +27,14 @@ const tableOf = async (file: readonly Row[], policy: string) => {
   return tables[0]!.rows.map(({ value }) => value);
 };
 
-describe('pairs of what the rows of a person say', () => {
-  it('leave what no pair moves exact, and leave out whoever has more rows than are used', async () => {
+describe('pairs of values in the rows of a person', () => {
+  it('counts that no pair changes stay exact, and persons with too many rows are left out', async () => {
     expect(await tableOf(rows, policyYaml({ protect: protect(2) }))).toEqual([20, 20, 0, 0]);
     expect(await tableOf(rows, policyYaml({ protect: protect(3) }))).toEqual([21, 20, 2, 0]);
     expect(await tableOf(rows, policyYaml({ protect: protect(1) }))).toEqual([0, 0, 0, 0]);
   });
 
-  it('tell nothing of a pair by which rows are used: ages that move change no exact table', async () => {
+  it('the choice of rows discloses nothing about a pair: ages that change leave every exact table unchanged', async () => {
     const moved = rows.map(([who, party, age], i): Row => [who, party, Number(age) + (i % 6)]);
     for (const maxRows of [2, 3])
       expect(await tableOf(moved, policyYaml({ protect: protect(maxRows) }))).toEqual(
@@ -42,7 +42,7 @@ describe('pairs of what the rows of a person say', () => {
       );
   });
 
-  it('need noise for as many steps as there are rows, and count in full where the question is about a row per person', async () => {
+  it('the noise covers as many steps as a person has rows, and a question per person counts in full', async () => {
     const widthOf = async (policy: string, question: object) => {
       shop = openWorkshop(policy);
       shop.write('people.csv', fileOf(rows));
@@ -67,7 +67,7 @@ describe('pairs of what the rows of a person say', () => {
     expect(seen).toBe((await widthOf(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }), perPerson))[0]);
   });
 
-  it('are told in words: how many rows somebody has may be learned', async () => {
+  it('the promise states in words that the number of rows of a person may be learned', async () => {
     shop = openWorkshop(policyYaml({ protect: protect(2) }));
     const { explanation } = (await checkPolicy(shop.policyFile)) as unknown as { explanation: { text: string }[] };
     const text = explanation.map((line) => line.text).join('\n');
@@ -75,7 +75,7 @@ describe('pairs of what the rows of a person say', () => {
     expect(text).toContain('whoever has more is left out');
   });
 
-  it('that are left out are nobody whom an analysis waits for: it is answered, or refused before anything is booked', async () => {
+  it('an analysis does not need persons who are left out: it is answered, or refused before anything is reserved', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 50 }', protect: protect(1) }));
     shop.write('people.csv', fileOf([...rows, ...Array.from({ length: 30 }, (_, i): Row => [`q${i}`, 'rep', 20 + i])]));
     const session = await shop.session();
@@ -92,7 +92,7 @@ describe('pairs of what the rows of a person say', () => {
     for (const mode of ['aim', 'mst']) {
       const [summary, booked, drawn] = await ask('synth', { synth: { columns: ['party', 'age'], mode } });
       expect([summary, booked]).toEqual(['told', 1]);
-      // Thirty of fifty-one persons have one row; how many there seem to be is told by noisy tables.
+      // Thirty of fifty-one persons have one row; noisy tables disclose how many there seem to be.
       expect(drawn).toBeLessThanOrEqual(51);
     }
     expect(await ask('synth', { synth: { columns: ['party', 'age'], mode: 'privbayes' } })).toEqual(refused);

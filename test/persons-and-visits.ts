@@ -1,7 +1,7 @@
 import type { LinkedTable, Policy } from '../src/policy/policy.js';
 import { category, multi, number, samplePolicy } from './sample-policy.js';
 
-/** Persons, and tables beside them, with cells at the edges of every type: for asking the same of several databases. */
+/** Persons and related tables with cells at the edges of every type, for comparing several databases. */
 export type PickOne = (n: number) => number;
 export const personRows = [
   category('region', ['north', 'south', 'Å', '-1', '1']),
@@ -34,7 +34,7 @@ const cells: Record<string, (pick: PickOne) => string | null> = {
   day: (p) => ['0', '1', '5', '5', '10', '11', null][p(7)]!,
 };
 
-/** How cells are stored, and whether the rows of a person are cut to some of them. */
+/** Storage of cells, and whether the rows of a person are cut to some of them. */
 export interface StoredCells {
   readonly name: string;
   readonly person: string;

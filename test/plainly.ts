@@ -1,6 +1,6 @@
 import type { Snapshot } from '../src/data/engine/engine.js';
 
-/** The same without a class, for whoever changes a part of it. */
+/** The same without a class, so that a test can replace a part of it. */
 export const plainly = (data: Snapshot): Snapshot => ({
   dialect: data.dialect,
   source: data.source,

@@ -14,7 +14,7 @@ import { runCommand } from './command.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** What a plan says about the budget is what the ledger then does, for everything that can be asked. */
+/** A plan's statement about the budget matches the ledger's decision for every kind of question. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -66,7 +66,7 @@ const friends = `a,b\n${Array.from({ length: people - 2 }, (_, k) => `p${k},p${k
 const relations = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
 
 type FitOutcome = readonly [epsilon: string, fits: boolean, released: boolean, entries: number];
-/** Above the whole budget, within it, above what is left, all that is left, anything more. */
+/** Requests above the whole budget, within it, above the remaining budget, all of it, and anything more. */
 const request = ['5', '0.5', '0.75', '0.5', '0.125'];
 
 async function refusals(kind: Kind, budget: string, plan: Kind['plan'] = kind.plan): Promise<readonly FitOutcome[]> {
@@ -98,27 +98,27 @@ const right: readonly FitOutcome[] = [
   ['0.125', false, false, 2],
 ];
 
-describe('a plan fits exactly when its release is admitted', () => {
+describe('a plan and the admission of its release', () => {
   for (const [what, kind] of Object.entries(kinds)) {
     it(what, async () => {
       expect(await refusals(kind, '{ epsilon: 1 }')).toEqual(right);
     });
     if (!kind.protect)
-      it(`${what}, with a delta`, async () => {
+      it(`the plan fits exactly if the release is admitted: ${what}, with a delta`, async () => {
         expect(await refusals(kind, '{ epsilon: 1, delta: 1e-6 }')).toEqual(right);
       });
   }
 
-  it('and one that always says so is found out', async () => {
+  it('the test detects a plan that always fits', async () => {
     const kind = kinds['k-means over a grid']!;
     const sure: Kind['plan'] = async (s, o) => ({ ...(await kind.plan(s, o)), fits: true });
     expect(await refusals(kind, '{ epsilon: 1 }', sure)).not.toEqual(right);
   });
 });
 
-describe('a plan is refused where its release would be, whatever it costs', () => {
+describe('a plan for a release that is refused independent of its cost', () => {
   for (const [what, kind] of Object.entries(kinds))
-    it(`${what}: under other terms, and beside the account of data that was moved`, async () => {
+    it(`the plan is refused under other terms, and with the account of moved data: ${what}`, async () => {
       const yaml = policyYaml({ extra: relations, ...(kind.protect && { protect: kind.protect }) }).replace(
         'columns:\n',
         'columns:\n  home: { type: category, values: [h0, h1] }\n',
@@ -157,7 +157,7 @@ describe('records that are left out', () => {
   });
   const hub = (known: number) => `a,b\n${Array.from({ length: known }, (_, k) => `p0,p${k + 1}`).join('\n')}\n`;
 
-  it('are told by every plan that reads rows, also when another bound speaks for them after the ties were edited', async () => {
+  it('every plan that reads rows reports records left out, even if another bound applies after the ties were edited', async () => {
     shop = openWorkshop(yaml, people);
     shop.write('friends.csv', hub(40));
     const first = await shop.session();

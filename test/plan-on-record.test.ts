@@ -25,8 +25,8 @@ async function spendAll(fugu: Fugu): Promise<void> {
   await fugu.release({ kind: 'histogram', column: 'age' }, { epsilon: budget.remaining, label: 'the rest' });
 }
 
-describe('the plan of a question whose answer is on record', () => {
-  it('is free and fits, with the errors of that answer, also when nothing is left', async () => {
+describe('the plan of a question whose answer is recorded', () => {
+  it('the plan is free and fits, with the errors of that answer, even if no budget remains', async () => {
     shop = openWorkshop(policyYaml());
     await using fugu = await open(shop.policyFile);
     const before = await fugu.plan(histogram);
@@ -50,7 +50,7 @@ describe('the plan of a question whose answer is on record', () => {
     expect((await fugu.plan({ kind: 'histogram', column: 'media' })).recorded).toBeUndefined();
   });
 
-  it('shows the errors of that answer alone: a survey that took all that was left does not say that it does not fit', async () => {
+  it('the plan shows the errors of that answer alone: a survey that took the whole budget does not appear not to fit', async () => {
     shop = openWorkshop(policyYaml());
     const ask = () => runCommand(registerPlan, 'plan', shop!.policyFile, '--survey');
     expect(await ask()).toContain('Ways to release this survey');
@@ -63,7 +63,7 @@ describe('the plan of a question whose answer is on record', () => {
     expect(answer).not.toMatch(/does not fit|Ways to release/);
   });
 
-  it.each(Object.keys(kinds) as (keyof typeof kinds)[])('says what a release will do: %s', async (name) => {
+  it.each(Object.keys(kinds) as (keyof typeof kinds)[])('the plan states what a release will do: %s', async (name) => {
     const kind: AnyKind = await kinds[name]();
     const edges = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
     for (const yaml of [policyYaml(), policyYaml({ protect: '{ secret: edge }', extra: edges })]) {
@@ -95,7 +95,7 @@ describe('the plan of a question whose answer is on record', () => {
     }
   });
 
-  it('of a survey that took all is that of the survey', async () => {
+  it('the plan of a survey that took the whole budget is that of the survey', async () => {
     shop = openWorkshop(policyYaml());
     await using fugu = await open(shop.policyFile);
     const before = await fugu.plan({ survey: true });
@@ -106,7 +106,7 @@ describe('the plan of a question whose answer is on record', () => {
     expect(plan.warnings ?? []).toEqual((before.warnings ?? []).filter((text) => !text.includes('all that is left')));
   });
 
-  it('is not made up where the record cannot be read: only that nothing is there is no fault', async () => {
+  it('every fault of reading the record is passed on; only a missing answer leads to a new plan', async () => {
     shop = openWorkshop(policyYaml());
     const session = await shop.session();
     const batch: AnyKind = await kinds.queries();
@@ -119,7 +119,7 @@ describe('the plan of a question whose answer is on record', () => {
     await session.close();
   });
 
-  it('is told by the service, so that the console can offer it', async () => {
+  it('the service returns the plan, so that the console can offer it', async () => {
     town = await openTown('{ epsilon: 1 }');
     const root = town.token('root', 'steward');
     const count = { question: { kind: 'count', by: ['party'] }, epsilon: '1' };

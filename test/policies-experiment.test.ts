@@ -5,7 +5,7 @@ import { distributionFigures, madeColumn } from '../experiments/policies/distrib
 import { knownFigures, madeRegions } from '../experiments/policies/known.js';
 
 type Table = readonly (readonly string[])[];
-/** The cells of the first table of a page whose heading begins so. */
+/** Cells of the first table of a page whose heading begins with this text. */
 function tableIn(page: string, heading: string): Table {
   const lines = readFileSync(new URL(`../${page}`, import.meta.url), 'utf8').split('\n');
   const start = lines.findIndex((line) => line.startsWith(heading));
@@ -14,7 +14,7 @@ function tableIn(page: string, heading: string): Table {
   return lines.slice(start + 2, end).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim())); // biome-ignore format: one line
 }
 const [guide, readme] = ['docs/how-to/policies.md', 'experiments/policies/README.md'];
-/** What is left out at the beginning of a row is that of the row before. */
+/** Cells left out at the beginning of a row repeat those of the row before. */
 const named = (table: Table): Table => {
   let name = '';
   return table.map(([first, ...rest]) => {
@@ -22,10 +22,10 @@ const named = (table: Table): Table => {
     return [name, ...rest];
   });
 };
-/** A word at the beginning of a name tells which data it is. */
+/** The first word of a name identifies its data. */
 const isOf = (name: string, data: string) => data.startsWith(name.split(/[,:]| in | by /)[0]!);
 
-it('the guide’s errors of distributions are those of the experiment', () => {
+it('the guide’s errors of distributions equal those of the experiment', () => {
   const figures = tableIn(readme, '| data | rows | values |');
   const rows = named(tableIn(guide, '| data | pairs | histogram |'));
   expect(rows).toHaveLength(figures.length);
@@ -37,7 +37,7 @@ it('the guide’s errors of distributions are those of the experiment', () => {
   }
 });
 
-it('the guide’s cluster centres are those of the experiment', () => {
+it('the guide’s cluster centres equal those of the experiment', () => {
   const figures = tableIn(readme, '| places | rows | clusters |');
   const rows = named(tableIn(guide, '| places | clusters | pairs |'));
   expect(rows).toHaveLength(figures.length);
@@ -46,12 +46,12 @@ it('the guide’s cluster centres are those of the experiment', () => {
     expect(isOf(name!, places!), name).toBe(true);
     expect([clusters, pairs, plain, along, part]).toEqual([number, `within ${within}`, `${more} %`, `${less} %`, ratio]);
   }
-  // Where a distance is short beside what is told apart, at most half is lost.
+  // If a distance is short compared with the range distinguished, at most half is lost.
   for (const [places, , , within, , , , , ratio] of figures)
     if (/^(world|United)/.test(places!) && within === '5 km') expect(Number(ratio)).toBeLessThan(0.5);
 });
 
-it('the guide’s errors beside known margins are those of the experiment', () => {
+it('the guide’s errors under known margins equal those of the experiment', () => {
   const figures = tableIn(readme, '| data | margin | cells |');
   const rows = named(tableIn(guide, '| published | question |'));
   expect(rows.length).toBeGreaterThan(12);
@@ -67,7 +67,7 @@ const near = (found: number, printed: string | undefined) => {
   else expect(Math.abs(found / Number(printed) - 1), printed).toBeLessThan(0.3);
 };
 
-it('the experiment finds what its page says, of made data', async () => {
+it('the experiment on made data confirms the statements of its page', async () => {
   const page = tableIn(readme, '| data | rows | values |');
   const made = madeColumn();
   const drawn = await distributionFigures([{ ...made, policies: made.policies.slice(1, 2) }], 3);
@@ -77,7 +77,7 @@ it('the experiment finds what its page says, of made data', async () => {
   for (const [k, row] of known.slice(1).entries()) for (const c of [5, 6, 7]) near(Number(row[c]), expected[k]![c]);
 });
 
-it('what an attacker gains who knows a margin is no more than the page says, and than is promised where it is declared', async () => {
+it('the privacy loss to an attacker who knows a margin is at most that of the page, and the promised one where it is declared', async () => {
   const page = tableIn(readme, '| question | margin not declared |');
   const found = (await attackFigures(6)).slice(1);
   expect(found.map(([words]) => words)).toEqual(page.map(([words]) => words));

@@ -32,13 +32,13 @@ afterAll(() => shop.remove());
 const wordsOf = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2]!);
 
 describe('the guide to policies', () => {
-  it('checks its policy with the examples that it shows', async () => {
+  it("the guide's policy passes the examples that it shows", async () => {
     const output = (await runCommand(registerCheck, 'check', shop.policyFile)).replace(/\s+/g, ' ');
     const shown = blocks.find(({ code }) => code.includes('may not tell'))!.code;
     for (const line of shown.trim().split('\n')) expect(output).toContain(line);
   });
 
-  it('plans and releases what it says', async () => {
+  it('plans and releases give the outputs of the guide', async () => {
     const commands = text.split('\n').filter((line) => /^\.\/fugu (plan|release) /.test(line));
     expect(commands).toHaveLength(3);
     const answers: string[] = [];
@@ -50,7 +50,7 @@ describe('the guide to policies', () => {
     expect(answers[2]).toMatch(/north\s+666/);
   });
 
-  it('shows the errors that plans foresee (UPDATE_DOCS=1 writes them)', async () => {
+  it('the guide shows the expected errors of plans (UPDATE_DOCS=1 writes them)', async () => {
     const [forms, ties] = [
       ['all', 'within: 20', 'within: 5', 'within: 1'],
       [undefined, 4, 81],

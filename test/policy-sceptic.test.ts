@@ -16,8 +16,8 @@ import { knownPolicy } from './known-policy.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 
 /**
- * What a sceptic would do: draw policies (pairs, persons, known margins) and batches of every kind of question over derived columns, filters and weights; take the noise that the product would plan; draw
- * data sets that must not be told apart, by rules written down here; and work out how far the chance of one answer moves. No effect that the product states is looked at. More: FUGU_WORLDS=20000.
+ * Draws policies, batches of every kind and neighbouring data sets (rules in this file); computes the true privacy loss of an answer.
+ * It uses none of the product's stated sensitivities. More: FUGU_WORLDS=20000.
  */
 const worlds = Number(process.env.FUGU_WORLDS ?? 40);
 type Row = readonly number[];
@@ -101,7 +101,7 @@ function anyQuery(random: SeededRandom, derive: object): object {
   ]); // biome-ignore format: one line each
 }
 
-/** The chance of one answer under one data set and under another: the logarithm of how far they are apart, at the worst answer. */
+/** Privacy loss of one answer between two data sets: the largest log ratio of its probabilities. */
 function loss(
   policy: Policy,
   measures: readonly Measure[],
@@ -177,7 +177,7 @@ function anyPairs({ pick, chance }: SeededRandom): Pairs {
   };
   return { digest: 'abcd', columns: new Map(Object.entries(own).filter(() => chance(0.65))), declarations: [] };
 }
-/** Another row that is a pair with this one: every column stays or moves along a pair of its own. */
+/** Another row that is a pair with this one: every column stays or changes along its own pair. */
 const movedAlong = (pairs: Pairs, row: Row, { pick, chance }: SeededRandom): Row =>
   row.map((p, c) => (chance(0.2) ? p : pick(positions[c]!.filter((q) => near(pairs.columns.get(names[c]!), p, q)))));
 
@@ -212,7 +212,7 @@ function search(
     try {
       plan = planned(policy, batch);
     } catch (error) {
-      // A question that is refused tells nothing.
+      // A refused question discloses nothing.
       if ((error as { code?: string }).code?.startsWith('QUERY_')) continue;
       throw error;
     }
@@ -241,8 +241,8 @@ const report = ({ most, reached, asked: attempts, worst }: Found, what: string) 
     );
 };
 
-describe('a sceptic who draws policies and data sets that must not be told apart', () => {
-  it('finds no pair of rows that an answer tells by more than is promised', { timeout: 3_600_000 }, () => {
+describe('random policies and neighbouring data sets', () => {
+  it('no answer distinguishes a pair of rows by more than promised', { timeout: 3_600_000 }, () => {
     const found = search(101, (random) => {
       const pairs = anyPairs(random);
       const policy: Policy = {
@@ -265,7 +265,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
     expect(found.reached).toBeGreaterThan(found.asked / 20);
   });
 
-  it('finds none of persons of several rows', { timeout: 3_600_000 }, () => {
+  it('no answer distinguishes persons of several rows by more than promised', { timeout: 3_600_000 }, () => {
     const found = search(102, (random) => {
       const pairs = anyPairs(random);
       const maxRows = 1 + random.below(3);
@@ -289,7 +289,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
     expect(found.reached).toBeGreaterThan(found.asked / 50);
   });
 
-  it('finds no rows in a ring that keep a known margin', { timeout: 3_600_000 }, () => {
+  it('no answer distinguishes rows in a cycle that keep a known margin by more than promised', { timeout: 3_600_000 }, () => {
     const found = search(103, (random) => {
       const margin = random.pick([['area'], ['party'], ['party', 'area'], ['x'], ['x', 'area']]);
       const policy = knownPolicy(columns, [{ margin }]);
@@ -324,7 +324,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
     expect(found.reached).toBeGreaterThan(found.asked / 50);
   });
 
-  it('would find pairs that are a step longer than was priced, a person of a row more, and a record more in the ring', () => {
+  it('the test detects pairs a step longer than priced, a person with one more row, and one more record in the cycle', () => {
     const within = (steps: number): Pairs => ({
       digest: 'abcd',
       columns: new Map([['x', { form: 'steps', steps, missing: 'apart', size: 6 } as ColumnPairs]]),

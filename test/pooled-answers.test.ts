@@ -35,24 +35,24 @@ merge: [{columns: [form, party], support: [[a, green], [a, lib], [b, dem]]}]
 const party = async (text: string, book?: string) => (await read(text, book)).columns.get('party') as CategoryColumn;
 
 describe('answers that are counted as one', () => {
-  it('are those the policy lists, in the place of the first', async () => {
+  it('the policy lists pooled answers, shown in the place of the first', async () => {
     const column = await party('pools: [[lib, green]]');
     expect(levelsOf(column)).toEqual([['dem'], ['rep'], ['green', 'lib'], ['other']]);
   });
 
-  it('are those below the share the codebook gives, with the next rarest until they reach it together', async () => {
+  it("answers below the codebook's minimum share are pooled, with the next rarest until they reach it together", async () => {
     const shares = codebook('0.5', '0.37', '0.06', '0.03', '0.01');
     expect((await party('pool: 0.05', shares)).pools).toEqual([['green', 'lib', 'other']]);
     expect((await party('pool: 0.04', shares)).pools).toEqual([['lib', 'other']]);
     expect((await party('pool: 0.04, pools: [[dem, rep]]', shares)).pools).toEqual([['dem', 'rep']]);
   });
 
-  it('are none when nothing public says which are rare: the data is not asked', async () => {
+  it('no answers are pooled if nothing public shows which are rare: the data is not read', async () => {
     expect((await party('pool: 0.05')).pools).toBeUndefined();
     expect((await party('label: x', codebook('0.5', '0.3', '0.1', '0.05', '0.05'))).pools).toBeUndefined();
   });
 
-  it('share a cell in histograms and in joint tables', async () => {
+  it('pooled answers share a cell in histograms and in joint tables', async () => {
     const policy = await read('pools: [[green, lib]]');
     const bound = bindBatch(
       {
@@ -83,7 +83,7 @@ describe('answers that are counted as one', () => {
     expect(merged!.rows.map(({ value }) => value)).toEqual([1, 0, 2, 0, 2]);
   });
 
-  it('are told in plain words', async () => {
+  it('pooled answers are described in plain words', async () => {
     expect(explain(await read('pools: [[green, lib]]')).map((l) => l.text)).toContainEqual(
       expect.stringMatching(/rare answers are counted as one: party \(green or lib\)\. Which are rare is declared/),
     );
@@ -93,11 +93,11 @@ describe('answers that are counted as one', () => {
     ['a code the column does not have', 'pools: [[green, gren]]', /"gren"/],
     ['a code in two pools', 'pools: [[green, lib], [lib, other]]', /"lib" of "party" is pooled twice/],
     ['a pool of one', 'pools: [[green]]', /fewer than two/],
-  ])('refuse %s', async (_, text, message) => {
+  ])('pooling refuses %s', async (_, text, message) => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
-  it('refuse shares that are no shares, or not of every code', async () => {
+  it('pooling refuses shares that are not shares, or not of every code', async () => {
     await expect(read('pool: 0.05', codebook('50'))).rejects.toThrow(/from 0 to 1/);
     await expect(read('pool: 0.05', codebook('0.5', '0.3'))).rejects.toThrow(/not for "green"/);
   });

@@ -40,8 +40,8 @@ const everything = (folder: string) =>
       statSync(join(folder, name)).isFile() && readFileSync(join(folder, name), 'utf8'),
     ]);
 
-describe('what a policy hides, for the steward alone', () => {
-  it('counts rows behind codes nobody declared, codes nobody gave, rows pulled to bounds, and groups by size', async () => {
+describe('the private check, for the steward alone', () => {
+  it('the check counts rows with undeclared codes, unused codes, clamped rows, and groups by size', async () => {
     open();
     const { private: found } = await checkPolicy(shop.policyFile, { private: true });
     const of = (name: string) => found!.columns.find((c) => c.column === name)!;
@@ -59,7 +59,7 @@ describe('what a policy hides, for the steward alone', () => {
     });
   });
 
-  it('is told only when asked for, says that it is private, and is written nowhere', async () => {
+  it('the check runs only on request, states that it is private, and is written nowhere', async () => {
     open();
     const before = everything(shop.folder);
     expect((await checkPolicy(shop.policyFile)).private).toBeUndefined();
@@ -75,22 +75,25 @@ describe('what a policy hides, for the steward alone', () => {
   it.each([
     ['', 1],
     [', pairs: { same: [x] }', 3],
-  ])('counts the rows that a person has too many, all of them where pairs are declared (%s)', async (pairs, beyond) => {
-    shop = openWorkshop(
-      `data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2${pairs} }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { x: { type: category, values: [1] } }\n`,
-      1,
-    );
-    shop.write('visits.csv', `who,x\na,1\na,1\na,1\nb,1\n,1\n`);
-    expect((await checkPolicy(shop.policyFile, { private: true })).private!.unit).toMatchObject({
-      groups: 2,
-      largest: 3,
-      beyond,
-      cut: 1,
-      nameless: 1,
-    });
-  });
+  ])(
+    'the check counts the excess rows of a person, or all of their rows where pairs are declared (%s)',
+    async (pairs, beyond) => {
+      shop = openWorkshop(
+        `data: { source: visits.csv }\nprotect: { secret: person, unit: who, maxRows: 2${pairs} }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { x: { type: category, values: [1] } }\n`,
+        1,
+      );
+      shop.write('visits.csv', `who,x\na,1\na,1\na,1\nb,1\n,1\n`);
+      expect((await checkPolicy(shop.policyFile, { private: true })).private!.unit).toMatchObject({
+        groups: 2,
+        largest: 3,
+        beyond,
+        cut: 1,
+        nameless: 1,
+      });
+    },
+  );
 
-  it('counts what the declarations of other tables hide, too', async () => {
+  it('the check counts rows hidden by the declarations of other tables, too', async () => {
     shop = openWorkshop(
       `data: { source: people.csv }
 protect: { secret: person, unit: who, maxRows: 1 }
@@ -121,7 +124,7 @@ tables:
     );
   });
 
-  it('reads dates as releases do', async () => {
+  it('the check reads dates as releases do', async () => {
     shop = openWorkshop(
       'data: { source: days.csv }\nprotect: { secret: row }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { day: { type: date, bounds: [2024-01-01, 2024-12-31] } }\n',
       1,
@@ -139,7 +142,7 @@ tables:
     expect(explanation[0]!.text).toContain('(1 of dates)');
   });
 
-  it('says which declared code another spelling most likely is', async () => {
+  it('the check names the declared code that another spelling most likely means', async () => {
     shop = openWorkshop('', 1);
     shop.write(
       'policy.yaml',

@@ -16,7 +16,7 @@ function unit(): number {
   return Math.max(1, Math.min(...times));
 }
 
-/** How many times the fixed calculation a piece of work takes: neither a slow nor a busy machine changes it by much. */
+/** Work measured as a multiple of a fixed calculation, almost independent of a slow or busy machine. */
 export async function processorTime(work: () => unknown): Promise<number> {
   const before = unit();
   const from = used();

@@ -18,7 +18,7 @@ import { type PrivacySession, readPolicy } from './inside.js';
 import { category, samplePolicy } from './sample-policy.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Ways to get more than was promised by asking otherwise, declaring otherwise, or asking again. */
+/** Attempts to exceed the promise by other wordings, other declarations, or repeated requests. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -33,12 +33,12 @@ describe('the terms of an account', () => {
   const answers = (more: string) =>
     policyYaml({ protect: '{ secret: answer }' }).replace('values: [dem, rep, other]', `values: [dem, rep, other]${more}`);
 
-  it('change when an answer is declared public, which gives it away for nothing', async () => {
+  it('the terms change when an answer is declared public, which releases it without noise', async () => {
     expect(await digest(answers(', public: true'))).not.toBe(await digest(answers('')));
     expect(await digest(answers(', public: false'))).toBe(await digest(answers('')));
   });
 
-  it('change when a relation is declared public under a secret that its tuples belong to', async () => {
+  it('the terms change when a relation is declared public under a secret that its tuples belong to', async () => {
     const relation = (more: string, protect = '{ secret: person, unit: id, maxRows: 1 }') =>
       policyYaml({
         protect,
@@ -48,7 +48,7 @@ describe('the terms of an account', () => {
     expect(await digest(relation(', private: false', '{ secret: row }'))).toBe(await digest(relation('', '{ secret: row }')));
   });
 
-  it('change when a belief with a delta becomes its epsilon, which promises less, and not without a delta', async () => {
+  it('the terms change when a belief with a delta becomes its epsilon, which promises less, and not without a delta', async () => {
     // The belief's own epsilon, written out as the policy rounds it.
     const belief = (delta: string) => policyYaml({ budget: `{ belief: { prior: 0.2, posterior: 0.5 }${delta} }` });
     shop = openWorkshop(belief(''));
@@ -60,7 +60,7 @@ describe('the terms of an account', () => {
   });
 });
 
-describe('a plan', () => {
+describe('the promise of a plan', () => {
   // Rows as wholes under one assumption, answers one by one under another: two proofs for one account.
   const route = (name: string, scope: ClassScope, logOdds: number) =>
     graphAmplifier({
@@ -79,7 +79,7 @@ describe('a plan', () => {
   ]);
   const histogram = (column: string) => bindBatch({ queries: [{ kind: 'histogram', column }] }, policy).measures;
 
-  it('fits only by the route whose promise it prints', () => {
+  it('the plan fits only by the route whose promise it prints', () => {
     // Each answer has spent little, the row as a whole nearly everything.
     const spent = spend(
       nothingSpent,
@@ -87,7 +87,7 @@ describe('a plan', () => {
     );
     const plans = chooseNoise(histogram('party'), account, rational(1, 5), spent);
     expect(plans.map((p) => [p.route.amplifier.name, p.fits])).toEqual([['answers', true]]);
-    // By rows 0.9 is used, not 0.45: a larger share may pay for that, and gets what is left of it.
+    // Counted by rows, 0.9 is used, not 0.45: a larger share may pay for that, and gets the remaining budget.
     const more = chooseNoise(histogram('party'), account, rational(1, 2), spent);
     expect(more.map((p) => [p.route.amplifier.name, p.fits])).toEqual([
       ['answers', true],
@@ -95,7 +95,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('prints what every proof of the account needs, its own first', () => {
+  it('the plan prints the assumptions of every proof the account needs, its own first', () => {
     const [best] = chooseNoise(histogram('party'), account, rational(1, 5), nothingSpent);
     const { assumptions } = guaranteeFor(policy, account)(best!.route);
     expect(assumptions[0]).toBe(`what ${best!.route.amplifier.name} need`);
@@ -103,8 +103,8 @@ describe('a plan', () => {
   });
 });
 
-describe('an amendment', () => {
-  it('may not change whose secret the spent costs are about', async () => {
+describe('an amendment of the privacy unit', () => {
+  it('the amendment may not change whose secret the spent costs are about', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     const { ledger } = releaseContextOf(session);
@@ -120,7 +120,7 @@ describe('an amendment', () => {
     await session.close();
   });
 
-  it('may not turn a person into another, nor into rows: a row that names somebody else changes two persons', async () => {
+  it('the amendment may not turn a person into another, nor into rows: a row that names somebody else changes two persons', async () => {
     shop = openWorkshop(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }));
     const session = await shop.session();
     const { ledger } = releaseContextOf(session);
@@ -132,8 +132,8 @@ describe('an amendment', () => {
   });
 });
 
-describe('an answer that was recorded', () => {
-  it('is not told again as the answer to the same words about other domains', async () => {
+describe('an answer recorded under other domains', () => {
+  it('the answer is not returned for the same words about other domains', async () => {
     const yaml = policyYaml();
     shop = openWorkshop(yaml);
     const ask = async (file: string) => {
@@ -157,7 +157,7 @@ describe('records left out by maxTies', () => {
   it.each([
     ['patterns', (session: PrivacySession, epsilon: string) => releasePattern(session, 'triangles of call', { epsilon })],
     ['degrees', (session: PrivacySession, epsilon: string) => releaseDegrees(session, { relation: 'call', degree: 5, epsilon })],
-  ])('pay for %s of a relation, which does not leave them out', async (_, ask) => {
+  ])('records left out by maxTies pay for %s of a relation, which does not leave them out', async (_, ask) => {
     shop = openWorkshop(
       policyYaml({
         protect: '{ secret: person, unit: id, maxRows: 1 }',
@@ -175,7 +175,7 @@ describe('records left out by maxTies', () => {
     const mark = some!.conditions[0]!.mark;
     const costs = async () => (await session.spent()).pure.perRecord;
     expect((await costs()).get(mark)).toEqual((await costs()).get(everyRecord));
-    // By the bound for everybody the count takes more of the budget: what asks for less than that is refused, and says so.
+    // By the bound for everybody the count takes more of the budget; a smaller request is refused with that reason.
     await expect(ask(session, '0.1')).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
       message: expect.stringContaining('Earlier releases count for more beside this question'),
@@ -191,7 +191,7 @@ describe('records left out by maxTies', () => {
   });
 });
 
-describe('what was spent on an answer', () => {
+describe('costs reserved for an answer', () => {
   const policy = (columns: readonly string[], model: string) => `data: { source: people.csv }
 protect: { secret: answer, adversary: uninformed }
 budget: { epsilon: 1 }
@@ -207,7 +207,7 @@ ${columns.map((c) => (c === 'party' ? '  party: { type: category, values: [dem, 
       factors: ids.length > 1 ? [{ records: ids, oddsRatio: 1 }] : [],
     });
 
-  it('is not forgotten when the answer is declared no more', async () => {
+  it('the costs are kept when the answer is no longer declared', async () => {
     shop = openWorkshop(policy(['party', 'media'], 'two.json'));
     shop.write('two.json', model(['party', 'media']));
     shop.write('one.json', model(['media']));

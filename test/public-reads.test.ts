@@ -113,7 +113,7 @@ const person: Terms = { protect: '{ secret: person, unit: person, maxRows: 6 }' 
 
 describe('a stream where persons are the secret', () => {
   it.each(['library', 'command', 'service'] as const)(
-    'is refused alike on neighbouring data sets while it has to look which steps have rows: by %s',
+    'the stream is refused alike on neighbouring data sets if it has to look up which steps have rows: by %s',
     async (way) => {
       const refusal = { code: 'QUERY_UNSUPPORTED', message: expect.stringContaining('protected'), hint: expect.stringContaining('--through') }; // biome-ignore format: one line
       for (const more of [{}, { totals: true }, { gaps: 'empty' }] as const) {
@@ -129,7 +129,7 @@ describe('a stream where persons are the secret', () => {
     ['a person without a week', alone.map(([p, w, ill]): Row => [p, p === 'p' && w === '2' ? '' : w, ill])],
     ['a person beyond the bounds', alone.map(([p, w, ill]): Row => [p, p === 'p' ? '40' : w, ill])],
     ['a person with fewer rows', alone.filter(([p, w]) => p === 'q' || w === '0')],
-  ])('answers blindly through a step that is given, within the promise: %s', async (_, neighbour) => {
+  ])('the stream answers without a look-up through a given step, within the promise: %s', async (_, neighbour) => {
     for (const more of [{ through: 5 }, { through: 5, totals: true }])
       for (const way of ['library', 'service'] as const) {
         const [first, second] = [await seen(alone, person, way, more), await seen(neighbour, person, way, more)];
@@ -141,7 +141,7 @@ describe('a stream where persons are the secret', () => {
       }
   });
 
-  it('never says that late rows or empty steps were refused, because it does not look', async () => {
+  it('the stream never reports that late rows or empty steps were refused, because it does not look them up', async () => {
     for (const more of [{ gaps: 'refuse' }, { late: 'refuse' }] as const)
       expect(await seen(data, person, 'library', { through: 5, ...more })).toMatchObject({
         outcome: { code: 'QUERY_UNSUPPORTED', message: expect.stringContaining('cannot be refused') },
@@ -149,7 +149,7 @@ describe('a stream where persons are the secret', () => {
       });
   });
 
-  it('is planned under the same rule, and a plan leaves no note', async () => {
+  it('the plan of the stream follows the same rule, and leaves no note', async () => {
     const policy = ward(data, person);
     await expect(planStream(policy, request)).rejects.toMatchObject({ hint: expect.stringContaining('--through') });
     expect((await planStream(policy, { ...request, through: 5 })).fits).toBe(true);
@@ -161,7 +161,7 @@ describe('a stream where persons are the secret', () => {
 });
 
 describe('a stream where records change together within known totals', () => {
-  it('may not look which steps have rows: two records may exchange their weeks', async () => {
+  it('the stream may not look up which steps have rows: two records may exchange their weeks', async () => {
     const terms: Terms = { extra: 'known:\n  - { margin: ill }\n' };
     expect(await seen(data, terms, 'library', {})).toMatchObject({ outcome: { hint: expect.stringContaining('--through') }, entries: [] }); // biome-ignore format: one line
   });
@@ -171,7 +171,7 @@ describe('a stream where rows are the secret', () => {
   it.each([
     ['3 and 3.4 are one week as it is read', '3.4'],
     ['3 and 2.6 are one week as it is read', '2.6'],
-  ])('has the same outcome on neighbouring data sets, which agree in the week as it is read: %s', async (_, week) => {
+  ])('the stream has the same outcome on neighbouring data sets, which agree in the week as it is read: %s', async (_, week) => {
     const other = data.map(([p, w, ill]): Row => [p, p === 'p' && w === '3' ? week : w, p === 'p' && w === '3' ? 'yes' : ill]);
     const [first, second] = [await seen(data, {}, 'library', {}), await seen(other, {}, 'library', {})];
     expect(first).toEqual(second);
@@ -181,7 +181,7 @@ describe('a stream where rows are the secret', () => {
   it.each([
     ['11 and 11.4 are the last declared week', '11', '11.4', [1, 2, 3, 4, 5]],
     ['60 and 60.4 are one week beyond the bounds', '60', '60.4', { code: 'DATA_MALFORMED' }],
-  ])('has the same outcome for one value around and above the upper bound: %s', async (_, week, other, outcome) => {
+  ])('the stream has the same outcome for one value around and above the upper bound: %s', async (_, week, other, outcome) => {
     const last: readonly Row[] = [...data, ...['6', '7', '8', '9', '10'].map((w): Row => ['p', w, 'no'])];
     const ends = (w: string) => seen([...last, ['q', w, 'yes']], {}, 'library', { through: 4 });
     const [first, second] = [await ends(week), await ends(other)];
@@ -189,7 +189,7 @@ describe('a stream where rows are the secret', () => {
     expect(first).toMatchObject({ outcome });
   });
 
-  it('counts a number below the bounds in the first week, where every count reads it', async () => {
+  it('the stream counts a number below the bounds in the first week, where every count reads it', async () => {
     const other = data.map(([p, w, ill]): Row => [p, p === 'p' && w === '0' ? '-7' : w, ill]);
     expect(await seen(other, {}, 'library', {})).toEqual(await seen(data, {}, 'library', {}));
   });
@@ -197,7 +197,7 @@ describe('a stream where rows are the secret', () => {
   const withdrawn: Terms = { week: '{ type: integer, bounds: [0, 11] }' };
   const refusal = { code: 'LEDGER_MISMATCH', message: expect.stringContaining('step in week') };
   it.each(['library', 'command', 'service'] as const)(
-    'books the note once, and `public` cannot be withdrawn afterwards: by %s',
+    'the stream records the note once, and `public` cannot be withdrawn afterwards: by %s',
     async (way) => {
       const policy = ward(data);
       await steps(policy, way, { through: 1 });
@@ -224,7 +224,7 @@ describe('a stream where rows are the secret', () => {
     ['a code for no answer', '{ type: integer, bounds: [0, 11], public: true, missing: [3] }'],
     ['days', '{ type: date, bounds: [2020-01-01, 2021-01-01], public: true }'],
     ['codes', '{ type: category, values: [0, 1], public: true }'],
-  ])('refuses terms that read the column in another way from then on: %s', async (_, week) => {
+  ])('the account then refuses terms that read the column differently: %s', async (_, week) => {
     const policy = ward(data);
     await steps(policy, 'library', { through: 1 });
     written({ week });
@@ -236,7 +236,7 @@ describe('a stream where rows are the secret', () => {
     expect(await lossIn(policy)).toBeCloseTo(0.125, 9);
   });
 
-  it('notes both columns where late rows are counted when they arrive', async () => {
+  it('the stream notes both columns where late rows are counted when they arrive', async () => {
     const arrived = 'arrived: { type: integer, bounds: [0, 11], public: true }';
     const late: Terms = { extra: `  ${arrived}\n` };
     const policy = ward(data, late);
@@ -248,13 +248,13 @@ describe('a stream where rows are the secret', () => {
       await expect(amendTerms(written(hidden), { reason: 'x' })).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
   });
 
-  it('books the note also where the look ends in a refusal, which told something', async () => {
+  it('the stream records the note even if the look-up ends in a refusal, which discloses something', async () => {
     const policy = ward(data.filter(([, w]) => w !== '2'));
     await expect(steps(policy, 'library', {})).rejects.toThrow('Step 3 (week 2) has no rows');
     await expect(amendTerms(written(withdrawn), { reason: 'x' })).rejects.toMatchObject(refusal);
   });
 
-  it('reads nothing before the note is durable: a ledger that cannot write ends the look', async () => {
+  it('the stream reads nothing before the note is durable: a ledger that cannot write ends the look-up', async () => {
     const policy = await readPolicy(ward(data));
     const [engine, kept] = [await openEngine(policy), await openLedger(policy.ledger)];
     let [pins, writable] = [0, false];
@@ -284,7 +284,7 @@ describe('a stream where rows are the secret', () => {
     await engine.close();
   });
 
-  it('shows the note in the ledger, for nothing', async () => {
+  it('the ledger shows the note, at no cost', async () => {
     const policy = ward(data);
     await steps(policy, 'library', { through: 1 });
     const text = await runCommand(registerLedger, 'ledger', policy);
@@ -293,7 +293,7 @@ describe('a stream where rows are the secret', () => {
 });
 
 describe('a stream of answers', () => {
-  it('looks at the public column, books the note, and the column cannot become a secret', async () => {
+  it('the stream reads the public column, records the note, and the column cannot become a secret', async () => {
     const protect = '{ secret: answer, unit: person }';
     const policy = ward(data, { protect });
     expect(await steps(policy, 'library', {})).toEqual([1, 2, 3, 4, 5]);
@@ -311,7 +311,7 @@ describe('the registry of public reads', () => {
     return work(policy, engine).finally(() => engine.close());
   };
 
-  it('is closed: a read that is made elsewhere is refused', async () => {
+  it('the registry is closed: a read made elsewhere is refused', async () => {
     const own: PublicRead<undefined, string> = { ...publicReads.content, name: 'own' };
     await opened({}, async (policy, engine) => {
       await expect(withPublicReader(engine, policy, (look) => look(own))).rejects.toThrow('no registered public read');
@@ -319,14 +319,14 @@ describe('the registry of public reads', () => {
     });
   });
 
-  it('lets nobody read without a ledger what the ledger has to note', async () => {
+  it('nobody can read without a ledger what the ledger has to note', async () => {
     await opened({}, async (policy, engine) => {
       const step = { column: 'week', width: 1, count: 12, unitsOf: (k: number) => [k - 1, k - 1] as const };
       await expect(withPublicReader(engine, policy, (look) => look(publicReads.stepRows, { steps: step, order: 'week' }))).rejects.toThrow('keeps a note'); // biome-ignore format: one line
     });
   });
 
-  it('refuses what a policy protects: presence, hidden relations, groups that nobody declared', async () => {
+  it('the registry refuses protected reads: presence, hidden relations, groups that nobody declared', async () => {
     await opened({ protect: '{ secret: row, neighbours: add-remove }' }, (policy, engine) =>
       expect(withPublicReader(engine, policy, (look) => look(publicReads.records))).rejects.toMatchObject({
         code: 'QUERY_UNSUPPORTED',
@@ -340,7 +340,7 @@ describe('the registry of public reads', () => {
     });
   });
 
-  it('refuses to count the rows of steps where they are protected, whoever asks', async () => {
+  it('the registry refuses to count the rows of protected steps, for every caller', async () => {
     const asSteps = { column: 'week', width: 1, count: 12, unitsOf: (k: number) => [k - 1, k - 1] as const };
     for (const [terms, order] of [
       [person, 'week'],
@@ -357,7 +357,7 @@ describe('the registry of public reads', () => {
     }
   });
 
-  it('is listed with what each read relies on in docs/reference/unpaid-reads.md', () => {
+  it('docs/reference/unpaid-reads.md lists every read with its basis', () => {
     folder = mkdtempSync(join(tmpdir(), 'fugu-public-'));
     const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'reference', 'unpaid-reads.md'), 'utf8');
     const lines = page.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| read |'));

@@ -20,7 +20,7 @@ const textsIn = (folder: string) =>
     .map((name) => readFileSync(join(folder, name), 'utf8'));
 
 describe('the folder of a release', () => {
-  it('has tables with percentages, a workbook and a data package that names them all', async () => {
+  it('the folder has tables with percentages, a workbook and a data package that names them all', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 400);
     const out = join(shop.folder, 'out');
     await release('--query', histogram, '--out', out);
@@ -34,7 +34,7 @@ describe('the folder of a release', () => {
     expect(privacy).toMatchObject({ certified: true, epsilon: 4 });
   });
 
-  it('says with each table that it is mostly noise: on the page, in the workbook and in the data package', async () => {
+  it('the page, the workbook and the data package mark each table that is mostly noise', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
     const out = join(shop.folder, 'out');
     const queries = JSON.stringify([
@@ -50,7 +50,7 @@ describe('the folder of a release', () => {
     expect(resources[0].warning).toMatch(warning);
     expect(resources[1].warning).toBeUndefined();
     expect(unzippedFiles(readFileSync(join(out, 'tables.xlsx'))).get('xl/worksheets/sheet2.xml')).toMatch(warning);
-    // A recorded answer is told with it, too; one with little noise without.
+    // A recorded answer carries it, too; an answer with little noise does not.
     const again = join(shop.folder, 'again');
     await release('--query', queries, '--out', again);
     expect(readFileSync(join(again, 'report.html'), 'utf8')).toMatch(warning);
@@ -59,7 +59,7 @@ describe('the folder of a release', () => {
     for (const text of textsIn(calm)) expect(text).not.toMatch(/Mostly noise/);
   });
 
-  it('tells no path, and calls the population by its title', async () => {
+  it('the folder shows no path, and names the population by its title', async () => {
     const yaml = policyYaml({ budget: '{ epsilon: 4 }' }).replace(/^population:.*\n/m, '');
     shop = openWorkshop(yaml, 400);
     await release('--query', histogram, '--out', join(shop.folder, 'plain'));
@@ -70,7 +70,7 @@ describe('the folder of a release', () => {
     expect(readFileSync(join(shop.folder, 'titled', 'report.html'), 'utf8')).toContain('Town survey 2026');
   });
 
-  it('nor does what a program is told: receipts name no path', async () => {
+  it('output for programs shows no path either: receipts name none', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }).replace(/^population:.*\n/m, ''), 60);
     const output = await release('--query', histogram, '--json');
     expect(output).not.toContain(shop.folder);
@@ -79,7 +79,7 @@ describe('the folder of a release', () => {
     expect(await release('--kmeans', question, '--json')).not.toContain(shop.folder);
   });
 
-  it('names files by letters of every script, one for each table, none too long or a device', () => {
+  it('file names take letters of every script, one for each table, none too long or a device', () => {
     const names = ['возраст', '性別', 'Größe (cm)', 'عمر', 'ปีเกิด', '!!!'];
     expect(names.map((name, k) => fileName(name, k, names.length))).toEqual([
       '1-возраст',
@@ -105,7 +105,7 @@ describe('the folder of a release', () => {
     }
   });
 
-  it('holds one release: a second is refused before it is paid for, or replaces the first', async () => {
+  it('the folder holds one release: a second is refused before it is paid for, or replaces the first', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 400);
     const out = join(shop.folder, 'out');
     await release('--query', histogram, '--out', out);
@@ -124,7 +124,7 @@ describe('the folder of a release', () => {
     ]);
   });
 
-  it('never takes files of another data package for its own', async () => {
+  it("files of another data package are never taken for the release's own", async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
     const theirs = JSON.stringify({ resources: [{ path: 'interviews.csv' }] });
     const out = join(shop.folder, 'out');
@@ -140,7 +140,7 @@ describe('the folder of a release', () => {
     expect(readFileSync(join(out, 'interviews.csv'), 'utf8')).toBe('mine');
   });
 
-  it('does not get the attack page, which is private', async () => {
+  it('the folder has no attack page, which is private', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }' }), 60);
     const out = join(shop.folder, 'out');
     await release('--query', histogram, '--out', out);

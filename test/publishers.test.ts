@@ -27,8 +27,8 @@ const spending = async (file = shop.policyFile) => {
 };
 const refused = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error as { code: string; message: string; hint: string }); // biome-ignore format: one line
 
-describe('what another publisher has spent', () => {
-  it('is entered by a number, stays, and leaves less for everybody', async () => {
+describe('costs of another publisher', () => {
+  it('the cost is entered as a number, stays, and leaves less for everybody', async () => {
     shop = openWorkshop();
     const done = await enterSpending(shop.policyFile, { epsilon: '0.4', by: 'the census', reason: 'table 3' });
     expect([done.budget.spent, done.budget.remaining, done.label]).toEqual([0.4, 0.6, 'by the census: table 3']);
@@ -50,7 +50,7 @@ describe('what another publisher has spent', () => {
     expect((await spending()).entries).toHaveLength(2);
   });
 
-  it('is entered although it is more than the budget where that is said, and then nothing is released', async () => {
+  it('a cost above the budget is entered on request, and nothing is released afterwards', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1 }' }), 240);
     await release(0.5);
     const done = await enterSpending(shop.policyFile, { epsilon: 0.75, reason: 'they did', over: true });
@@ -58,14 +58,14 @@ describe('what another publisher has spent', () => {
     const { over, gained: loss } = await spending();
     expect([over, loss]).toEqual([true, 1.25]);
     expect(await refused(release(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    // A recorded answer is told again, and a larger budget goes on from what was spent.
+    // A recorded answer is returned again, and a larger budget continues from the amount spent.
     expect((await release(0.5)).receipt.ledger.replayed).toBe(true);
     shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 2 }' }));
     await amendTerms(shop.policyFile, { reason: 'the council agreed' });
     expect((await spending()).budget.remaining).toBe(0.75);
   });
 
-  it('is entered by the receipt of their release, once', async () => {
+  it('the cost is entered by the receipt of their release, once', async () => {
     shop = openWorkshop();
     elsewhere = mkdtempSync(join(tmpdir(), 'fugu-other-'));
     writeFileSync(join(elsewhere, 'people.csv'), readFileSync(join(shop.folder, 'people.csv')));
@@ -107,7 +107,7 @@ describe('what another publisher has spent', () => {
     expect((await refused(enterSpending(shop.policyFile, { receipt: { a: 1 }, reason: 'x' })))!.message).toContain('no receipt');
   });
 
-  it('is not counted again where the receipt is of this very account', async () => {
+  it('the cost is not counted again if the receipt is of this very account', async () => {
     shop = openWorkshop();
     const { receipt } = await release(0.3);
     const file = shop.write('receipt.json', JSON.stringify(receipt));
@@ -126,7 +126,7 @@ describe('what another publisher has spent', () => {
     expect((await spending()).entries).toHaveLength(1);
   });
 
-  it('is not entered by a receipt of which a part was told exactly, because it was public there', async () => {
+  it('a receipt with an exact part is not entered, because that part was public there', async () => {
     shop = openWorkshop(policyYaml({ protect: '{ secret: answer }' }), 60);
     elsewhere = mkdtempSync(join(tmpdir(), 'fugu-other-'));
     writeFileSync(join(elsewhere, 'people.csv'), readFileSync(join(shop.folder, 'people.csv')));
@@ -139,7 +139,7 @@ describe('what another publisher has spent', () => {
     expect((await refused(enterSpending(shop.policyFile, { receipt: both, ...x })))?.message).toContain(
       'takes for public what is a secret here (column party)',
     );
-    // The same where the receipt does not say what it relied on.
+    // The same holds if the receipt does not list its public columns.
     const silent = { ...both, privacyUnit: { ...both.privacyUnit, relied: [], public: [] } };
     expect((await refused(enterSpending(shop.policyFile, { receipt: silent, ...x })))?.message).toContain('without noise');
     writeFileSync(theirs, yaml.replace('population: office', 'population: bureau'));
@@ -150,7 +150,7 @@ describe('what another publisher has spent', () => {
     );
   });
 
-  it('counts over ties, and for all records that change at once beside known totals', async () => {
+  it('the cost counts over ties, and for all records that change at once under known totals', async () => {
     shop = openWorkshop(policyYaml({ dependence: '[{ kind: groups, by: home }]' }));
     const tied = await enterSpending(shop.policyFile, { epsilon: '0.1', reason: 'x' });
     // Three of a home are copies of each other.
@@ -161,7 +161,7 @@ describe('what another publisher has spent', () => {
     expect(known.budget.spent).toBeCloseTo(0.4, 9);
   });
 
-  it('is for all that a person may answer: no column becomes a secret afterwards that it was not booked for', async () => {
+  it('the cost covers all answers of a person: no column becomes a secret afterwards that it was not reserved for', async () => {
     const joint = (records: readonly string[]) =>
       JSON.stringify({ records, precision: records.map((_, i) => records.map((__, j) => (i === j ? 1 : 0))), bounds: [0, 3] });
     const terms = (last: string, model: string) =>
@@ -180,7 +180,7 @@ describe('what another publisher has spent', () => {
     expect(await refused(amendTerms(stays, { reason: 'more budget' }))).toBeUndefined();
   });
 
-  it('in zCDP goes with a budget that has a delta', async () => {
+  it('a cost in zCDP goes with a budget that has a delta', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }));
     const done = await enterSpending(shop.policyFile, { rho: '0.002', reason: 'x' });
     expect(done.budget.spent).toBeGreaterThan(0.05);
@@ -192,8 +192,8 @@ describe('what another publisher has spent', () => {
   });
 });
 
-describe('publishers who do not say what they tell', () => {
-  it('have a part of the budget set aside, in plans, releases and totals', async () => {
+describe('publishers who do not report their costs', () => {
+  it('a part of the budget is set aside for them, in plans, releases and totals', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, others: { epsilon: 0.4 } }' }));
     const { plan, others, budget } = await spending();
     expect([plan.spent, plan.remaining, others, budget.remaining]).toEqual([0.4, 0.6, { entered: 0, setAside: 0.4 }, 0.6]);
@@ -211,7 +211,7 @@ describe('publishers who do not say what they tell', () => {
 });
 
 describe('one population in several data sets', () => {
-  it('has one account: what one policy spends, others have spent, whatever table they read', async () => {
+  it('the population has one account: spending under one policy counts for others, for every table', async () => {
     shop = openWorkshop(policyYaml(), 240);
     shop.write('visits.csv', 'id,ward\np1,a\np2,b\np3,a\n');
     const visits = shop.write(

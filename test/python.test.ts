@@ -19,7 +19,7 @@ describe('the Python package', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.skipIf(!version)(
-    `passes its own tests${version ? '' : ' (skipped: there is no Python 3.9 or later)'}`,
+    `the Python package passes its own tests${version ? '' : ' (skipped: there is no Python 3.9 or later)'}`,
     () => {
       const done = run(['-m', 'unittest', 'discover', '-s', join(root, 'python', 'tests')], {
         PYTHONPATH: join(root, 'python', 'src'),
@@ -31,8 +31,8 @@ describe('the Python package', () => {
     300_000,
   );
 
-  // What builds the package lies beside it: nothing is fetched.
-  it.skipIf(!installer)(`can be installed by pip${installer ? '' : ' (skipped: there is no pip)'}`, () => {
+  // The build tool lies in the package's folder: nothing is fetched.
+  it.skipIf(!installer)(`pip can install the Python package${installer ? '' : ' (skipped: there is no pip)'}`, () => {
     cpSync(join(root, 'python'), join(folder, 'source'), { recursive: true });
     const target = join(folder, 'installed');
     const done = run([

@@ -15,21 +15,21 @@ const page = readFileSync(join(root, 'docs/reference/queries-reference.md'), 'ut
 const sections = page.split(/^## /m).slice(1);
 const block = (section: string, language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``).exec(section)?.[1];
 
-/** A policy of the examples, with a weight beside its columns. */
+/** A policy of the examples with an added weight column. */
 async function weighted(file: string): Promise<Policy> {
   const policy = await readPolicy(join(root, 'examples', file));
   const w: Column = { name: 'w', type: 'weight', bounds: [rational(0), rational(4)], step: rational(1, 2), missing: [] };
   return { ...policy, columns: new Map([...policy.columns, ['w', w]]) };
 }
 
-describe('docs/reference/queries-reference.md', () => {
-  it('is what scripts/api.mjs writes, with a section per kind', () => {
+describe('the page docs/reference/queries-reference.md', () => {
+  it('the page equals the output of scripts/api.mjs, with a section per kind', () => {
     expect(execFileSync(process.execPath, [join(root, 'scripts/api.mjs'), '--print-queries'], { encoding: 'utf8' })).toBe(page);
     expect(sections.map((section) => section.split('\n')[0]).sort()).toEqual(Object.keys(queryKinds).sort());
   });
 
   it.each(sections.map((section) => [section.split('\n')[0]!, section] as const))(
-    '%s: its examples are answered',
+    'the examples of %s are answered',
     async (kind, section) => {
       const [, file, text] = /```json (\S+)\n(\{[\s\S]*?)\n```/.exec(section)!;
       const policy = await weighted(file!);

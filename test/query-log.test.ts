@@ -4,12 +4,12 @@ import type { QueryLog } from '../src/release/session/query-log.js';
 import { builtOnce, fugu } from './fugu.js';
 import { openWorkshop } from './workshop.js';
 
-describe('what a database was asked', () => {
+describe('the query log of a database', () => {
   const shop = openWorkshop();
   afterAll(() => shop.remove());
   const question = { kind: 'histogram', column: 'party' } as const;
 
-  it('is told to whoever keeps an audit log, once for what was paid, and is in no receipt', async () => {
+  it('the log goes to the holder of an audit log, once per paid release, and is in no receipt', async () => {
     const logs: QueryLog[] = [];
     const town = await open(shop.policyFile, { trail: (trail) => logs.push(trail), analyst: 'ann' });
     const { receipt } = await town.release(question, { epsilon: 0.01 });
@@ -19,7 +19,7 @@ describe('what a database was asked', () => {
     expect(JSON.stringify(receipt)).not.toContain('queries');
   });
 
-  it('is told by the command line where FUGU_TRAIL asks for it, beside the answer', async () => {
+  it('the command line prints the log if FUGU_TRAIL is set, next to the answer', async () => {
     await builtOnce();
     const words = ['release', shop.policyFile, '--query', JSON.stringify(question), '--epsilon', '0.02', '--json'];
     const { out, err } = await fugu({ cwd: shop.folder, env: { FUGU_TRAIL: '1' } }, ...words);

@@ -15,12 +15,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = readdirSync(join(root, 'docs/reference/queries'))
   .filter((file) => file !== 'README.md')
   .map((file) => file.replace('.md', ''));
-/** What is asked by a command of its own. */
+/** Kinds that have a command of their own. */
 const commands = { stream, temporal, location };
 const names = pages.filter((name) => !Object.hasOwn(commands, name));
 const read = (name: string) => readFileSync(join(root, 'docs/reference/queries', `${name}.md`), 'utf8');
 
-/** The examples are asked on a copy: their budgets are for people. */
+/** The examples run on a copy, because their budgets are for people. */
 let folder: string;
 const opened = new Map<string, Fugu>();
 const at = async (policy: string) => {
@@ -43,14 +43,14 @@ const blocks = (page: string, language: string) =>
     text: text!,
   }));
 
-describe('docs/reference/queries', () => {
-  it('has a page per kind of question, and no other', () => {
+describe('the pages of docs/reference/queries', () => {
+  it('docs/reference/queries has a page per kind of question, and no other', () => {
     expect([...names].sort()).toEqual([...Object.keys(queryKinds), ...Object.keys(kinds)].sort());
     expect(Object.keys(commands).filter((name) => !pages.includes(name))).toEqual([]);
     for (const name of pages) expect(read('README')).toContain(`[${name}](${name}.md)`);
   });
 
-  it.each(names)('%s: its example runs and answers with what the page says', async (name) => {
+  it.each(names)('the example of %s runs and answers with the output on its page', async (name) => {
     const page = read(name);
     const [example, ...more] = blocks(page, 'json');
     expect(more).toEqual([]);
@@ -74,7 +74,7 @@ describe('docs/reference/queries', () => {
       ),
       fields: [...with_!.matchAll(/`([^`]*)`/g)].map(([, text]) => text),
     }));
-  it.each(Object.keys(commands))('%s: its commands run and print what the page says', async (name) => {
+  it.each(Object.keys(commands))('the commands of %s run and print the output on its page', async (name) => {
     const examples = queriesOn(read(name));
     expect(examples).toHaveLength(2);
     for (const { words, fields } of examples) {

@@ -1,6 +1,6 @@
 import { type PickOne, personRows, visits } from './persons-and-visits.js';
 
-/** One of every form; what is chosen of equally many is told by its text, whatever it is stored as. */
+/** One question of every form; ties between equal counts are broken by text, independent of storage. */
 export const fixed: readonly string[] = [
   'SELECT region, COUNT(*), SUM(cost), AVG(price) FROM visits JOIN people USING (person) GROUP BY region',
   'SELECT kind, COUNT(*) FROM people LEFT JOIN visits USING (person) WHERE age > 10 OR age IS NULL GROUP BY kind',
@@ -22,7 +22,7 @@ export const fixed: readonly string[] = [
   'SELECT FLOOR(s / 50) AS f, COUNT(*) FROM (SELECT person, SUM(cost) AS s FROM stays GROUP BY person) v GROUP BY f',
 ];
 
-/** Numbers, conditions and texts worked out of a table's columns. */
+/** Numbers, conditions and texts computed from a table's columns. */
 function drawn(
   pick: PickOne,
   columns: readonly { readonly name: string; readonly type: string; readonly values?: readonly string[] }[],

@@ -44,12 +44,12 @@ const requests = fc.record({
   options: fc.constantFrom({}, {}, {}, { all: true }, { epsilon: '0.1' }),
 });
 
-describe('a plan under quotas that change, about parts of the data that are tied', () => {
+describe('a plan under changing quotas, about parts of the data that are tied', () => {
   it.each([
     ['chain', '{ epsilon: 1 }'],
     ['chain', '{ epsilon: 1, delta: 1e-6 }'],
     ['people', '{ epsilon: 1 }'],
-  ])('says what its release does, and one that asks for no number is made to fit: %s %s', async (tie, budget) => {
+  ])('the plan matches its release, and one without an amount is made to fit: %s %s', async (tie, budget) => {
     const withQuota = (quota: string) => yaml(tie, budget.replace(' }', `, analysts: { ann: ${quota} } }`));
     shop = openWorkshop(withQuota('0.5'));
     shop.write('panel.csv', `person,week,region,ill\n${rows.join('\n')}\n`);
@@ -75,7 +75,7 @@ describe('a plan under quotas that change, about parts of the data that are tied
           );
           expect([plan.fits, released]).toEqual(released === undefined ? [false, undefined] : [true, plan.epsilon]);
           expect(ledger.kept).toHaveLength(before + (plan.fits ? 1 : 0));
-          // Where a thousandth of the budget would be admitted, something is.
+          // A plan that does not fit with an amount of its choice does not fit at epsilon 0.001 either.
           if (!plan.fits && !('epsilon' in options))
             expect((await session.plan(query, { epsilon: '0.001', fresh: true })).fits).toBe(false);
         }
@@ -85,7 +85,7 @@ describe('a plan under quotas that change, about parts of the data that are tied
     await engine.close();
   });
 
-  it('takes less than a tenth where a tenth of one week would pass the quota over the ties to others', async () => {
+  it('the plan takes less than a tenth if a tenth of one week would pass the quota over the ties to others', async () => {
     shop = openWorkshop(yaml('chain', '{ epsilon: 1, analysts: { ann: 0.5 } }'));
     shop.write('panel.csv', `person,week,region,ill\n${rows.join('\n')}\n`);
     shop.write('weekly.json', '[[0.9, 0.1], [0.1, 0.9]]');

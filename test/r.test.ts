@@ -15,13 +15,13 @@ const there = run(['-e', 'stopifnot(requireNamespace("jsonlite", quietly = TRUE)
 const why = there ? '' : ' (skipped: there is no R with jsonlite)';
 
 describe.skipIf(!there)(`the R package${why}`, () => {
-  it('passes its own test', () => {
+  it('the R package passes its own test', () => {
     const done = run([join(root, 'r', 'tests', 'fugu.R')]);
     expect(done.stderr).toBe('');
     expect(done.stdout).toContain('everything holds');
   });
 
-  it('has a vignette whose code runs', () => {
+  it('the R package has a vignette whose code runs', () => {
     const page = readFileSync(join(root, 'r', 'vignettes', 'survey.Rmd'), 'utf8');
     const code = [...page.matchAll(/^```\{r\}\n([\s\S]*?)^```$/gm)].map(([, lines]) => lines!.replace('library(fugu)', ''));
     expect(code).toHaveLength(3);

@@ -1,6 +1,6 @@
 import { isoDay } from '../src/policy/date-text.js';
 
-/** A column of numbers as a policy declares it, with what its steps and bounds are: written down once more, without the product's grid. */
+/** A number column as declared, with its steps and bounds: written again without the product's grid. */
 export interface DeclaredNumber {
   readonly name: string;
   readonly yaml: string;
@@ -54,7 +54,7 @@ function nextDouble(x: number, up: boolean): number {
   return view.getFloat64(0);
 }
 
-/** Steps, halves between them, their neighbours among the doubles, and what lies beyond the bounds. */
+/** Steps, midpoints, their neighbouring doubles, and values beyond the bounds. */
 export function edgeCells({ low, step, last, text }: DeclaredNumber): readonly number[] {
   if (text === isoDay) return Array.from({ length: last + 5 }, (_, k) => low - 2 + k);
   const halves = Array.from({ length: 2 * last + 5 }, (_, k) => Number((low + (step * (k - 2)) / 2).toPrecision(12)));
@@ -62,7 +62,7 @@ export function edgeCells({ low, step, last, text }: DeclaredNumber): readonly n
   return [...new Set([...halves.flatMap((x) => [nextDouble(x, false), x, nextDouble(x, true)]), ...off, -1e30, 1e30])];
 }
 
-/** Which value a cell has: the nearest step in doubles, halves to the even one, at most the bounds. */
+/** Value of a cell: the nearest step in doubles, halves to even, clamped to the bounds. */
 export function readValue({ low, step, last }: DeclaredNumber, x: number): number {
   if (x === -7777 || !Number.isFinite(x)) return -1;
   const high = Number((low + step * last).toPrecision(12));
@@ -72,7 +72,7 @@ export function readValue({ low, step, last }: DeclaredNumber, x: number): numbe
   return Math.abs(y - Math.trunc(y)) === 0.5 ? 2 * Math.round(y / 2) : Math.round(y);
 }
 
-/** Which value a cell of a public column of whole numbers has: as above, but nothing is clamped to the upper bound. */
+/** Value of a cell of a public integer column: as above, but not clamped to the upper bound. */
 export function readPublicValue(of: DeclaredNumber, x: number): number {
   const beyond = 1e6;
   return Math.abs(x) > beyond

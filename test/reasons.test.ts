@@ -15,7 +15,7 @@ afterEach(() => shop?.remove());
 
 const tooLong = 'x'.repeat(mostReason + 1);
 const paying = ['--epsilon', '0.1', '--yes'];
-/** How each command that takes a reason for a second budget is asked to pay. */
+/** Arguments of each command that takes a reason for a second budget. */
 const asked: Readonly<Record<string, readonly string[]>> = {
   plan: ['POLICY', '--query', '{"kind": "count"}'],
   release: ['POLICY', '--query', '{"kind": "count"}', ...paying],
@@ -46,8 +46,8 @@ const refused = (register: (program: Command) => void, ...words: string[]): Prom
 const placed = (words: readonly string[]) =>
   words.map((w) => w.replace('POLICY', shop.policyFile).replace('OUT', join(shop.folder, 'out')));
 
-describe('a reason that is longer than the chain takes', () => {
-  it('is refused by every command that has --new-budget, before anything is spent', async () => {
+describe('a reason that is longer than the chain permits', () => {
+  it('every command that has --new-budget refuses the reason, before anything is spent', async () => {
     shop = openWorkshop(
       policyYaml({
         protect: '{ secret: person, unit: id, maxRows: 2 }',
@@ -75,7 +75,7 @@ describe('a reason that is longer than the chain takes', () => {
     expect(await spent()).toBe(0);
   });
 
-  it.each(['amend', 'enter', 'same-data', 'recover', 'restore'])('is refused by ledger %s', async (action) => {
+  it.each(['amend', 'enter', 'same-data', 'recover', 'restore'])('ledger %s refuses the reason', async (action) => {
     shop = openWorkshop(policyYaml(), 60);
     const more = action === 'enter' ? ['--epsilon', '0.1', '--by', 'them'] : action === 'restore' ? ['copy'] : [];
     const words = ['ledger', shop.policyFile, action, ...more, '--reason', tooLong];
@@ -83,7 +83,7 @@ describe('a reason that is longer than the chain takes', () => {
     expect(await spent()).toBe(0);
   });
 
-  it('is one character longer than the longest that is taken', async () => {
+  it('the refused reason is one character longer than the longest permitted one', async () => {
     shop = openWorkshop(policyYaml(), 60);
     const words = placed(['release', ...asked.release!]);
     expect(await refused(registerRelease, ...words, '--new-budget', tooLong.slice(1))).toMatch(/^answered/);

@@ -12,8 +12,8 @@ import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /**
- * What happens to a request may depend on the ledger and on what is public, never on whether a record has changed: neither with budget left nor without,
- * neither asked again nor anew, neither across sessions nor within one (docs/explanation/decisions/0008).
+ * The outcome of a request depends on the ledger and on public facts, never on a changed record: with budget or without,
+ * repeated or fresh, across sessions or within one (docs/explanation/decisions/0008).
  */
 const shops: Workshop[] = [];
 afterEach(() => {
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 type Open = Awaited<ReturnType<Workshop['session']>>;
 
-/** What may have become of the data between two requests: nothing, written again as it was, one answer changed. */
+/** Changes of the data between two requests: none, rewritten unchanged, one answer changed. */
 const rows = 90;
 const futures: Readonly<Record<string, (shop: Workshop) => void>> = {
   'the same': () => undefined,
@@ -47,7 +47,7 @@ const outcome = async (work: Promise<{ receipt: { ledger: object; at: string; ep
   }
 };
 
-/** Asks, lets the data become what it becomes, asks again: what an analyst sees of the second time. */
+/** Runs a request, changes the data, runs it again: the analyst's view of the second run. */
 type Story = (shop: Workshop, become: () => void) => Promise<object>;
 const tied = '[{ kind: groups, by: home, oddsRatio: 2 }]';
 const limited = '[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: 3 }]';
@@ -131,21 +131,21 @@ const stories: Readonly<Record<string, Story>> = {
     }),
 };
 
-describe('whether one record has changed does not show', () => {
+describe('the outcome of a request after a change of one record', () => {
   for (const [what, story] of Object.entries(stories))
-    it(`when ${what}`, async () => {
+    it(`the outcome is the same: ${what}`, async () => {
       expectAlike(await seen(story, policyYaml()));
     });
 
   it.each([
     ['households', tied, ''],
     ['ties with records left out', limited, relation],
-  ])('where the noise rests on %s', async (_name, dependence, extra) => {
+  ])('the outcome is the same when the noise depends on %s', async (_name, dependence, extra) => {
     for (const story of ['in a session that stayed open', 'while it is being read', 'asked again with budget left'])
       expectAlike(await seen(stories[story]!, policyYaml({ dependence, extra, budget: '{ epsilon: 2 }' })));
   });
 
-  it('and would show by a key that holds the snapshot, or by comparing snapshots: the stories can tell', async () => {
+  it('the stories detect a key that holds the snapshot, and a comparison of snapshots', async () => {
     const bySnapshot = (s: Open, { epsilon }: ReleaseOptions) =>
       outcome(
         (async () => {
@@ -178,7 +178,7 @@ describe('whether one record has changed does not show', () => {
 });
 
 describe('ties that change under an open session', () => {
-  it('stop it before anything is spent, because they are public and the noise rests on them', async () => {
+  it('changed ties stop the session before anything is spent, because they are public and the noise depends on them', async () => {
     const shop = openWorkshop(policyYaml({ dependence: tied }), rows);
     shops.push(shop);
     await anew(shop, async (s) => {
@@ -189,14 +189,14 @@ describe('ties that change under an open session', () => {
   });
 });
 
-describe('a request', () => {
+describe('a repeated request', () => {
   const open = async () => {
     const shop = openWorkshop(policyYaml(), rows);
     shops.push(shop);
     return { shop, session: await shop.session() };
   };
 
-  it('about another file is another request, also in one account', async () => {
+  it('a request about another file is another request, even in one account', async () => {
     const { shop, session } = await open();
     await session.release(histogram, { epsilon: '0.25' });
     copyFileSync(join(shop.folder, 'people.csv'), join(shop.folder, 'others.csv'));
@@ -208,7 +208,7 @@ describe('a request', () => {
     await session.close();
   });
 
-  it('made twice at once is paid once, and both are told the same', async () => {
+  it('a request made twice at once is paid once, and both get the same answer', async () => {
     const { session } = await open();
     const both = await Promise.all([1, 2].map(() => session.release(histogram, { epsilon: '0.25' })));
     const entries = both.map(({ receipt }) => receipt.ledger.entry);
@@ -220,7 +220,7 @@ describe('a request', () => {
     await session.close();
   });
 
-  it('whose answer could not be recorded is not told, so that it may be completed', async () => {
+  it('an answer that could not be recorded is not returned, so that the request can be completed', async () => {
     const { session } = await open();
     const full = new Fault('DISK_FULL', 'full', 'Make room.');
     const forgetful = new PrivacySession({
@@ -238,7 +238,7 @@ describe('a request', () => {
     await session.close();
   });
 
-  it('told from the record shows its date on the command line, and is asked anew with --fresh', async () => {
+  it('a recorded answer shows its date on the command line, and --fresh computes it anew', async () => {
     const { shop, session } = await open();
     await session.close();
     const say = (...words: string[]) =>
@@ -261,8 +261,8 @@ describe('a request', () => {
   });
 });
 
-describe('whatever goes wrong once the budget is booked', () => {
-  /** What data can make an engine, a kernel or a driver say. */
+describe('a fault after the budget was reserved', () => {
+  /** Errors that data can cause in an engine, a kernel or a driver. */
   const circle: Record<string, unknown> = {};
   circle.of = circle;
   const wrongs: Readonly<Record<string, () => unknown>> = {
@@ -303,7 +303,7 @@ describe('whatever goes wrong once the budget is booked', () => {
     }
   };
 
-  it('is told in one and the same way, with the entry that stays spent and nothing else', async () => {
+  it('every such fault has the same text, with the entry that stays spent and nothing else', async () => {
     const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 100 }' }), 12);
     shops.push(shop);
     const session = await shop.session();
@@ -328,7 +328,7 @@ describe('whatever goes wrong once the budget is booked', () => {
     expect([...texts][0]).toMatch(/"outcome":{"state":"spent","entry N,"resumable":false}/);
     expect([...texts][0]).not.toMatch(/Ann|17|50|51|people/);
     expect((await session.plan({ kind: 'count' })).budget.spent).toBe(2 * Object.keys(wrongs).length);
-    // The test can tell them apart: told as they were thrown they are many.
+    // The test can distinguish them: as thrown, the messages differ.
     const raw = await Promise.all(Object.values(wrongs).map((wrong) => messageOf((async () => JSON.stringify(await wrong()))())));
     expect(new Set(raw).size).toBeGreaterThan(8);
     await session.close();

@@ -20,7 +20,7 @@ const texts = new Map(
     .map((f) => [f, readFileSync(join(root, f), 'utf8').replace(/\n\s*(\*(?!\*)|\/\/)?\s*/g, ' ')]),
 );
 
-/** Works as they are cited: "Who et al. 1999", "Who and Whom 1999", "Who 1999", the year left out where nobody knows it. */
+/** Citations: "Who et al. 1999", "Who and Whom 1999", "Who 1999", without the year if it is unknown. */
 const form = /(?:(\p{Lu}[\p{L}-]+) et al\.?(?: (\d{4})\b)?)|(?:(\p{Lu}\p{Ll}+) and )?(\p{Lu}\p{Ll}+) ((?:19|20)\d\d)\b/gu;
 const cited = (text: string): string[] =>
   [...text.matchAll(form)].map(([, group, year, who, whom, when]) =>
@@ -60,17 +60,17 @@ const alone = (among: ReadonlyMap<string, string>): string[] => {
   return proofs.filter((proof) => !named.has(proof));
 };
 
-describe('the references', () => {
+describe('the page of references', () => {
   const keys = keysOf(texts.get(list)!);
 
-  it('define every work that is cited, and nothing that is not', () => {
+  it('the page defines every cited work, and no other', () => {
     expect(keys.length).toBeGreaterThan(25);
     expect(new Set(keys).size).toBe(keys.length);
     expect(strangers(keys, texts)).toEqual([]);
     expect(idle(keys, texts)).toEqual([]);
   });
 
-  it('notice a work that is not defined, and one that nobody cites', () => {
+  it('the test detects an undefined work, and one that nobody cites', () => {
     const planted = new Map([['a.ts', 'by Nobody et al. 1999, Nobody et al., and One and Other 2001; Liu et al. 2016']]);
     expect(strangers(keys, planted)).toEqual([
       'a.ts cites Nobody et al. 1999',
@@ -80,11 +80,11 @@ describe('the references', () => {
     expect(idle(['Liu et al. 2016', 'Liu et al.', 'Cody 1969'], planted)).toEqual(['Liu et al.', 'Cody 1969']);
   });
 
-  it('are cited by name, never by a number', () => {
+  it('works are cited by name, never by a number', () => {
     expect([...texts].filter(([, text]) => /\bpapers? 00\d/i.test(text)).map(([file]) => file)).toEqual([]);
   });
 
-  it('lead to files that are there', () => {
+  it('references lead to existing files', () => {
     const links = [...readFileSync(join(root, list), 'utf8').matchAll(/\]\(([^)]+)\)/g)].map((m) => m[1]!);
     const all = new Set([...texts.keys()].flatMap((f) => [f, ...f.split('/').map((_, k, parts) => parts.slice(0, k).join('/'))]));
     expect(links.length).toBeGreaterThan(25);
@@ -93,13 +93,13 @@ describe('the references', () => {
 });
 
 describe('proof notes', () => {
-  it('exist where they are named, and each is named by a source', () => {
+  it('every proof note that is named exists, and a source names each', () => {
     expect(proofs.length).toBeGreaterThan(40);
     expect(lost(texts)).toEqual([]);
     expect(alone(texts)).toEqual([]);
   });
 
-  it('are missed where they are not there, or named by nobody', () => {
+  it('the test detects a missing proof note, and one that no source names', () => {
     expect(lost(new Map([['src/privacy/noise/a.ts', 'See ladder.proof.md, quartic.proof.md and gone.proof.md.']]))).toEqual([
       'src/privacy/noise/a.ts names gone.proof.md',
     ]);

@@ -14,7 +14,7 @@ const count = (week?: number) => ({
   where: [is('g', 'a'), ...(week === undefined ? [] : [is('week', week)])],
 });
 
-it('a refused release says what it asked for and what remains, of the week that it is about', async () => {
+it('a refused release states the requested and the remaining amount, of the week that it is about', async () => {
   const rows = Array.from({ length: 12 }, (_, i) => `p${i},${i % 3},${'ab'[i % 2]}`).join('\n');
   writeFileSync(join(folder, 'a.csv'), `id,week,g\n${rows}\n`);
   const policy = join(folder, 'policy.yaml');

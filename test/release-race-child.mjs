@@ -5,7 +5,7 @@ import { readPolicy } from '../dist/data/terms/read.js';
 import { createSession } from '../dist/release/session/session.js';
 
 const [policyFile, name, count, first] = process.argv.slice(2);
-// Ages from one to another: what counts the same is the same question, whatever it is called.
+// Ranges of ages: questions with the same count are the same question, under any name.
 const ranges = Array.from({ length: 73 }, (_, i) => Array.from({ length: 73 - i }, (_, j) => [17 + i, 18 + i + j])).flat();
 const policy = await readPolicy(policyFile);
 const engine = await openEngine(policy, { threads: 1 });

@@ -17,7 +17,7 @@ import { prepareTotals } from '../src/release/session/running-plan.js';
 import { atMost } from './fixtures/new-mechanism.js';
 import { createSession, Fault, type Ledger, openEngine, openLedger, type PrivacySession, readPolicy } from './inside.js';
 
-/** Random sequences of mixed questions on real ledgers: what is left before, minus the share, against what is left after. */
+/** Random sequences of mixed questions on real ledgers: remaining before, minus the share, compared with remaining after. */
 export interface Sequences {
   readonly sequences: number;
   readonly seed: number;
@@ -31,7 +31,7 @@ export interface SequenceFigures {
   /** Releases by policy and kind of question. */
   readonly by: ReadonlyMap<string, number>;
   readonly noises: ReadonlyMap<string, number>;
-  /** Largest |left before - share - left after|; with a public column what more than the share is lost, by everybody or by one of its values. */
+  /** Largest |before - share - after|; with a public column, the largest loss above the share, for everybody or one of its values. */
   readonly worst: number;
   /** Releases, with a public column, after which each of them has more left than that. */
   readonly spared: number;
@@ -39,7 +39,7 @@ export interface SequenceFigures {
   readonly excess: ReadonlyMap<string, number>;
   /** The same of an analyst's quota. With a public column, how much more than the share it loses, or any that of another analyst. */
   readonly worstQuota: number;
-  /** Largest difference between what plan, receipt and ledger say. */
+  /** Largest difference between plan, receipt and ledger. */
   readonly figures: number;
   /** Totals beyond the promise, by arithmetic of our own. */
   readonly broken: readonly string[];
@@ -125,7 +125,7 @@ const withDelta = [
   '{ belief: { prior: 0.1, posterior: 0.3 }, delta: 1e-6 }',
 ];
 
-/** Policies by name: what is protected, what ties, which questions can be asked. */
+/** Policies by name: protection, ties and possible questions. */
 const policies: Readonly<
   Record<
     string,
@@ -340,11 +340,11 @@ export async function runSequences({ sequences, seed, only = Object.keys(policie
 const shares = ['0.01', '0.02', '0.05', '0.1', '0.1', '0.2', '0.3'];
 const leftOf = ({ parts, budget }: Plan): number => parts?.at(-1)?.remaining ?? budget.remaining;
 
-/** What is left of every quota, in the order of the analysts' names. */
+/** Remaining budget of every quota, in the order of the analysts' names. */
 const quotasOf = async ({ policy, account }: PrivacySession, ledger: Ledger): Promise<readonly number[]> =>
   (await quotaUses(policy, account, ledger)).map(({ remaining }) => remaining);
 
-/** What is left for everybody, and for each week where weeks are public. */
+/** Remaining budget for everybody, and for each week where weeks are public. */
 async function leftOfEach(session: PrivacySession): Promise<readonly number[]> {
   const { policy, account } = session;
   const spent = await session.balance();
@@ -358,7 +358,8 @@ async function leftOfEach(session: PrivacySession): Promise<readonly number[]> {
 }
 
 /**
- * Arithmetic of our own, from the scales that receipts tell: pure epsilons added, or zCDP added draw by draw and converted at the best of many orders.
+ * Independent arithmetic from the scales in receipts: pure epsilons added,
+ * or zCDP added per draw and converted at the best of many orders.
  */
 function holdsPromise(receipts: readonly Receipt[]): boolean {
   if (receipts.length === 0) return true;
@@ -374,7 +375,10 @@ interface Draw {
   readonly epsilon?: number;
   readonly rho?: number;
 }
-/** Replacing a row moves a sum of ages by up to 73, one count by one, and two cells of a table by one each. Of all else what was booked. */
+/**
+ * Replacing a row changes a sum of ages by up to 73, one count by one, and two cells of a table by one each.
+ * For all others the reserved cost is used.
+ */
 function drawsOf({ profile, measures, label }: Receipt): readonly Draw[] {
   const booked = fraction(profile.perRecord['*'] ?? '0');
   const known = measures.every(({ noise }) => noise.kind === 'laplace' || noise.kind === 'gaussian');

@@ -6,8 +6,8 @@ import { openWorkshop, policyYaml } from './workshop.js';
 
 const sequences = Number(process.env.FUGU_SEQUENCES ?? 80);
 
-describe('what is left of a budget', () => {
-  it('is what was left before minus the share asked for, whatever is mixed; plan, receipt and ledger agree', {
+describe('the remaining budget', () => {
+  it('the remaining budget is the former one minus the requested share, for any mix; plan, receipt and ledger agree', {
     timeout: 3_600_000,
   }, async () => {
     const only = process.env.FUGU_POLICIES?.split(';');
@@ -16,7 +16,7 @@ describe('what is left of a budget', () => {
     expect(found.worst, found.where).toBeLessThan(1e-6);
     expect(found.worstQuota, found.where).toBeLessThan(1e-6);
     expect(Math.max(...found.excess.values()), found.where).toBeLessThan(1e-6);
-    // Another value would be counted for more: the amount is smaller than the share says.
+    // Another value would be charged more: the amount is smaller than the share states.
     expect(found.spared).toBeLessThan(found.releases / 10);
     expect(found.figures, found.where).toBeLessThan(1e-12);
     expect(found.broken).toEqual([]);
@@ -40,14 +40,14 @@ describe('two counts and then a survey', () => {
     return { left: budget.remaining, noise: receipt.measures.map(({ noise }) => noise) };
   };
 
-  it('leave 0.75, and the survey has the noise it would have had first', async () => {
+  it('two counts leave 0.75, and the survey has the noise it would have had first', async () => {
     const [first, later] = [await leftAfter(0), await leftAfter(2)];
     expect(first.left).toBeCloseTo(0.95, 6);
     expect(later.left).toBeCloseTo(0.75, 6);
     expect(later.noise).toEqual(first.noise);
   });
 
-  it('leave room for Gaussian noise where they have Laplace noise: every draw costs zCDP by itself', async () => {
+  it('two counts with Laplace noise leave room for Gaussian noise: every draw costs zCDP by itself', async () => {
     const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }), 60);
     const session = await shop.session();
     for (const value of ['dem', 'rep']) {
@@ -64,7 +64,7 @@ describe('two counts and then a survey', () => {
     shop.remove();
   });
 
-  it('of pure noise that is worth it say what it means for later questions', async () => {
+  it('a plan that prefers pure noise explains the effect on later questions', async () => {
     const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }), 60);
     const session = await shop.session();
     const plan = await session.plan(count('dem'), { epsilon: '0.4' });
@@ -76,10 +76,10 @@ describe('two counts and then a survey', () => {
   });
 });
 
-describe('pure noise only, where analysts have quotas', () => {
+describe('an account with pure noise only, where analysts have quotas', () => {
   const spread = (least: number) => ({ spread: { least } });
 
-  it('takes its share and nothing of what others have, or is refused', async () => {
+  it("a release takes its share and nothing of others' quotas, or is refused", async () => {
     const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6, analysts: { ann: 0.6, bob: 0.5 } }' }), 60);
     const [ann, bob] = [await open(shop.policyFile, { analyst: 'ann' }), await open(shop.policyFile, { analyst: 'bob' })];
     const left = async () => {
@@ -100,7 +100,7 @@ describe('pure noise only, where analysts have quotas', () => {
 });
 
 describe('a week that has spent all of its budget on pure noise', () => {
-  it('leaves another week its whole share: what zCDP cannot prove for one is not offered to the other', async () => {
+  it('another week keeps its whole share: what zCDP cannot prove for one is not offered to the other', async () => {
     const extra = '  week: { type: integer, bounds: [0, 3], public: true }\n';
     const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }', extra }), 60);
     const rows = Array.from({ length: 40 }, (_, k) => `p${k},h${k},${k % 2 ? 'dem' : 'rep'},30,1,tv,${k % 4}`);
@@ -139,7 +139,7 @@ describe('a question about one week, where homes have people in several', () => 
     return { session, close };
   };
 
-  it.each(['inf', '3'])('takes its share from everybody, and no more (odds %s)', async (oddsRatio) => {
+  it.each(['inf', '3'])('the question takes its share from everybody, and no more (odds %s)', async (oddsRatio) => {
     const { session, close } = await open(oddsRatio);
     const spentByAll = async () => (await session.plan(count, { epsilon: '0.001', fresh: true })).budget.spent;
     await session.release(count, { epsilon: '0.52' });
@@ -152,7 +152,7 @@ describe('a question about one week, where homes have people in several', () => 
     await close();
   });
 
-  it('takes no more where its share would pay for another reading of earlier answers', async () => {
+  it('the question takes no more if its share would pay for another reading of earlier answers', async () => {
     const { session, close } = await open('inf');
     await session.release(count, { epsilon: '0.52' });
     const { budget } = await session.plan(of(1), { epsilon: '7.4' });
@@ -162,7 +162,7 @@ describe('a question about one week, where homes have people in several', () => 
     await close();
   });
 
-  it('is refused for more than is left there, though noise for everybody would be small enough', async () => {
+  it('the question is refused above the remaining budget of the week, though noise for everybody would be small enough', async () => {
     const { session, close } = await open('inf', '{ epsilon: 1, delta: 1e-6 }');
     await session.release(of(0), { epsilon: '0.9' });
     expect((await session.plan(of(1), { epsilon: '0.2' })).parts!.at(-1)!.remaining).toBeCloseTo(0.1, 6);
@@ -172,8 +172,8 @@ describe('a question about one week, where homes have people in several', () => 
   });
 });
 
-describe('a question for more than is left of a part', () => {
-  it('is refused, and not answered with the noise of less', async () => {
+describe('a question above the remaining budget of a part', () => {
+  it('the question is refused, and not answered with the noise of a smaller share', async () => {
     const extra = '  week: { type: integer, bounds: [0, 3], public: true }\n';
     const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 3, delta: 1e-7 }', extra }), 60);
     const rows = Array.from({ length: 40 }, (_, k) => `p${k},h${k},${k % 2 ? 'dem' : 'rep'},30,1,tv,${k % 4}`);

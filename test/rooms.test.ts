@@ -126,7 +126,7 @@ const imports = (source: Source): Import[] =>
     ];
   });
 
-/** What a fence finds, as text; nothing in a house that keeps it. */
+/** Findings of a fence, as text; empty for source that obeys it. */
 type Fence = (source: Source) => readonly string[];
 const all = (fence: Fence): readonly string[] => sources.flatMap(fence);
 
@@ -154,7 +154,7 @@ const openExact: Fence = (source) =>
 const structure = /^(data\/(engine|ties)|query\/(count|view)|analysis\/(pattern|learn|synth))\//;
 const readers = new Set(['readStructure', 'readBlocks', 'countStructure']);
 const reads = new Set(['rows', 'stream', 'size', 'count']);
-/** Reading what the engine holds: its own methods, called on something that is called an engine, and the doors of data/engine/structure.ts. */
+/** Reads of the engine's contents: its own methods, called on a value named engine, and the doors of data/engine/structure.ts. */
 const readEngine: Fence = (source) => {
   if (structure.test(source.file)) return [];
   const calls = nodes(source).flatMap((node) => {
@@ -181,7 +181,7 @@ const makesPayment: Fence = (source) =>
         .filter((node) => node.type === 'NewExpression' && nameOf(node.callee) === 'Payment')
         .map(() => `${source.file}: new Payment`);
 
-/** A profile is made where a law is priced and where totals are added up; once more for a method that is only ever compared with. */
+/** A privacy cost is made where a distribution is priced and where totals are added; once more for a method used only in comparisons. */
 const pricing = /^(privacy\/mechanism\/|release\/accountant\/account\.ts$|analysis\/learn\/classify\/objective\.ts$)/;
 const makesProfile: Fence = (source) =>
   pricing.test(source.file)
@@ -192,7 +192,7 @@ const makesProfile: Fence = (source) =>
           .map((name) => `${source.file}: ${name} from ${target}`),
       );
 
-/** Bits are for whoever needs a coin; whole numbers under a root are no noise. */
+/** Random bits are for coin flips; integer roots are no noise. */
 const harmless = (target: string, name: string): boolean => target === 'privacy/noise/bits.js' || name === 'integerRoot';
 const drawsNoise: Fence = (source) =>
   /^(privacy\/(noise|mechanism)|evaluate\/papers)\//.test(source.file)
@@ -224,16 +224,16 @@ const takesContext: Fence = (source) =>
         .filter(({ names }) => names.includes('releaseContextOf'))
         .map(({ target }) => `${source.file}: releaseContextOf from ${target}`);
 
-/** The doors to the data, each with what it lets through. Whoever pins an engine can read all of it. */
+/** The doors to the data, each with its permitted modules. A module that pins an engine can read all of it. */
 const doors: Readonly<Record<string, string>> = {
   'release/session/present-account.ts': 'charge: what is read was paid for, but for registered public facts before',
   'release/session/public-read.ts': 'registered public facts (docs/reference/unpaid-reads.md)',
   'app/api/steward-read.ts': 'for whoever holds the rows (docs/reference/unpaid-reads.md)',
   'data/terms/open.ts': 'names of columns, when the data is opened',
 };
-/** Adapters pin what they wrap, and look at names of columns only. */
+/** Adapters pin the engine they wrap, and read names of columns only. */
 const adapters = /^data\/engine\/((engine|without-rows)\.ts$|(duckdb|postgres|trino)\/)/;
-/** Pinning in any spelling: a call or a mention of `.snapshot`, `['snapshot']`, `{ snapshot }`, the helper of engine/engine.ts, or what charge has pinned. */
+/** Pinning in any spelling: `.snapshot`, `['snapshot']`, `{ snapshot }`, the helper of engine/engine.ts, or the snapshot pinned by charge. */
 const pinsData: Fence = (source) => {
   if (adapters.test(source.file) || source.file in doors) return [];
   const mentions = nodes(source).flatMap((node) => {
@@ -252,7 +252,7 @@ const pinsData: Fence = (source) => {
   return [...mentions, ...taken, ...(source.file === 'release/session/charge.ts' ? [] : held)];
 };
 
-/** Whoever compares states of the data: what changes with every cell is shown to nobody. */
+/** Modules that compare states of the data: a value that changes with every cell is shown to nobody. */
 const comparesStates = new Set([
   'release/session/session.ts',
   'release/session/present-account.ts',
@@ -281,7 +281,7 @@ const readsAsSteward: Fence = (source) =>
 
 /** Rooms that can hold a session. */
 const afterLedger = /^(release\/session|analysis\/(?!graphical)\w+|evaluate\/attack|app\/(api|service|cli))\//;
-/** What is read before it is paid for is named on the spot: nobody hands a read over in a variable, or makes one. */
+/** Reads before payment are named where they are made: no read is passed in a variable, or constructed. */
 const namesItsRead: Fence = (source) =>
   !afterLedger.test(source.file) || source.file === 'release/session/public-read.ts'
     ? []
@@ -299,7 +299,7 @@ const namesItsRead: Fence = (source) =>
 /** Files that open files by themselves: policies, ledgers, pages, and one that waits for the end of a line. Data is opened by engines. */
 const opensFiles =
   /^(data\/(engine|statfile)|base\/(files|input)|release\/ledger)\/|^app\/(api\/(confirm|learn-domain|stream-follow)|cli\/write-release|service\/pages)\.ts$/;
-/** Tells that a file is there, its size or its time, or takes it away. */
+/** Functions that check existence, size or time of a file, or delete it. */
 const opensNoFile =
   /^(existsSync|(l|f)?stat(Sync)?|readdir(Sync)?|realpathSync|readlinkSync|accessSync|constants|rm(Sync)?|unlinkSync|utimesSync)$/;
 /** Other programs could read for us: one opens a browser. */
@@ -323,7 +323,7 @@ const readsNamed: Fence = (source) =>
         .filter(({ target, names }) => target === 'base/input/named-file.js' && names.some((name) => name !== 'unreadableText'))
         .map(({ target }) => `${source.file} -> ${target}`);
 
-/** Files of data by other ways than an engine: dictionaries of survey files, drafts, synthetic rows that are written, digests of what has a budget. */
+/** Other reads of data files: dictionaries of survey files, drafts, synthetic rows being written, digests of data with a budget. */
 const readsSources =
   /^data\/(engine|statfile)\/|^(data\/codebook\/(codebook|statfile)|app\/api\/(draft|synth-file)|release\/session\/data-claims)\.ts$/;
 const readsForm = new Set(['isCsv', 'fileState', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile']);
@@ -339,7 +339,7 @@ const readsSource: Fence = (source) =>
 
 /** The ledger's own SQLite, and readers of SQL that people write, speak of other things. */
 const otherSql = /^(release\/ledger\/|query\/sql\/|analysis\/pattern\/query\/sql\.ts$|data\/engine\/(duckdb|postgres|trino)\/)/;
-/** Types, functions and signs that not every database has, or not with one meaning; what all of them read alike is not in this list. */
+/** Types, functions and operators that some databases lack or define differently; portable ones are not in this list. */
 const ownWords = new RegExp(
   [
     '\\b(?:TRY_CAST|TRY|DOUBLE|FLOAT8?|HUGEINT|BIGINT|INT8|VARCHAR|AS TEXT|NUMERIC|DECIMAL|COLLATE|ILIKE|IS NOT TRUE|QUALIFY|UNNEST|FOR VERSION AS OF|AT TIME ZONE|ROW\\()\\b',
@@ -366,24 +366,24 @@ const ownSql: Fence = (source) =>
       });
 
 describe('the rooms', () => {
-  it('are in nine areas', () => {
+  it('the rooms are in nine areas', () => {
     const found = sources.filter(({ file }) => file.includes('/')).map(({ file }) => file.slice(0, file.indexOf('/')));
     expect([...new Set(found)].sort()).toEqual([...areas].sort());
   });
 
-  it('are all in the order list, area by area', () => {
+  it('the rooms are all in the order list, area by area', () => {
     expect([...new Set(order.map((r) => r.split('/')[0]))]).toEqual(areas);
     expect([...new Set(sources.map(({ file }) => room(file)))].filter((r) => r !== '' && !order.includes(r))).toEqual([]);
   });
 
-  it('draw randomness only in privacy/noise/bits.ts', () => {
+  it('the rooms draw randomness only in privacy/noise/bits.ts', () => {
     const random = /Math\.random|randomBytes|randomFill|randomInt|getRandomValues|webcrypto/;
     expect(
       sources.filter(({ file, text }) => file !== 'privacy/noise/bits.ts' && random.test(text)).map(({ file }) => file),
     ).toEqual([]);
   });
 
-  it('confine each driver to its adapter', () => {
+  it('the rooms confine each driver to its adapter', () => {
     const wrong = sources.flatMap((source) =>
       imports(source)
         .filter(({ target }) => drivers[target] && !drivers[target].test(source.file))
@@ -392,12 +392,12 @@ describe('the rooms', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have no drawer for odds and ends', () => {
+  it('the rooms have no drawer for odds and ends', () => {
     expect(files.filter((f) => /(^|\/)(utils?|common|helpers?|types|misc)(\/|\.ts$)/.test(f))).toEqual([]);
   });
 });
 
-/** Each fence with what it has to catch: a file that is not in the house. */
+/** Each fence with planted faults it must detect, in files that do not exist. */
 const fences: readonly [string, Fence, ...(readonly [file: string, text: string])[]][] = [
   [
     'import only rooms above them',
@@ -545,7 +545,7 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
 ];
 
 describe('the doors to the data', () => {
-  it('are files that are there and pin', () => {
+  it('the doors to the data are existing files that pin', () => {
     for (const door of Object.keys(doors)) {
       const source = sources.find(({ file }) => file === door);
       expect(source && pinsData({ ...source, file: door.replace(/[\w-]+\.ts$/, 'elsewhere.ts') }), door).not.toEqual([]);
@@ -555,7 +555,7 @@ describe('the doors to the data', () => {
 });
 
 describe('the fences', () => {
-  it('speak of names and files that exist, so that a rename cannot switch one off', () => {
+  it('the fences name existing identifiers and files, so that a rename cannot switch one off', () => {
     const declared = sources.map(({ text }) => text).join('\n');
     const names = ['Payment', 'pureCost', 'zcdpCost', 'releaseContextOf', 'withSnapshot', 'readStructure', 'readBlocks', 'countStructure', 'readAsSteward', 'withStewardData', 'presentAccount', 'publicReads', 'readNamedText', 'contentDigest', 'openStatFile', 'fileState', 'isCsv', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile', 'integerRoot', 'unreadableText']; // biome-ignore format: one line
     expect(names.filter((name) => !new RegExp(`(function\\*?|const|let|class) ${name}\\b`).test(declared))).toEqual([]);
@@ -567,14 +567,14 @@ describe('the fences', () => {
     expect(places.filter((place) => !files.includes(place))).toEqual([]);
   });
 
-  it.each(fences)('%s', (_, fence) => expect(all(fence)).toEqual([]));
+  it.each(fences)('the rooms %s', (_, fence) => expect(all(fence)).toEqual([]));
 
   it.each(fences.flatMap(([name, fence, ...planted]) => planted.map(([file, text]) => [name, file, fence, text] as const)))(
-    '%s: catches what is planted in %s',
+    'the fence "the rooms %s" detects what is planted in %s',
     (_, file, fence, text) => expect(fence({ file, text })).not.toEqual([]),
   );
 
-  it('let types pass where only values are fenced', () => {
+  it('the fences let types pass where only values are fenced', () => {
     const file = 'app/cli/planted.ts';
     expect(
       commandLine({ file, text: "import type { Plan } from '../../release/session/plan.js';\nexport type X = Plan;" }),

@@ -9,7 +9,7 @@ import type { PrivacySession } from './inside.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** What an open session does must not tell a changed value or another order of rows from a file that was left alone. */
+/** An open session behaves the same after a changed value or another row order as for an unchanged file. */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -76,9 +76,9 @@ const stories: Readonly<Record<string, (t: number) => void>> = {
   'ties in another order': (t) => shop.write('friends.csv', friends(shuffled(pairs, t).map(([a, b]) => [b, a] as const))),
 };
 
-describe('an open session', () => {
+describe('an open session on data that changes', () => {
   for (const [kind, dependence] of Object.entries(kinds))
-    it(`answers whatever happened to values and orders, and stops when the ties differ: ${kind}`, async () => {
+    it(`the session answers after any change of values and orders, and stops when the ties differ: ${kind}`, async () => {
       prepare(dependence);
       const seen = new Set<string>();
       const tries = triesOf(kind);
@@ -98,7 +98,7 @@ describe('an open session', () => {
       expect([...seen]).toHaveLength(1);
     });
 
-  it('numbers rows without a name by what else is read of them', async () => {
+  it('the session numbers rows without a name by their other cells', async () => {
     prepare('[{ kind: groups, by: home }]');
     const homes = async (order: readonly number[]) => {
       shop.write('people.csv', csv(order));
@@ -114,7 +114,7 @@ describe('an open session', () => {
     expect(other.places).not.toEqual(one.places);
   });
 
-  it('would tell if records had the numbers of their rows: the last digits of the bounds differ', async () => {
+  it('the test detects records numbered by their rows: the last digits of the bounds differ', async () => {
     prepare(kinds['ties with maxTies']!);
     const session = await shop.session();
     const { policy } = releaseContextOf(session);

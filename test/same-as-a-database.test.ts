@@ -11,7 +11,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
 import { parseSql } from '../src/query/sql/sql.js';
 
-/** Tables in which everything is declared, within its bounds and used: a database says what we do before noise. */
+/** Tables with every value declared, within bounds and used: before noise, a database returns the same numbers. */
 const policyText = `data: {source: people.csv, links: [home]}
 protect: {secret: person, unit: id, maxRows: 1}
 budget: {epsilon: 1}
@@ -117,7 +117,7 @@ async function countsOf(sql: string): Promise<ReadonlyMap<string, number>> {
 }
 
 describe('statements over tables in which all is declared', () => {
-  it.each(statements)('say before noise what a database says: %s', async (sql) => {
+  it.each(statements)('a statement gives before noise the numbers of a database: %s', async (sql) => {
     const found = (await database.runAndReadAll(sql)).getRows().filter((row) => row.at(-1) !== null && Number(row.at(-1)) !== 0);
     const keyed = /^(WITH .*)?SELECT [^,]* AS k,/.test(sql) || / AS k, /.test(sql);
     const theirs = new Map(found.map((row) => [keyed ? `${row[0] ?? '(missing)'}` : '', Number(row.at(-1))]));
@@ -126,7 +126,7 @@ describe('statements over tables in which all is declared', () => {
     for (const [key, value] of theirs) expect(ours.get(key)).toBeCloseTo(value, 2);
   });
 
-  it('look at data of which nothing is left out', async () => {
+  it('the statements read data of which nothing is left out', async () => {
     for (const [table, unit, most] of [
       ['visits', 'patient', 6],
       ['jobs', 'worker', 3],

@@ -60,7 +60,7 @@ function threePolicies() {
     other: policy('B', { data: 'B' }),
   };
 }
-/** Privacy loss of a whole home by one release: each record moves two cells by one. */
+/** Privacy loss of a whole home in one release: each record changes two cells by one. */
 async function lossOf(file: string, members: number, epsilon: string): Promise<number> {
   await using fugu = await open(file);
   const { receipt } = await fugu.release({ kind: 'histogram', column: 'party' }, { epsilon, fresh: true });
@@ -70,7 +70,7 @@ async function lossOf(file: string, members: number, epsilon: string): Promise<n
 }
 
 describe('a declaration under terms without tie relations', () => {
-  it('leaves costs on another file visible to terms with tie relations', async () => {
+  it('the declaration leaves costs on another file visible to terms with tie relations', async () => {
     const { tied, untied, other } = threePolicies();
     let lost = await lossOf(tied, 2, '0.5');
     await amendTerms(untied, { reason: 'no ties' });
@@ -83,7 +83,7 @@ describe('a declaration under terms without tie relations', () => {
     expect((await fugu.spent()).gained).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('keeps what was spent on the same file, so that ties can be declared again', async () => {
+  it('the declaration keeps costs on the same file, so that ties can be declared again', async () => {
     const { tied, untied } = threePolicies();
     const lost = await lossOf(tied, 2, '0.5');
     await amendTerms(untied, { reason: 'no ties' });
@@ -95,7 +95,7 @@ describe('a declaration under terms without tie relations', () => {
 });
 
 describe('one cost under two marks, as an unreleased version declared', () => {
-  it('is read as spent on data that nobody knows, and cannot be declared away', async () => {
+  it('the cost is read as spent on unknown data, and cannot be declared away', async () => {
     const { tied, untied } = threePolicies();
     const [read, plain] = [await readPolicy(tied), await readPolicy(untied)];
     const [source, whole] = [accountSource(read), accountSource(plain)];
@@ -110,7 +110,7 @@ describe('one cost under two marks, as an unreleased version declared', () => {
 });
 
 describe('two declarations at once', () => {
-  /** A ledger on which somebody else works after the account was read and before the first booking. */
+  /** A ledger on which another process works after the account was read and before the first reservation. */
   function interrupted(ledger: Ledger, work: () => Promise<unknown>): Ledger {
     let isFirst = true;
     const reserve: Ledger['reserve'] = async (reservation) => {
@@ -129,7 +129,7 @@ describe('two declarations at once', () => {
     return { read, ledger, source: accountSource(read) };
   }
 
-  it('declare once', async () => {
+  it('two concurrent declarations count once', async () => {
     const { read, ledger, source } = await unmarkedAccount();
     const made = await declareIn(
       interrupted(ledger, () => declareIn(ledger, read, 'the first')),
@@ -138,13 +138,13 @@ describe('two declarations at once', () => {
     );
     expect(made).toEqual([]);
     expect((await ledger.keyed('town', 'same-data:')).length).toBe(1);
-    // What comes later is not declared by what was declared twice.
+    // Declaring twice does not declare later costs.
     await book(ledger, { policy: read, profile: costOf('pure', rational(1, 20)), key: 'later' });
     expect(coversSources(source, await ledger.spent('town'))).toBe(false);
     await ledger.close();
   });
 
-  it('a declaration is about the account as it stands when it is booked', async () => {
+  it('a declaration uses the account as it stands when it is reserved', async () => {
     const { read, ledger, source } = await unmarkedAccount();
     const spend = () => book(ledger, { policy: read, profile: costOf('pure', rational(1, 20)), key: 'between' });
     expect((await declareIn(interrupted(ledger, spend), read, 'one file')).length).toBe(1);
@@ -152,7 +152,7 @@ describe('two declarations at once', () => {
     await ledger.close();
   });
 
-  it('a declaration goes on where the terms were amended in between', async () => {
+  it('a declaration goes on if the terms were amended in between', async () => {
     const { read, ledger } = await unmarkedAccount();
     const amend = async () => ledger.amend('town', { digest: 'other', summary: 'other terms' }, 'changed');
     expect((await declareIn(interrupted(ledger, amend), read, 'one file')).length).toBe(1);
@@ -216,7 +216,7 @@ function elsewhereBy(list: readonly Done[], seen: Seen, noise: 'pure' | 'zcdp'):
         kind === 'same data' &&
         other!.file === seen.file &&
         other!.relation === seen.relation &&
-        // Whoever owns costs without a mark has nothing to declare of them.
+        // The owner of unmarked costs has nothing to declare about them.
         !(isUnmarked && other!.ownsUnmarked),
     );
     if (!isOwn && !isDeclared) sum = add(sum, rational(step.cost, 100));
@@ -229,7 +229,7 @@ describe('random sequences of releases, amendments and declarations', () => {
   async function policies(): Promise<readonly Seen[]> {
     for (const name of ['A', 'B', 'C']) writeFileSync(at(`${name}.csv`), idsOf(2));
     for (const name of ['r', 'q']) writeFileSync(at(`${name}.csv`), 'x,y\np0-0,p0-1\n');
-    // Named after A.csv, whose policies without tables own what has no mark.
+    // Named after A.csv: policies without tables own unmarked costs.
     const { population } = await readPolicy(policy('A', { data: 'A', population: '' }));
     const kinds = [
       { file: 'A', relation: '' },
@@ -258,7 +258,7 @@ describe('random sequences of releases, amendments and declarations', () => {
     );
   }
 
-  it('costs on other files are never below those that the list of entries has', async () => {
+  it('costs on other files are never below those in the list of entries', async () => {
     const known = await policies();
     const counts = { covered: 0, refused: 0 };
     await fc.assert(

@@ -9,7 +9,7 @@ import { databaseShape, drawing, openRows, randomStatement, typeOf, worldOf } fr
 import { smallDatabase, type Tables } from './tables-of-persons.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-/** The same question in other words is told from the record; another is not (docs/explanation/decisions/0085). */
+/** The same question in other words gets the recorded answer; a different question does not (docs/explanation/decisions/0085). */
 let shop: Workshop | undefined;
 afterEach(() => shop?.remove());
 
@@ -51,20 +51,20 @@ type Released = {
   receipt: { ledger: { replayed: boolean } };
 };
 
-describe('the same in other words', () => {
+describe('the same question in other words', () => {
   it.each([
     ['SELECT region, kind, COUNT(*) FROM visits JOIN people USING (person) GROUP BY region, kind', 'SELECT v.kind, p.region, COUNT(*) AS n FROM people p JOIN visits v ON v.person = p.person GROUP BY v.kind, p.region'],
     ['SELECT size, SUM(cost) FROM visits JOIN clinics USING (clinic) GROUP BY size', 'SELECT c.size, SUM(w.cost) AS paid FROM visits w JOIN clinics c ON c.clinic = w.clinic GROUP BY c.size'],
     ["WITH v AS (SELECT person, COUNT(*) AS n FROM visits WHERE kind = 'er' AND cost > 5 GROUP BY person) SELECT AVG(n) FROM v", "SELECT AVG(often) FROM (SELECT person, SUM(cost) AS unused, COUNT(*) AS often FROM visits WHERE cost >= 6 AND kind IN ('er') GROUP BY person) AS u"],
     ["SELECT COUNT(*) FROM people WHERE age BETWEEN 20 AND 40 AND region = 'north'", "select count(*) from people p where p.region in ('north') and not (age < 20 or age > 40)"],
-  ])('is told from the record, as it is asked: %s', async (first, second) => {
+  ])('the same question is answered from the record, in its own words: %s', async (first, second) => {
     await using fugu = await opened();
     const one = (await fugu.release({ sql: first }, { epsilon: 0.5 })) as unknown as Released;
     const spent = (await fugu.spent()).budget.spent;
     const two = (await fugu.release({ sql: second }, { epsilon: '1/2' })) as unknown as Released;
     expect([one.receipt.ledger.replayed, two.receipt.ledger.replayed]).toEqual([false, true]);
     expect((await fugu.spent()).budget.spent).toBe(spent);
-    // Under the labels that are asked for now, each number stands where it stood.
+    // Each number keeps its place under the labels of this request.
     const byLabels = ({ tables }: Released) => new Map(tables[0]!.rows.map(({ keys, value }) => [[...keys].sort().join(), value]));
     expect(byLabels(two)).toEqual(byLabels(one));
     expect(two.tables[0]!.columns.slice(0, -1)).toEqual(second.includes('GROUP BY v.kind') ? ['kind', 'region'] : one.tables[0]!.columns.slice(0, -1));
@@ -76,14 +76,14 @@ describe('the same in other words', () => {
     ['SELECT SUM(cost) FROM visits', 'SELECT SUM(age) FROM visits JOIN people USING (person)'],
     ['SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) AS v', "SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM visits WHERE kind = 'er' GROUP BY person) AS v"],
     ['SELECT AVG(n) FROM (SELECT person, MIN(cost) AS n FROM visits GROUP BY person) AS v', 'SELECT AVG(n) FROM (SELECT person, MAX(cost) AS n FROM visits GROUP BY person) AS v'],
-  ])('and what is not the same is paid for: %s', async (first, second) => {
+  ])('a different question is paid for: %s', async (first, second) => {
     await using fugu = await opened();
     await fugu.release({ sql: first }, { epsilon: 0.5 });
     expect((await fugu.release({ sql: second }, { epsilon: 0.5 })).receipt.ledger.replayed).toBe(false);
     expect((await fugu.release({ sql: first }, { epsilon: 0.25 })).receipt.ledger.replayed).toBe(false);
   }); // biome-ignore format: one line each
 
-  it('tables that stand in another order in a batch are told each under its own question', async () => {
+  it('tables in another order in a batch are each returned under their own question', async () => {
     await using fugu = await opened();
     const [a, b] = [{ kind: 'histogram', column: 'region', name: 'where' }, { kind: 'sum', column: 'age' }] as const; // biome-ignore format: one line
     const one = (await fugu.release({ queries: [a, b] }, { epsilon: 1 })) as unknown as Released;
@@ -100,7 +100,7 @@ describe('statements over random tables', () => {
   });
   afterAll(() => database.close());
 
-  it('count the same wherever they have one form, and have one form whatever their parts are called', async () => {
+  it('statements count the same whenever they have one form, and have one form under any names of their parts', async () => {
     const draw = drawing(Number(process.env.FUGU_SAME_SEED ?? 4));
     const shapes = Number(process.env.FUGU_SAME ?? 2);
     let [met, renamed] = [0, 0];

@@ -31,7 +31,7 @@ const sources: Record<string, () => { readonly sql: string; readonly length: num
   }),
 };
 
-/** What follows what, with half a case for what was never seen. */
+/** Transition frequencies, with half a case for transitions that never occur. */
 async function matrixOf(sql: string): Promise<Matrix> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
@@ -89,16 +89,19 @@ function scales(m: Matrix, length: number, epsilon: string) {
   };
 }
 
-describe('the noise of chains as they are', () => {
+describe('the noise of real chains', () => {
   const all = Object.entries(sources).flatMap(([name, of]) => ['0.2', '1', '5'].map((epsilon) => [name, epsilon, of] as const));
-  it.skipIf(!folder).each(all)('of %s at epsilon %s is below group privacy and Markov Quilt', async (name, epsilon, of) => {
-    const { sql, length } = of();
-    const found = scales(await matrixOf(sql), length, epsilon);
-    if (process.env.FUGU_TIMES) console.log(name, epsilon, JSON.stringify(found));
-    expect(found.uninformed).toBeLessThanOrEqual(Math.min(found.group, found.quilt) * (1 + 1e-9));
-    // Also below the quilt that promises nothing where steps are known.
-    expect(found.informed).toBeLessThanOrEqual(Math.min(found.group, found.quilt, found.robust) * (1 + 1e-9));
-  });
+  it.skipIf(!folder).each(all)(
+    'the noise of %s at epsilon %s is below group privacy and Markov Quilt',
+    async (name, epsilon, of) => {
+      const { sql, length } = of();
+      const found = scales(await matrixOf(sql), length, epsilon);
+      if (process.env.FUGU_TIMES) console.log(name, epsilon, JSON.stringify(found));
+      expect(found.uninformed).toBeLessThanOrEqual(Math.min(found.group, found.quilt) * (1 + 1e-9));
+      // Also below the quilt that promises nothing where steps are known.
+      expect(found.informed).toBeLessThanOrEqual(Math.min(found.group, found.quilt, found.robust) * (1 + 1e-9));
+    },
+  );
 
   // Activities and hours as such chains are: states that last, and some that are left at once.
   const made: readonly (readonly [string, Matrix])[] = [
@@ -127,7 +130,7 @@ describe('the noise of chains as they are', () => {
     ],
   ];
   it.each(made.flatMap(([name, m]) => ['0.2', '1', '5'].map((epsilon) => [name, epsilon, m] as const)))(
-    'of %s at epsilon %s is below group privacy and Markov Quilt',
+    'the noise of %s at epsilon %s is below group privacy and Markov Quilt',
     (_, epsilon, m) => {
       const found = scales(m, 300, epsilon);
       expect(found.uninformed).toBeLessThanOrEqual(Math.min(found.group, found.quilt) * (1 + 1e-9));

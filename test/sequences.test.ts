@@ -60,7 +60,7 @@ const skewed = [
 ];
 
 describe('a sequence', () => {
-  it('needs the noise of its graph, read or not', async () => {
+  it('a sequence needs the noise of its graph, read or not', async () => {
     const chain = await scaleOf({});
     const read = await scaleOf({ week: '' });
     expect(chain / read).toBeCloseTo(1, 5);
@@ -69,14 +69,14 @@ describe('a sequence', () => {
     expect(chain).toBeLessThan(2 * 30);
   });
 
-  it('needs no more than its records where nobody goes through half of the declared steps', async () => {
+  it('a sequence needs no more than the noise of its records where nobody has half of the declared steps', async () => {
     const few = everyStep.filter((_, i) => i % weeks < 5);
     const wide = '  week: { type: integer, bounds: [0, 99] }\n';
     expect((await scaleOf({ week: wide, rows: few })) / (await scaleOf({ week: '', rows: few }))).toBeCloseTo(1, 9);
     expect(await scaleOf({ week: wide, rows: few })).toBeLessThan(2 * 5);
   });
 
-  it('needs less for whoever knows no steps: by its tables, as far as they are told', async () => {
+  it('a sequence needs less against an attacker who knows no steps: by its tables, as far as they are given', async () => {
     const scale = (more: PolicyParts) => scaleOf({ transition: skewed, ...more });
     const informed = await scale({});
     const free = await scale({ protect: uninformed });
@@ -92,11 +92,11 @@ describe('a sequence', () => {
       transition: { transitions: [skewed, stay(0.5)] },
     });
     expect(set / stationary).toBeCloseTo(1, 5);
-    // What is known exactly is met by odds ratios, whatever is said of the start.
+    // Exact knowledge is bounded by odds ratios, with any `start`.
     expect(await scale({ start: ', start: stationary' })).toBe(informed);
   });
 
-  it('protects steps in a row together, and says so', async () => {
+  it('a sequence protects successive steps together, and the promise states it', async () => {
     const [one, four] = [await scaleOf({}), await scaleOf({ protect: 'secret: step, window: 4' })];
     expect(four - one).toBeGreaterThan(2 * 1.5);
     expect(four - one).toBeLessThan(2 * 3.2);
@@ -111,7 +111,7 @@ describe('a sequence', () => {
     await session.close();
   });
 
-  it('may be skipped through: what follows one another is then a neighbour', async () => {
+  it('a sequence may have gaps: steps that follow one another are then neighbours', async () => {
     const about = (week: number) => ({ ...histogram, where: [{ column: 'week', op: '=', value: week }] });
     const loss = async (rows: readonly string[]) => {
       const session = await opened({ rows });
@@ -131,7 +131,7 @@ describe('a sequence', () => {
     expect([whole.words.includes('skips'), skipped.words.includes('skips')]).toEqual([false, true]);
   });
 
-  it('keeps what was spent on steps beyond an end that is moved in', async () => {
+  it('a sequence keeps costs of steps beyond an end that is moved in', async () => {
     const about = (week: number) => ({ ...histogram, where: [{ column: 'week', op: '=', value: week }] });
     const session = await opened();
     await session.release(about(29), { epsilon: '1' });
@@ -144,7 +144,7 @@ describe('a sequence', () => {
     await later.close();
   });
 
-  it('is refused, and nothing is spent, where it is no sequence', async () => {
+  it('an invalid sequence is refused, and nothing is spent', async () => {
     const refused = async (parts: PolicyParts, fault: object) =>
       expect(opened(parts).then((s) => s.close())).rejects.toMatchObject(fault);
     await refused({ rows: [...everyStep, '3,7,yes'] }, { code: 'DATA_MALFORMED' });
@@ -184,7 +184,7 @@ describe('a budget per step', () => {
   const about = (week: number) => ({ ...histogram, where: [{ column: 'week', op: '=', value: week }] });
   const d = 2 * Math.log(9);
   const push = (b: number) => 4 * Math.atanh(Math.tanh(b / 4) * Math.tanh(d / 4));
-  /** What reaches each step when every step spends e for ever. */
+  /** Leakage of each step if every step spends e for ever. */
   const level = (e: number): number => {
     let flow = 0;
     for (let k = 0; k < 5000; k++) flow = push(flow + e);
@@ -199,7 +199,7 @@ describe('a budget per step', () => {
     }
     return low;
   };
-  /** Step by step: what the dearest leaks, and what one of them may still spend. */
+  /** For each step: leakage of the dearest, and the remaining budget of one. */
   const worst = (costs: readonly number[]): number => {
     const flows = (list: readonly number[]) => {
       let flow = 0;
@@ -223,7 +223,7 @@ describe('a budget per step', () => {
   };
   const perStep = (more: PolicyParts = {}) => opened({ budget: '{ epsilon: 1, per: step }', ...more });
 
-  it('gives every release what all steps may spend for ever, and never runs out', async () => {
+  it('a budget per step gives every release what all steps may spend for ever, and never runs out', async () => {
     const session = await perStep();
     const each = forEver();
     const costs = new Array<number>(weeks).fill(0);
@@ -231,7 +231,7 @@ describe('a budget per step', () => {
       const plan = await session.plan(about(week));
       expect(plan).toMatchObject({ fits: true, steady: { column: 'week', each: expect.closeTo(each, 9) } });
       expect(plan.epsilon).toBeCloseTo(each, 9);
-      // What is left now is worked out from all that was spent.
+      // The remaining budget is computed from everything spent.
       expect(plan.parts![0]!.remaining).toBeCloseTo(leftIn(costs, week), 8);
       await session.release(about(week));
       costs[week]! += each;
@@ -242,7 +242,7 @@ describe('a budget per step', () => {
     await session.close();
   });
 
-  it('grows back: a step far from those that were asked has all of it', async () => {
+  it('a budget per step recovers: a step far from the steps used has all of it', async () => {
     const session = await perStep();
     for (let week = 0; week < 8; week++) await session.release(about(week));
     const left = async (week: number) => (await session.plan(about(week))).parts![0]!.remaining;
@@ -250,13 +250,13 @@ describe('a budget per step', () => {
     expect(rest).toEqual([...rest].sort((a, b) => a - b));
     expect(rest[0]).toBeLessThan(0.5);
     expect(rest[3]).toBeGreaterThan(0.99);
-    // It may be taken, and then it is gone; what was spent before still counts.
+    // It can be spent once; earlier costs still count.
     await session.release(about(29), { all: true });
     await expect(session.release(about(29), { epsilon: '0.05' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     await session.close();
   });
 
-  it('is kept for windows, for tables, and by a release about everybody too', async () => {
+  it('a budget per step holds for windows, for tables, and by a release about everybody too', async () => {
     for (const protect of ['secret: step, window: 3', uninformed]) {
       const session = await perStep({ protect });
       const { steady } = await session.plan(histogram);
@@ -269,7 +269,7 @@ describe('a budget per step', () => {
     }
   });
 
-  it('is refused where nothing is forgotten, or nobody knows what', async () => {
+  it('a budget per step is refused if nothing is forgotten, or the matrices are unknown', async () => {
     const refused = async (parts: PolicyParts, fault: object) =>
       expect(perStep(parts).then((s) => s.close())).rejects.toMatchObject(fault);
     await refused(

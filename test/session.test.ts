@@ -18,7 +18,7 @@ const faultOf = async (work: Promise<unknown>): Promise<Fault> => {
 };
 
 describe('a session', () => {
-  it('answers a share of all the options there are', async () => {
+  it('a session answers with a share of all the options there are', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     const { tables } = await session.release({ kind: 'share', column: 'media', values: ['tv', 'web'] }, { epsilon: '0.5' });
@@ -26,7 +26,7 @@ describe('a session', () => {
     await session.close();
   });
 
-  it('plans many quantiles of one column in a moment', async () => {
+  it('a session plans many quantiles of one column in a moment', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     const queries = Array.from({ length: 2000 }, () => ({ kind: 'quantile', column: 'age', at: [0.5] }));
@@ -37,7 +37,7 @@ describe('a session', () => {
     await session.close();
   });
 
-  it('plans for free, releases for budget, and lands near the truth', async () => {
+  it('a session plans for free, releases for budget, and lands near the truth', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     const plan = await session.plan({ kind: 'histogram', column: 'party' }, { epsilon: '0.5' });
@@ -51,7 +51,7 @@ describe('a session', () => {
     await session.close();
   });
 
-  it('tells a recorded answer with its date, also when the data has changed since, and asks anew when told to', async () => {
+  it('a session returns a recorded answer with its date, even if the data has changed since, and computes it anew on request', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     const first = await session.release({ kind: 'mean', column: 'age', by: ['party'] }, { epsilon: '0.4' });
@@ -76,7 +76,7 @@ describe('a session', () => {
     await later.close();
   });
 
-  it('refuses more than the budget with asked, spent and remaining, and spends nothing by it', async () => {
+  it('a session refuses more than the budget with asked, spent and remaining, at no cost', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     await session.release({ kind: 'count' }, { epsilon: '0.75' });
@@ -88,7 +88,7 @@ describe('a session', () => {
     await session.close();
   });
 
-  it('gives a copied policy the same account, and refuses one that raises the budget', async () => {
+  it('a session gives a copied policy the same account, and refuses one that raises the budget', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     await session.release({ kind: 'count' }, { epsilon: '1' });
@@ -102,7 +102,7 @@ describe('a session', () => {
     await raised.close();
   });
 
-  it('spends nothing on a bad question', async () => {
+  it('a session spends nothing on an invalid question', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     for (const [query, code] of [
@@ -118,7 +118,7 @@ describe('a session', () => {
     await session.close();
   });
 
-  it('takes Gaussian noise for a wide batch when delta allows it, and accounts in zCDP', async () => {
+  it('a session takes Gaussian noise for a wide batch when delta allows it, and accounts in zCDP', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }));
     const session = await shop.session();
     const queries = Array.from({ length: 60 }, (_, k) => ({
@@ -135,7 +135,7 @@ describe('a session', () => {
     await session.close();
   });
 
-  it('adds more noise when households are declared, and never less than for strangers', async () => {
+  it('a session adds more noise when households are declared, and never less than for strangers', async () => {
     shop = openWorkshop();
     const scale = async (dependence: string) => {
       const session = await shop.session(
@@ -156,7 +156,7 @@ describe('a session', () => {
     expect(alike).toBeLessThan(copies);
   });
 
-  it('tidies counts: none negative, totals that agree', async () => {
+  it('a session tidies counts: none negative, totals that agree', async () => {
     shop = openWorkshop();
     const session = await shop.session();
     const { tables } = await session.release(

@@ -9,7 +9,7 @@ beforeAll(builtOnce);
 function writing(milliseconds: number) {
   const module = (name: string) => JSON.stringify(new URL(`../dist/app/cli/${name}`, import.meta.url).href);
   const script = `
-    const { outcomes } = await import(${module('paid.js')});
+    const { outcomes } = await import(${module('process-ending.js')});
     const { listenForSignals } = await import(${module('signals.js')});
     listenForSignals(false);
     process.on('SIGINT', () => console.log('heard'));
@@ -30,28 +30,34 @@ function writing(milliseconds: number) {
   return { child, ready, heard, ended };
 }
 
-it.skipIf(process.platform === 'win32')('a signal waits for the booking under way and tells all that was paid for', async () => {
-  const { child, ready, ended } = writing(500);
-  await ready;
-  child.kill('SIGTERM');
-  const { code, err } = await ended;
-  expect(code).toBe(143);
-  expect(err).toBe(
-    'fugu: stopped by SIGTERM.\n' +
-      '  Spent and recorded: ledger entry 4. Ask the same again (without --fresh): the recorded answer is told and nothing more is spent.\n' +
-      '  Spent without an answer: ledger entry 5. Ask the same again: it is completed without paying again.\n',
-  );
-});
+it.skipIf(process.platform === 'win32')(
+  'a signal waits for the reservation under way and reports all that was paid for',
+  async () => {
+    const { child, ready, ended } = writing(500);
+    await ready;
+    child.kill('SIGTERM');
+    const { code, err } = await ended;
+    expect(code).toBe(143);
+    expect(err).toBe(
+      'fugu: stopped by SIGTERM.\n' +
+        '  Spent and recorded: ledger entry 4. Ask the same again (without --fresh): the recorded answer is told and nothing more is spent.\n' +
+        '  Spent without an answer: ledger entry 5. Ask the same again: it is completed without paying again.\n',
+    );
+  },
+);
 
-it.skipIf(process.platform === 'win32')('a second one ends it at once, and says that the outcome is open', async () => {
-  const { child, ready, heard, ended } = writing(900_000);
-  await ready;
-  child.kill('SIGINT');
-  // Two signals that wait together are heard as one.
-  await heard;
-  expect(child.exitCode).toBeNull();
-  child.kill('SIGINT');
-  const { code, err } = await ended;
-  expect(code).toBe(130);
-  expect(err).toMatch(/under way .* is not known/);
-});
+it.skipIf(process.platform === 'win32')(
+  'a second signal ends it at once, and the message states that the outcome is open',
+  async () => {
+    const { child, ready, heard, ended } = writing(900_000);
+    await ready;
+    child.kill('SIGINT');
+    // Two pending signals arrive as one.
+    await heard;
+    expect(child.exitCode).toBeNull();
+    child.kill('SIGINT');
+    const { code, err } = await ended;
+    expect(code).toBe(130);
+    expect(err).toMatch(/under way .* is not known/);
+  },
+);

@@ -12,7 +12,7 @@ const found = (text: string, forms: readonly RegExp[]): readonly number[] =>
   forms.flatMap((form) => [...text.matchAll(form)].map(([, limit]) => Number(limit!.replaceAll('_', ''))));
 /** Limits in milliseconds: the last argument of a test or hook, and the option `timeout`. */
 const limitsIn = (text: string) => found(text, [/^\s*\}, (\d[\d_]*)\);$/gm, /\btimeout: (\d[\d_e]*)/g]);
-/** How long a test waits by itself, and deadlines that it sets. */
+/** Waiting times of a test and the deadlines it sets. */
 const waitsIn = (text: string) =>
   found(text, [
     /\b(?:after|setDefaultTimeout)\((\d[\d_]*)/g,
@@ -30,13 +30,13 @@ const judgesTime = (text: string): boolean => /expect\((Date|performance)\.now\(
 const ofServers = /^test\/(postgres|cluster)\//;
 
 describe('a slow machine', () => {
-  it('fails no test by a time limit', () => {
+  it('a slow machine fails no test by a time limit', () => {
     expect(limitsIn("  }, 60_000);\n  it('x', { timeout: 120_000 }, f)")).toEqual([60_000, 120_000]);
     expect(tests.length).toBeGreaterThan(300);
     expect(tests.filter((file) => limitsIn(readFileSync(join(root, file), 'utf8')).some(isShort))).toEqual([]);
   });
 
-  it('fails no test that waits for something', () => {
+  it('a slow machine fails no test that waits for something', () => {
     expect(waitsIn('after(20_000, x); setTimeout(() => failed(), 110_000);\nsilence = 30_000')).toEqual([
       20_000, 110_000, 30_000,
     ]);
@@ -45,12 +45,12 @@ describe('a slow machine', () => {
     expect(tests.filter((file) => !ofServers.test(file) && isSlow(file))).toEqual([]);
   });
 
-  it('fails no test that measures how long something takes', () => {
+  it('a slow machine fails no test that measures how long something takes', () => {
     expect(judgesTime('expect(Date.now() - started).toBeLessThan(2000)')).toBe(true);
     expect(tests.filter((file) => !ofServers.test(file) && judgesTime(readFileSync(join(root, file), 'utf8')))).toEqual([]);
   });
 
-  it.each(['', '.postgres', '.cluster', '.browser'])('has a quarter of an hour for each test: vitest%s.config.ts', (kind) => {
+  it.each(['', '.postgres', '.cluster', '.browser'])('every test has a quarter of an hour: vitest%s.config.ts', (kind) => {
     const config = readFileSync(join(root, `vitest${kind}.config.ts`), 'utf8');
     for (const limit of ['testTimeout', 'hookTimeout'])
       expect(Number(new RegExp(`${limit}: ([\\d_]+)`).exec(config)![1]!.replaceAll('_', ''))).toBeGreaterThanOrEqual(900_000);

@@ -6,8 +6,8 @@ import { type ResidualPart, residualParts, residualTerms } from '../src/analysis
 import type { Relation } from '../src/policy/policy.js';
 
 /**
- * Every small graph with ties to oneself, and what a pattern counts in them by its definition alone. A graph is what a file says; `load` is what the
- * engine makes of it (every-small-graph.test.ts holds it to that).
+ * Every small graph with self-loops, and the count of a pattern by its definition alone. A graph is the content of a file;
+ * `load` is the engine's view of it (every-small-graph.test.ts checks it).
  */
 export interface GraphWorld {
   readonly n: number;
@@ -35,7 +35,7 @@ export const undirected: GraphWorld = {
 export const allGraphs = ({ slots }: GraphWorld): number => 1 << slots.length;
 export const slotsOf = ({ slots }: GraphWorld, g: number) => slots.filter((_, s) => g & (1 << s));
 
-/** A set of tuples: bit i n + j says that i is tied to j. */
+/** A set of tuples: bit i n + j means that i is tied to j. */
 export const bit = (n: number, i: number, j: number): number => 1 << (i * n + j);
 
 /** The tuples of a relation as goals see them; `loops`: also where it is symmetric. */
@@ -65,7 +65,7 @@ interface Assignment {
   readonly key: string;
   readonly needs: number;
 }
-/** The pattern's own definition: every assignment of the symbols of its goals, the tuples it needs, and what it is on `by`. */
+/** Definition of the pattern: every assignment of the symbols of its goals, the tuples it needs, and its value in `by`. */
 function assignments({ pattern: q }: PatternAnalysis, n: number, part: readonly number[], by: readonly number[]): Assignment[] {
   const goals = part.map((g) => q.goals[g]!.symbols);
   const symbols = [...new Set(goals.flat())].filter((s) => s >= q.constants.length);
@@ -108,7 +108,7 @@ export function* toggled({ slots }: GraphWorld, g: number): Generator<number> {
 export const personSteps = [0, 1, 2, 3];
 export const analyse = (world: GraphWorld, text: string): PatternAnalysis =>
   analysePatternText(text, { relations: new Map([['R', world.relation]]) });
-/** A pattern, and what is stored of every graph with its count. */
+/** A pattern, and the stored count of every graph. */
 export function counted(world: GraphWorld, text: string, loops = false) {
   const a = analyse(world, text);
   const closed = a.pattern.closed.length > 0;

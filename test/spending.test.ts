@@ -23,8 +23,8 @@ const refusal = (work: Promise<unknown>) =>
     (error: unknown) => (error as Fault).message,
   );
 
-describe('a plan says what its release will say', () => {
-  /** What may have been paid before: nothing, pure noise, Gaussian noise. */
+describe('a plan and the report of its release', () => {
+  /** Earlier releases: none, pure noise, Gaussian noise. */
   const histories: Record<string, (fugu: Fugu) => Promise<unknown>> = {
     'nothing was spent': async () => undefined,
     'something was spent with pure noise': (fugu) =>
@@ -41,7 +41,7 @@ describe('a plan says what its release will say', () => {
   ];
   for (const [history, before] of Object.entries(histories))
     for (const { protect, hidden } of history === 'nothing was spent' ? worlds : worlds.slice(0, 1))
-      it(`where ${history}${hidden ? ' and single ties are secret' : ''}, of everything that can be asked`, async () => {
+      it(`the plan matches the release of every kind of question where ${history}${hidden ? ' and single ties are secret' : ''}`, async () => {
         const extra = { extra: friends(hidden), ...(protect && { protect }) };
         const yaml = policyYaml({ budget: '{ epsilon: 4, delta: 1e-6 }', ...extra }).replace(
           'people.csv }',
@@ -70,14 +70,14 @@ describe('a plan says what its release will say', () => {
         expect(requested).toBe(hidden ? 1 : kinds.length - 1);
       });
 
-  it('and prints it', async () => {
+  it('the command line prints the same', async () => {
     shop = openWorkshop(policyYaml(), 300);
     const text = await runCommand(registerPlan, 'plan', shop.policyFile, '--query', '{"kind":"count"}', '--epsilon', '3');
     expect(text).toMatch(/A release would say: The budget does not allow this: asked 3, spent 0 of 1, remaining 1/);
   });
 });
 
-describe('spending is a decision', () => {
+describe('the decision to spend', () => {
   const asking = async <T>(answer: boolean, work: (fugu: Fugu) => Promise<T>) => {
     const shown: AnyPlan[] = [];
     const decide = async (plan: unknown) => {
@@ -88,7 +88,7 @@ describe('spending is a decision', () => {
     return { shown, done };
   };
 
-  it('is asked once before anything is booked, with the errors; a no spends nothing', async () => {
+  it('the decision is requested once before anything is reserved, with the errors; a no spends nothing', async () => {
     shop = openWorkshop(policyYaml(), 300);
     const { shown, done } = await asking(false, (fugu) => fugu.release({ kind: 'histogram', column: 'party' }, { epsilon: 0.5 }));
     expect(done).toMatchObject({ code: 'USAGE', outcome: { state: 'not spent' } });
@@ -98,7 +98,7 @@ describe('spending is a decision', () => {
     expect(await fugu.entries()).toEqual([]);
   });
 
-  it('is no bad one for records that come in while somebody decides: nothing is paid for that cannot be answered', async () => {
+  it('the decision covers records that arrive meanwhile: no answer is paid for that cannot be given', async () => {
     const yaml = policyYaml({ budget: '{ epsilon: 4, delta: 1e-6 }', extra: friends(false) });
     const refused: string[] = [];
     for (const { name, example } of kinds) {
@@ -124,7 +124,7 @@ describe('spending is a decision', () => {
     expect(refused).toEqual(expect.arrayContaining(['synth', 'classify']));
   });
 
-  it('is not asked about what is recorded, refused, or was paid for before', async () => {
+  it('no decision is requested for a question that is recorded, refused, or was paid for before', async () => {
     shop = openWorkshop(policyYaml(), 300);
     const ask = { kind: 'histogram' as const, column: 'party' };
     expect((await asking(true, (fugu) => fugu.release(ask, { epsilon: 0.5 }))).shown).toHaveLength(1);
@@ -133,7 +133,7 @@ describe('spending is a decision', () => {
     expect([refused.shown.length, (refused.done as Fault).code]).toEqual([0, 'BUDGET_EXCEEDED']);
   });
 
-  it('an error is compared with what is counted: rows of persons, weights, records', async () => {
+  it('an error is compared with the number counted: rows of persons, weights, records', async () => {
     const warned = async (question: Question, epsilon: number, protect?: string) => {
       shop = openWorkshop(policyYaml({ budget: '{ epsilon: 4 }', ...(protect !== undefined && { protect }) }), 300);
       await using fugu = await open(shop.policyFile);
@@ -153,7 +153,7 @@ describe('spending is a decision', () => {
     expect([light.half > 30, light.half < 90, light.text]).toEqual([true, true, undefined]);
   });
 
-  it('an error above a tenth of the records is said, with the best ways out', async () => {
+  it('an error above a tenth of the records is reported, with the best alternatives', async () => {
     shop = openWorkshop(policyYaml(), 300);
     await using fugu = await open(shop.policyFile);
     const plan = await fugu.plan({ kind: 'count', by: ['party'] }, { epsilon: 0.05 });
@@ -164,7 +164,7 @@ describe('spending is a decision', () => {
     expect(receipt.warnings).toEqual(plan.warnings);
   });
 
-  it('a budget too small names three ways out, the best first, with errors that come true', async () => {
+  it('a budget too small names three alternatives, the best first, with errors that come true', async () => {
     shop = openWorkshop(policyYaml({ budget: '{ epsilon: 0.25 }' }), 300);
     await using fugu = await open(shop.policyFile);
     const queries = Array.from({ length: 20 }, (_, i) => ({
@@ -191,7 +191,7 @@ describe('spending is a decision', () => {
     );
   });
 
-  it('the last crumb is never spent in silence', async () => {
+  it('the last remainder of a budget is never spent in silence', async () => {
     shop = openWorkshop(policyYaml(), 3000);
     await using fugu = await open(shop.policyFile);
     await fugu.release({ kind: 'count' }, { epsilon: '0.9901' });
@@ -205,7 +205,7 @@ describe('spending is a decision', () => {
 
 describe('a budget that protects nothing', () => {
   it.each(['{ epsilon: 1000 }', '{ epsilon: 1, delta: 0.5 }'])(
-    '%s is refused unless accepted, and is never certified',
+    'the budget %s is refused unless accepted, and is never certified',
     async (budget) => {
       shop = openWorkshop(policyYaml({ budget }), 300);
       {
@@ -225,7 +225,7 @@ describe('a budget that protects nothing', () => {
     },
   );
 
-  it('others are certified, and say what is compared with what', async () => {
+  it('other budgets are certified, with their neighbouring data sets', async () => {
     shop = openWorkshop(policyYaml(), 300);
     await using fugu = await open(shop.policyFile);
     const { guarantee } = await fugu.plan({ kind: 'count' });
@@ -245,7 +245,7 @@ describe('a survey of some questions', () => {
       .replace('columns:\n', columns)
       .replace('source: people.csv', 'source: more.csv');
 
-  it('asks those that are named or match, and never by itself for timings, ids and keys of groups', async () => {
+  it('the survey covers the named or matching questions, and by default no timings, ids and keys of groups', async () => {
     shop = openWorkshop(yaml(), 60);
     const [head, ...rows] = readFileSync(`${shop.folder}/people.csv`, 'utf8').trim().split('\n');
     shop.write('more.csv', `${head},q1,page_timing\n${rows.map((r, i) => `${r},dem,${i}`).join('\n')}\n`);

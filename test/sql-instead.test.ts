@@ -14,8 +14,8 @@ const sentence =
   'MAX(age) is answered by the 99 % quantile of age: the largest value is that of one person, and no release tells it.';
 const sql = 'SELECT MAX(age) AS oldest FROM people';
 
-describe('SQL that is answered by something else', () => {
-  it('says so in plan, answer and receipt, in text and in JSON', async () => {
+describe('SQL that is answered by a different statistic', () => {
+  it('the plan, answer and receipt name the statistic, in text and in JSON', async () => {
     shop = openWorkshop();
     const words = [shop.policyFile, '--sql', sql, '--epsilon', '0.1'];
     expect(await runCommand(registerPlan, 'plan', ...words)).toContain(`Warning: ${sentence}`);
@@ -34,7 +34,7 @@ describe('SQL that is answered by something else', () => {
     expect(tables[0].name).toBe('oldest (99 % quantile)');
   });
 
-  it('says so once in a stream, and in its plan', async () => {
+  it('a stream names the statistic once, and so does its plan', async () => {
     shop = openWorkshop(policyYaml({ extra: '  day: { type: integer, bounds: [1, 2], public: true }' }));
     shop.write(
       'people.csv',
@@ -47,7 +47,7 @@ describe('SQL that is answered by something else', () => {
     expect(output).toContain(sentence);
   });
 
-  it('is not said to whoever asks for the quantile itself, whoever asked first', async () => {
+  it('a request for the quantile itself gets no such note, even after one in SQL', async () => {
     shop = openWorkshop();
     await using fugu = await open(shop.policyFile);
     await fugu.release({ sql }, { epsilon: 0.1 });

@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const home = dirname(mainFile);
 const model = fileURLToPath(new URL('../examples/models/household.json', import.meta.url));
 
-/** The sources of every file that a command had loaded when it ended: V8 lists the files, the build what is in them. */
+/** Source files loaded when a command ends: V8 lists the built files, the build maps them to sources. */
 async function loadedBy(...words: string[]): Promise<readonly string[]> {
   const modules = JSON.parse(readFileSync(join(home, '..', '.start-modules.json'), 'utf8')) as Record<string, readonly string[]>;
   const coverage = mkdtempSync(join(folder, 'loaded-'));
@@ -45,7 +45,7 @@ const heavy = {
 const found = (sources: readonly string[]): readonly string[] =>
   Object.entries(heavy).flatMap(([name, pattern]) => (sources.some((source) => pattern.test(source)) ? [name] : []));
 
-describe('a command loads what it needs and no more', () => {
+describe('the modules that a command loads', () => {
   it.each<[string, string[]]>([
     ['--version', ['--version']],
     ['--help', ['--help']],
@@ -53,7 +53,7 @@ describe('a command loads what it needs and no more', () => {
     ['epsilon from belief', ['epsilon', '--prior', '0.1', '--posterior', '0.3']],
     ['epsilon into belief', ['epsilon', '--epsilon', '1']],
     ['leak', ['leak', model, '--base', '0.1']],
-  ])('%s', async (_, words) => {
+  ])('the command %s loads what it needs and no more', async (_, words) => {
     const sources = await loadedBy(...words);
     expect(sources).toContain('dist/app/cli/main.js');
     expect(sources.filter((source) => Object.values(heavy).some((pattern) => pattern.test(source)))).toEqual([]);

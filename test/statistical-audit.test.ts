@@ -46,18 +46,18 @@ const audit = async (dependence: string, changed: number) =>
   auditOutputs(await outputs(dependence, 'dem', changed), await outputs(dependence, 'rep', changed));
 
 describe('the statistical auditor on whole releases', () => {
-  it('finds no more than was promised about one person among strangers, and most of it', async () => {
+  it('the auditor finds no more than the promised loss about one person among strangers, and most of it', async () => {
     const { epsilon } = await audit('none', 1);
     expect(epsilon).toBeLessThanOrEqual(perCount);
     expect(epsilon).toBeGreaterThan(perCount * 0.5);
   });
 
-  it('finds no more than was promised about a home of three copies that was declared', async () => {
+  it('the auditor finds no more than the promised loss about a declared home of three copies', async () => {
     const { epsilon } = await audit('[{ kind: groups, by: home }]', 3);
     expect(epsilon).toBeLessThanOrEqual(perCount);
   });
 
-  it('catches a home of three copies that was not declared', async () => {
+  it('the auditor detects an undeclared home of three copies', async () => {
     const { epsilon } = await audit('none', 3);
     expect(epsilon).toBeGreaterThan(perCount * 1.5);
   });

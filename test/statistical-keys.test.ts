@@ -10,8 +10,8 @@ import { auditOutputs } from './statistical/statistical.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 /**
- * What `fugu learn keys` tells of two worlds, run after run, with the whole budget each time: in one of them a person, or all who are tied to them, went to
- * one city, in the other to another. FUGU_KEYS_RUNS: how many runs of each (the suite looks at a few thousand).
+ * Outputs of `fugu learn keys` in two worlds, run by run with the whole budget: one person, or all tied to them,
+ * visits one city or another. FUGU_KEYS_RUNS: runs per world (a few thousand in the suite).
  */
 const runs = Number(process.env.FUGU_KEYS_RUNS ?? 2500);
 const patience = process.env.FUGU_KEYS_RUNS ? 86_400_000 : 300_000;
@@ -24,12 +24,12 @@ afterEach(() => {
 interface KeysWorld {
   readonly dependence?: string;
   readonly budget?: string;
-  /** How many of the first home went to the city in question. */
+  /** Number of visits of the first home to the city under test. */
   readonly moved?: number;
-  /** What everybody else's visits are, so that keys are as often seen as not. */
+  /** Visits of all others, chosen so that keys appear about half of the time. */
   readonly others: number;
   readonly longest?: number;
-  /** How a planted fault reads counts. */
+  /** Planted fault in reading counts. */
   readonly misread?: (count: bigint) => bigint;
 }
 const each = 3;
@@ -65,7 +65,7 @@ async function world(setup: KeysWorld, own: number): Promise<() => Promise<Learn
     engine: misread ? reading(engine, misread) : engine,
     ledger: forgetful,
   });
-  // Room for keys that nobody has.
+  // Room for keys without any rows.
   const request = { table: 'visits', column: 'city', most: 6, longest };
   return async () =>
     (await releaseKeys(session, request, { epsilon: (setup.budget ?? '').includes('0.5') ? '0.5' : '1' })).learned;
@@ -87,7 +87,7 @@ function reading(engine: Engine & { readonly rows: Snapshot }, misread: (count: 
   return { ...engine, snapshot: async () => rows };
 }
 
-/** Rows that each city seems to have; nothing where it is not told. */
+/** Noisy number of rows per city; empty if the city was not released. */
 const countsIn = ({ keys }: LearnedKeys): readonly number[] =>
   cities.map((city) => keys.find(({ key }) => key === city)?.rows ?? -1000);
 const lead = { name: 'lead', of: ([a, b]: readonly number[]) => a! - b! };
@@ -102,17 +102,17 @@ const lostIn = (seen: readonly (readonly LearnedKeys[])[]) =>
   auditOutputs(seen[0]!.map(countsIn), seen[1]!.map(countsIn), { features: [lead] }).epsilon;
 const homes = '[{ kind: groups, by: home }]';
 
-describe('keys that are learned, as whoever reads them sees it', () => {
+describe('the outputs of learned keys', () => {
   it.each([
     ['one person', { others: 120 }],
     ['a home of three copies that is declared', { others: 360, dependence: homes, moved: 3 }],
   ])(
-    'tell no more than epsilon about %s, and no key that nobody has',
+    'learned keys disclose no more than epsilon about %s, and no key that nobody has',
     async (name, setup) => {
       const seen = await drawn(setup);
       const found = lostIn(seen);
       expect(found).toBeLessThanOrEqual(1);
-      // Few runs see little of what is lost; that they would see more is shown below.
+      // Few runs detect little of the loss; the tests below show that more runs would.
       if (process.env.FUGU_KEYS_RUNS) {
         console.log(name, { runs: 2 * runs, epsilon: found });
         expect(found).toBeGreaterThan(0.3);
@@ -124,7 +124,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   );
 
   it(
-    'tell no more than (epsilon, delta) of one person, and of a home of three copies that is declared',
+    'learned keys disclose no more than (epsilon, delta) of one person, and of a declared home of three copies',
     async () => {
       const [epsilon, delta] = [0.5, 0.02];
       const budget = `{ epsilon: ${epsilon}, delta: ${delta} }`;
@@ -143,7 +143,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   );
 
   it(
-    'are caught where ties are forgotten and there is a delta',
+    'the audit detects forgotten ties where there is a delta',
     async () => {
       const [a, b] = (await drawn({ others: 240, budget: '{ epsilon: 0.5, delta: 0.02 }', moved: 3 }, 8000)).map((list) => list.map((released) => lead.of(countsIn(released)))); // biome-ignore format: one line
       const found = deltaAt(0.5, a!, b!);
@@ -154,7 +154,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   );
 
   it(
-    'hold what they say: a city of so many rows is found',
+    'a city with the stated number of rows is found',
     async () => {
       const { least } = await (await world({ others: 10 }, 0))();
       const seen = (await drawn({ others: Math.ceil(least), moved: 0 }, Math.min(runs, 500))).flat();
@@ -169,7 +169,7 @@ describe('keys that are learned, as whoever reads them sees it', () => {
     ['the exact count decides which keys are told', { others: 120, misread: (n) => (n > 121n ? n + 1000n : 0n) }],
     ['counts are three times what they are', { others: 40, misread: (n) => 3n * n }],
   ])(
-    'are caught where %s',
+    'the audit detects a planted fault: %s',
     async (_, setup) => {
       expect(lostIn(await drawn(setup, 2000))).toBeGreaterThan(1);
     },

@@ -25,10 +25,10 @@ afterEach(() => {
   shops = [];
 });
 
-/** Made once per data set, then asked for one release after another. */
+/** Made once per data set, then used for one release after another. */
 type Ask = (session: PrivacySession) => () => Promise<readonly number[]>;
 
-/** Binding and choosing the noise see no data, so they are done once; counting and noising are done every time. */
+/** Binding and choosing the noise see no data, so they are done once; counting and noise are repeated. */
 const batch =
   (queries: unknown, read: (noisy: readonly (readonly number[])[]) => readonly number[], mechanism = 'laplace'): Ask =>
   (session) => {
@@ -56,7 +56,7 @@ async function released(yaml: string, csv: string, ask: Ask, files: Record<strin
   });
   return ask(session);
 }
-/** By how much the first cell leads the second: where a person who moves from one to the other shows best. */
+/** Difference of the first two cells: the best statistic for a person who moves from one to the other. */
 const lead = { name: 'lead', of: (o: readonly number[]) => o[0]! - (o[1] ?? 0) };
 const draw = async (world: () => Promise<Output>, samples: number): Promise<Output[]> => {
   const seen: Output[] = [];
@@ -66,7 +66,7 @@ const draw = async (world: () => Promise<Output>, samples: number): Promise<Outp
 const audit = async (worlds: readonly (() => Promise<Output>)[], samples: number): Promise<number> =>
   auditOutputs(await draw(worlds[0]!, samples), await draw(worlds[1]!, samples), { features: [lead] }).epsilon;
 
-/** The attacker's world: who else says dem is drawn from the model, given what the first person says. */
+/** The attacker's world: the others' answers are drawn from the model, given the first person's answer. */
 const mixture =
   (worlds: readonly (() => Promise<Output>)[], probabilities: readonly number[]): (() => Promise<Output>) =>
   () => {
@@ -88,19 +88,19 @@ const parties = batch({ kind: 'histogram', column: 'party' }, valuesOf);
 describe('the statistical auditor, by secret', () => {
   const person = (party: string) => csvOf([...Array.from({ length: 5 }, () => ({ id: 'ann', party })), ...others]);
 
-  it('finds no more than epsilon, and a good part of it, about a person with more rows than count', async () => {
+  it('the auditor finds no more than epsilon, and a good part of it, about a person with more rows than count', async () => {
     const policy = policyYaml({ protect: '{ secret: person, unit: id, maxRows: 3 }' });
     const found = await audit(await Promise.all(['dem', 'rep'].map((p) => released(policy, person(p), parties))), samples);
     expect(found).toBeLessThanOrEqual(1);
     expect(found).toBeGreaterThan(0.2);
   });
 
-  it('catches a person who was taken for a row', async () => {
+  it('the auditor detects a person who was taken for a row', async () => {
     const found = await audit(await Promise.all(['dem', 'rep'].map((p) => released(policyYaml(), person(p), parties))), samples);
     expect(found).toBeGreaterThan(1.3);
   });
 
-  it('finds no more than epsilon, and a good part of it, about one answer', async () => {
+  it('the auditor finds no more than epsilon, and a good part of it, about one answer', async () => {
     const policy = policyYaml({ protect: '{ secret: answer }' });
     const worlds = ['dem', 'rep'].map((party) => released(policy, csvOf([{ party }, ...others]), parties));
     const found = await audit(await Promise.all(worlds), samples);
@@ -112,7 +112,7 @@ describe('the statistical auditor, by secret', () => {
 /** Homes of three in which every two members agree with odds ratio 9 given the third: an Ising model with weight 3 for each agreement. */
 const threeOf = (dems: number) => csvOf([...[0, 1, 2].map((k) => ({ home: 'h', party: k < dems ? 'dem' : 'rep' })), ...others]);
 const given = (first: 0 | 1): number[] => {
-  // How many of the other two say dem.
+  // Number of the other two who answer dem.
   const weight = [0, 1, 2].map((k) => {
     const votes = [first, ...[0, 1].map((i) => (i < k ? 1 : 0))];
     let agreements = 0;
@@ -130,25 +130,25 @@ async function homeWorlds(dependence: string, budget: string, ask: Ask): Promise
 const dems = batch({ kind: 'count', where: [{ column: 'party', op: '=', value: 'dem' }] }, valuesOf);
 
 describe('the statistical auditor, by tie', () => {
-  it('finds no more than epsilon about a member of a home that follows its declared odds ratio, and much of it', async () => {
+  it('the auditor finds no more than epsilon about a member of a home that follows its declared odds ratio, and much of it', async () => {
     const worlds = await homeWorlds('[{ kind: groups, by: home, oddsRatio: 9 }]', '{ epsilon: 1 }', dems);
     const found = await audit(worlds, samples);
     expect(found).toBeLessThanOrEqual(1);
     expect(found).toBeGreaterThan(0.2);
   });
 
-  it('catches the same home undeclared', async () => {
+  it('the auditor detects the same home undeclared', async () => {
     expect(await audit(await homeWorlds('none', '{ epsilon: 1 }', dems), samples)).toBeGreaterThan(1.1);
   });
 
-  it('finds no more than epsilon about somebody with many friends of whom maxTies uses few', async () => {
+  it('the auditor finds no more than epsilon about somebody with many friends of whom maxTies uses few', async () => {
     const friends = 24;
     const policy = policyYaml({
       dependence: '[{ kind: ties, relation: friend, oddsRatio: 4, maxTies: 2 }]',
       extra: 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n',
     });
     const files = { 'friends.csv': `a,b\n${Array.from({ length: friends }, (_, k) => `p0,p${k + 1}`).join('\n')}\n` };
-    // Everyone says what the hub says, as far as a release that uses few of them can tell; nobody could be tied closer.
+    // Everyone answers like the hub, as far as a release that uses few of them can show: the strongest possible tie.
     const worlds = ['dem', 'rep'].map((own) =>
       [0, 1].map((all) =>
         released(
@@ -160,7 +160,7 @@ describe('the statistical auditor, by tie', () => {
       ),
     );
     const [a, b] = await Promise.all(worlds.map((list) => Promise.all(list)));
-    // With an odds ratio of 4 a friend agrees two times in three; that all used ones agree at once is a harder world than the model allows.
+    // With an odds ratio of 4 a friend agrees two times in three; agreement of all used ones is more than the model allows.
     const found = await audit([mixture(a!, [1 / 3, 2 / 3]), mixture(b!, [2 / 3, 1 / 3])], samples);
     expect(found).toBeLessThanOrEqual(1);
     expect(found).toBeGreaterThan(0.01);
@@ -175,7 +175,7 @@ describe('the statistical auditor under delta', () => {
     );
     return deltaAt(epsilon, a!, b!);
   };
-  /** So many questions that Gaussian noise is chosen; the count of dem is one of them. */
+  /** So many questions that Gaussian noise is chosen; one of them is the count of dem. */
   const survey = batch(
     [
       { kind: 'histogram', column: 'party' },
@@ -185,12 +185,12 @@ describe('the statistical auditor under delta', () => {
         where: [{ column: 'age', op: '<=', value: 31 + k }],
       })),
     ],
-    // All twelve tables hold the same counts: the mean is what an attacker would take.
+    // All twelve tables hold the same counts, so an attacker would use the mean.
     (noisy) => [noisy.reduce((sum, counts) => sum + counts[0]! - counts[1]!, 0) / noisy.length],
     'gaussian',
   );
 
-  it('finds no more than (epsilon, delta) about a home of three with Gaussian noise', async () => {
+  it('the auditor finds no more than (epsilon, delta) about a home of three with Gaussian noise', async () => {
     const worlds = await homeWorlds(
       '[{ kind: groups, by: home, oddsRatio: 9 }]',
       `{ epsilon: ${epsilon}, delta: ${delta} }`,
@@ -199,7 +199,7 @@ describe('the statistical auditor under delta', () => {
     expect(await deltaOf(worlds, samples / 2)).toBeLessThanOrEqual(delta);
   });
 
-  it('catches a home of copies that was not declared, and not one that was', async () => {
+  it('the auditor detects an undeclared home of copies, and not a declared one', async () => {
     const copies = async (dependence: string) =>
       deltaOf(
         await Promise.all(
@@ -215,7 +215,7 @@ describe('the statistical auditor under delta', () => {
 });
 
 describe('the statistical auditor on relations', () => {
-  it('finds no more than epsilon about one tie in a triangle count, and a part of it', async () => {
+  it('the auditor finds no more than epsilon about one tie in a triangle count, and a part of it', async () => {
     const policy = policyYaml({
       protect: '{ secret: edge }',
       budget: '{ epsilon: 3 }',

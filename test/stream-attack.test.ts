@@ -40,7 +40,7 @@ columns:
 }
 
 describe('an attack on a stream', () => {
-  it('knows more along the sequence than step by step, and no more than was promised and than leakage over time says', async () => {
+  it('the attack learns more along the sequence than step by step, and no more than promised and than leakage over time states', async () => {
     const { policy, lines } = await streamed();
     const file = join(folder, 'moves.jsonl');
     writeFileSync(file, lines);
@@ -56,7 +56,7 @@ describe('an attack on a stream', () => {
       }
   });
 
-  it('finds the promise broken where each step promises only for itself, and draws what was believed', async () => {
+  it('the attack finds the promise broken if each step promises only for itself, and draws the posterior', async () => {
     const { policy, lines } = await streamed();
     const file = join(folder, 'moves.jsonl');
     // As if every step had been paid for without the sequence.
@@ -73,7 +73,7 @@ describe('an attack on a stream', () => {
     expect(readFileSync(document.page, 'utf8').match(/<svg/g)!.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('refuses files that are no stream, and says what to attack', async () => {
+  it('the attack refuses files that are no stream, and names files to attack', async () => {
     const { policy } = await streamed();
     const file = join(folder, 'x.jsonl');
     writeFileSync(file, '{"step":1}\n');

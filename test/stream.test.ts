@@ -65,7 +65,7 @@ const faultOf = async (work: Promise<unknown>): Promise<Fault> => {
   expect(error).toBeInstanceOf(Fault);
   return error as Fault;
 };
-/** What was paid for: notes of public reads cost nothing. */
+/** Entries with a cost: notes of public reads are free. */
 const entriesOf = async ({ policy }: Shop) => {
   const ledger = await openLedger((await readPolicy(policy)).ledger);
   const entries = await ledger.entries('ward');
@@ -75,7 +75,7 @@ const entriesOf = async ({ policy }: Shop) => {
 const exact = { budget: '{ epsilon: 4000000 }' };
 
 describe('a stream', () => {
-  it('tells each step that is over, once, and goes on as rows come in', async () => {
+  it('a stream releases each completed step once, and goes on as rows arrive', async () => {
     const shop = shopWith(until(3), exact);
     const first = await all(shop.policy, { query: ill, epsilon: 100000, acceptNoProtection: true });
     expect(first.map(({ step, tables, replayed }) => [step, tables![0]!.rows[0]!.value, replayed])).toEqual([
@@ -91,7 +91,7 @@ describe('a stream', () => {
     expect(await entriesOf(shop)).toHaveLength(4);
   });
 
-  it('remembers the rows of its steps in a file of its owner, by a digest with a salt of its own', async () => {
+  it('a stream remembers the rows of its steps in a file of its owner, by a digest with a salt of its own', async () => {
     const journal = async () => {
       const shop = shopWith(until(3));
       await all(shop.policy, { query: ill, epsilon: 0.1 });
@@ -110,7 +110,7 @@ describe('a stream', () => {
     expect(first).not.toBe(createHash('sha256').update(`${people};${people};`).digest('hex'));
   });
 
-  it('is asked in SQL too, over steps of several units', async () => {
+  it('a stream takes SQL too, over steps of several units', async () => {
     const shop = shopWith(until(9), exact);
     const sql = "SELECT COUNT(*) FROM visits WHERE state = 'ill'";
     const steps = await all(shop.policy, { sql, every: 4, epsilon: 100000, acceptNoProtection: true });
@@ -128,7 +128,7 @@ describe('a stream', () => {
     ['rows', '{ secret: row }'],
     ['persons of many rows', '{ secret: person, unit: person, maxRows: 60 }'],
     ['answers', '{ secret: answer, unit: person }'],
-  ])('tells totals that are the totals where there is next to no noise: %s', async (_, protect) => {
+  ])('the running totals are the true totals when there is hardly any noise: %s', async (_, protect) => {
     const shop = shopWith(until(13), { budget: '{ epsilon: 4e9 }', protect });
     const options = {
       query: { kind: 'count', by: ['state'] },
@@ -148,7 +148,7 @@ describe('a stream', () => {
     expect(steps.map(({ step }) => step)).toEqual(until(6));
   });
 
-  it('pays for totals once: what comes later is drawn for nothing more, and told again as it was', async () => {
+  it('running totals are paid for once: later ones are drawn for nothing more, and returned again unchanged', async () => {
     const shop = shopWith(until(5));
     const options = { query: ill, totals: true, horizon: 40, epsilon: 1 } as const;
     const first = await all(shop.policy, options);
@@ -169,7 +169,7 @@ describe('a stream', () => {
     expect((await entriesOf(shop)).filter(({ profile }) => profile.perRecord.has(everyRecord))).toHaveLength(2);
   });
 
-  it('is planned for nothing, with the error of every total, and tells those very errors', async () => {
+  it('a plan of totals is free, and states the errors that the totals then have', async () => {
     const shop = shopWith(until(6));
     const options = { query: ill, order: 'day', totals: true, horizon: 40, epsilon: 1 } as const;
     const plan = await planStream(shop.policy, options);
@@ -183,7 +183,7 @@ describe('a stream', () => {
     expect(step).toMatchObject({ epsilon: 1, budget: { spent: 1 } });
   });
 
-  it('pays for totals by the steps of the horizon: later steps keep their budget, and whoever could change steps would pay for both', async () => {
+  it('totals are paid for by the steps of the horizon: later steps keep their budget, and a person who could change steps would pay for both', async () => {
     const shop = shopWith(until(13));
     const [first] = await all(shop.policy, { query: ill, totals: true, horizon: 10, epsilon: 4 });
     const { perRecord } = first!.receipt!.profile;
@@ -209,7 +209,7 @@ describe('a stream', () => {
     ['{ epsilon: 4 }', 2],
     ['{ epsilon: 4, delta: 1e-6 }', 4],
   ])(
-    'books totals for those who keep another public column as for whoever may change his step: budget %s',
+    'totals are reserved for those who keep another public column as for those who may change their step: budget %s',
     async (budget, more) => {
       const early = { column: 'came', op: '<=', value: 5 } as const;
       const shop = shopWith(until(13), { budget, day: '{ type: integer, bounds: [1, 9000], public: true }' });
@@ -224,24 +224,24 @@ describe('a stream', () => {
     },
   );
 
-  it('fits the noise of totals by another public column to those who keep both', async () => {
+  it('the noise of totals by another public column fits those who keep both', async () => {
     const shop = shopWith(until(3));
     const [first] = await all(shop.policy, { query: { kind: 'count', by: ['came'] }, totals: true, horizon: 3, epsilon: 1 });
     const { noise } = first!.receipt!.measures[0]!;
     expect(noise).toMatchObject({ kind: 'laplace', scale: '1' });
   });
 
-  it('tells totals of nobody where no step of the horizon is asked about', async () => {
+  it('totals hold zeros where no step of the horizon is in the query', async () => {
     const { policy } = shopWith(until(4));
     const later = { kind: 'count', where: [{ column: 'day', op: '>', value: 8 }] } as const;
     const steps = await all(policy, { query: later, totals: true, horizon: 5, epsilon: 1 });
     expect(steps.map(({ step }) => step)).toEqual([1, 2, 3]);
     const { perRecord } = steps[0]!.receipt!.profile;
-    // Whoever could come at any day pays, and nobody who stays where he is.
+    // Persons who could come at any day pay, and nobody who stays where they are.
     expect(Object.keys(perRecord).map((name) => name.split(':')[0])).toEqual(['*', 'sliced', 'sliced']);
   });
 
-  it('charges totals along a chain what their steps leak, and gives them by default what every step may spend for ever', async () => {
+  it('totals along a chain are charged what their steps leak, and take by default what every step may spend for ever', async () => {
     const dependence = '[{ kind: sequence, by: person, order: day, state: state, transition: daily.json }]';
     const shop = shopWith(until(13), { protect: '{ secret: step }', budget: '{ epsilon: 1, per: step }', dependence });
     writeFileSync(join(folder, 'daily.json'), '[[0.8, 0.2], [0.2, 0.8]]');
@@ -253,7 +253,7 @@ describe('a stream', () => {
     expect(plan).toMatchObject({ fits: true, parts: [{ column: 'day', from: 1, to: 20 }] });
   });
 
-  it('pays more for totals where a person may come at any step', async () => {
+  it('totals cost more if a person may come at any step', async () => {
     const scaleOf = async (protect: string) => {
       const shop = shopWith(until(3), { protect });
       const [first] = await all(shop.policy, { query: ill, totals: true, horizon: 3, through: 3, epsilon: 1 });
@@ -265,7 +265,7 @@ describe('a stream', () => {
     expect(await scaleOf('{ secret: person, unit: person, maxRows: 2 }')).toBe('4');
   });
 
-  it('tells totals with Gaussian noise where there is a delta, and under ties', async () => {
+  it('totals have Gaussian noise where there is a delta, and under ties', async () => {
     const shop = shopWith(until(5), {
       budget: '{ epsilon: 1, delta: 1e-6 }',
       dependence: '[{ kind: groups, by: person, column: state, oddsRatio: 1.1 }]',
@@ -278,7 +278,7 @@ describe('a stream', () => {
     expect(first!.receipt!.profile.noise).toBe('zcdp');
   });
 
-  it('draws nothing in advance that was not paid for, not at another price, and no part twice', async () => {
+  it('noise in advance is drawn only if paid for, at its own price, and no part twice', async () => {
     const shop = shopWith(until(5));
     const policy = await readPolicy(shop.policy);
     const [engine, ledger] = [await openEngine(policy), await openLedger(policy.ledger)];
@@ -344,7 +344,7 @@ describe('a stream', () => {
     ['a step told anew', [1, 2], { query: ill, fresh: true }, /not counted again/],
     ['late rows without saying when they came', [1, 2], { query: ill, late: 'next' }, /when that was/],
   ];
-  it.each(wrong)('refuses %s, and spends nothing', async (_, days, options, words, more = {}) => {
+  it.each(wrong)('the stream refuses %s, and spends nothing', async (_, days, options, words, more = {}) => {
     const shop = shopWith(days, more);
     const { message, outcome } = await faultOf(all(shop.policy, options));
     expect(message).toMatch(words);
@@ -375,7 +375,7 @@ describe('a stream', () => {
     ],
   ];
   it.each(badSequences)(
-    'along a sequence refuses %s, steps and totals, and spends nothing',
+    'a stream along a sequence refuses %s, steps and totals, and spends nothing',
     async (_, transition, more, rows, words) => {
       for (const totals of [false, true]) {
         const shop = shopWith(until(3), { protect: '{ secret: step }', dependence: sequence, ...more });
@@ -390,7 +390,7 @@ describe('a stream', () => {
     },
   );
 
-  it('is the same whatever order the rows stand in', async () => {
+  it('a stream is the same for any order of the rows', async () => {
     const shop = shopWith([3, 1, 4, 2], exact);
     const steps = await all(shop.policy, { query: ill, epsilon: 100000, acceptNoProtection: true });
     expect(steps.map(({ step, tables }) => [step, tables![0]!.rows[0]!.value])).toEqual(
@@ -398,13 +398,13 @@ describe('a stream', () => {
     );
   });
 
-  it('takes steps without rows as empty when told to', async () => {
+  it('a stream takes steps without rows as empty on request', async () => {
     const shop = shopWith([1, 3, 4], exact);
     const steps = await all(shop.policy, { query: ill, gaps: 'empty', epsilon: 100000, acceptNoProtection: true });
     expect(steps.map(({ tables }) => tables![0]!.rows[0]!.value)).toEqual([illOn(1), 0, illOn(3)]);
   });
 
-  it('refuses rows that come in for a step that was told, or counts them when they came in', async () => {
+  it('rows that arrive for a released step are refused, or counted when they arrive', async () => {
     const shop = shopWith(until(4), exact);
     const options = { query: ill, epsilon: 100000, acceptNoProtection: true } as const;
     await all(shop.policy, options);
@@ -423,7 +423,7 @@ describe('a stream that is killed', () => {
   beforeAll(() => builtOnce());
   const kills = Number(process.env.FUGU_STREAM_KILLS ?? 2);
 
-  /** What it said before it was killed after so many milliseconds; all there is where it was quicker. */
+  /** Output before the process was killed after so many milliseconds; all of it if the process was quicker. */
   const killedAfter = (wait: number | undefined, words: readonly string[]): Promise<string[]> =>
     new Promise((done) => {
       const child = spawn(process.execPath, [mainFile, 'stream', 'visits.yaml', ...words], {
@@ -442,7 +442,7 @@ describe('a stream that is killed', () => {
   const stepsIn = (lines: readonly string[]) =>
     new Map(lines.map((line) => JSON.parse(line)).map(({ step, totals, tables }) => [step, JSON.stringify(totals ?? tables)]));
 
-  it('goes on in the middle of totals that were not all told, and tells them as it did', async () => {
+  it('a killed stream goes on in the middle of totals that were not all delivered, and delivers them unchanged', async () => {
     const days = 2500;
     const shop = shopWith(until(days + 1), { day: `{ type: integer, bounds: [1, ${days + 1}], public: true }` });
     const words = ['--every', 'day', '--order', 'day', '--query', JSON.stringify(ill), '--json', '--totals', '--epsilon', '1'];
@@ -462,7 +462,7 @@ describe('a stream that is killed', () => {
     ['steps as they come', ['--epsilon', '1/16', '--follow', '0.05'], 16],
     ['totals', ['--epsilon', '1', '--totals', '--horizon', '40'], 1],
     ['totals of late rows', ['--epsilon', '1', '--totals', '--horizon', '40', '--late', 'next', '--arrived', 'came'], 1],
-  ] as const)('goes on without paying or drawing twice: %s', async (_, how, paying) => {
+  ] as const)('a killed stream goes on without paying or drawing twice: %s', async (_, how, paying) => {
     const shop = shopWith(until(5));
     const words = ['--every', 'day', '--order', 'day', '--query', JSON.stringify(ill), '--json', ...how];
     const steps = new Map<number, string>();
@@ -496,7 +496,7 @@ describe('a stream that follows a file which somebody is writing', () => {
     return steps;
   };
 
-  it('waits for the rest of a line, at which one look ends', async () => {
+  it('the stream waits for the rest of a line, at which one look ends', async () => {
     const cut = shopWith(until(2), exact);
     appendFileSync(cut.data, 'p9,3,we');
     expect((await faultOf(all(cut.policy, { query: ill, epsilon: 1 }))).code).toMatch(/^DATA/);
@@ -514,7 +514,7 @@ describe('a stream that follows a file which somebody is writing', () => {
     expect(await entriesOf(shop)).toHaveLength(4);
   });
 
-  it('knows the end of a line also where every letter has two bytes', async () => {
+  it('the stream finds the end of a line even if every letter has two bytes', async () => {
     const shop = shopWith(until(3), exact);
     writeFileSync(shop.data, Buffer.from(`\ufeff${readFileSync(shop.data, 'utf8')}`, 'utf16le'));
     writeFileSync(shop.policy, readFileSync(shop.policy, 'utf8').replace('visits.csv', 'visits.csv, encoding: utf-16'));
@@ -528,20 +528,20 @@ describe('a stream that follows a file which somebody is writing', () => {
   it.each([
     ['cut off', (shop: Shop) => truncateSync(shop.data, 22)],
     ['another one', (shop: Shop) => writeFileSync(shop.data, `person,day,state,came\n${until(4).map((day) => rowsOf(day, 2)).join('')}`)], // biome-ignore format: one line
-  ])('tells no step of a file that has lost it between two steps, and pays for none: %s', async (_, change) => {
+  ])('the stream releases no step of a file that has lost it between two steps, and pays for none: %s', async (_, change) => {
     const shop = shopWith(until(5), exact);
     const error = await faultOf(following(shop, 9, (step) => step === 2 && change(shop)));
     expect(error.code).toBe('DATA_MALFORMED');
     expect(await entriesOf(shop)).toHaveLength(2);
   });
 
-  it('goes on with rows that came in between two steps', async () => {
+  it('the stream goes on with rows that arrived between two steps', async () => {
     const shop = shopWith(until(3), exact);
     const steps = await following(shop, 5, (step) => step === 1 && appendFileSync(shop.data, [4, 5, 6].map((day) => rowsOf(day)).join(''))); // biome-ignore format: one line
     expect(steps.map(([, value]) => value)).toEqual(until(5).map(illOn));
   });
 
-  it('ends with what is wrong where the file is at rest, and has spent nothing for it', async () => {
+  it('the stream ends with the fault of a file at rest, and has spent nothing for it', async () => {
     const shop = shopWith(until(3), exact);
     const error = await faultOf(following(shop, 9, (step) => step === 2 && appendFileSync(shop.data, 'p0,4,ill,4,5,6\n')));
     expect(error.code).toMatch(/^DATA/);

@@ -13,7 +13,7 @@ type Lock = { packages: Record<string, any> };
 const lock: Lock = read('package-lock.json');
 
 describe('the lock file', () => {
-  it('has a hash for every package of every platform, and names no registry', async () => {
+  it('the lock file has a hash for every package of every platform, and names no registry', async () => {
     const { problems, locked } = await script('lock-integrity.mjs');
     expect(problems(lock)).toEqual([]);
     expect(locked(lock).length).toBeGreaterThan(100);
@@ -22,7 +22,7 @@ describe('the lock file', () => {
     expect(readFileSync(join(root, 'package-lock.json'), 'utf8')).not.toMatch(/registry|\.tgz/);
   });
 
-  it('without one of them is noticed', async () => {
+  it('the test notices a missing hash', async () => {
     const { problems } = await script('lock-integrity.mjs');
     const name = 'node_modules/@duckdb/node-bindings-darwin-arm64';
     const planted = (entry: object): Lock => ({ packages: { ...lock.packages, [name]: { ...lock.packages[name], ...entry } } });
@@ -32,8 +32,8 @@ describe('the lock file', () => {
   });
 });
 
-describe('what is shipped', () => {
-  it('has one version, whatever it is installed with', () => {
+describe('the shipped package', () => {
+  it('the package has one version, whatever it is installed with', () => {
     expect(read('package.json').version).toBe(version);
     expect(lock.packages[''].version).toBe(version);
     const found = (file: string, form: RegExp) => form.exec(readFileSync(join(root, file), 'utf8'))?.[1];
@@ -42,7 +42,7 @@ describe('what is shipped', () => {
     expect(found('r/DESCRIPTION', /^Version: (.*)$/m)).toBe(version);
   });
 
-  it('lists every package it may bring with it, with version and hash', async () => {
+  it('the package lists every dependency it may install, with version and hash', async () => {
     const { billOf, neededBy } = await script('sbom.mjs');
     const { components } = billOf(lock);
     const inConsole = neededBy(lock, ['@observablehq/plot', 'preact']);
@@ -61,7 +61,7 @@ describe('what is shipped', () => {
     expect(billOf(lock)).toEqual(billOf(lock));
   });
 
-  it('is the built library and what one reads before using it, nothing else', () => {
+  it('the package is the built library and its documents, nothing else', () => {
     builtOnce();
     const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,

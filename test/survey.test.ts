@@ -57,7 +57,7 @@ const entries = async (): Promise<number> => {
 };
 
 describe('a survey from file to table', () => {
-  it('lists every way to release it and takes Gaussian noise when delta allows', async () => {
+  it('the plan lists every way to release the survey and takes Gaussian noise when delta allows', async () => {
     writeSurvey();
     const policy = yaml({ budget: '{ epsilon: 1, delta: 1e-6 }' });
     const plan = await json(registerPlan, 'plan', policy, '--survey');
@@ -78,7 +78,7 @@ describe('a survey from file to table', () => {
     }
   });
 
-  it('goes below composition with two-column tables, for one answer and an uninformed attacker only', async () => {
+  it('two-column tables cost less than composition, for one answer and an uninformed attacker only', async () => {
     writeSurvey();
     const policy = yaml({ protect: '{ secret: answer, adversary: uninformed }' });
     const learned = await json(registerLearn, 'learn', 'columns', policy, '--pairwise', '--out', join(folder, 'pairs.json'));
@@ -105,7 +105,7 @@ describe('a survey from file to table', () => {
   });
 
   it.each(['{ secret: row }', '{ secret: answer }'])(
-    'foretells the error that the receipt then has, public columns or not: %s',
+    'the plan states the error that the receipt then has, public columns or not: %s',
     async (protect) => {
       writeSurvey();
       const codes = '[0, 1, 2, 3, 4]';
@@ -118,7 +118,7 @@ describe('a survey from file to table', () => {
     },
   );
 
-  it('counts by weights, and says how far the tables err together in what they count', async () => {
+  it('the survey counts by weights, and reports the common error of the tables', async () => {
     put('survey.csv', `x,y,w\n${Array.from({ length: 200 }, (_, i) => `${i % 3},${i % 2},${(i % 4) / 4}`).join('\n')}\n`);
     put('codebook.csv', 'name,value,label\nx,0,\nx,1,\nx,2,\ny,0,\ny,1,\n');
     const policy = yaml({ columns: 'columns: { w: { type: weight, bounds: [0, 0.75], step: 0.25 } }' });
@@ -133,7 +133,7 @@ describe('a survey from file to table', () => {
   it.each([
     ['people of up to five rows', '{ secret: person, unit: who, maxRows: 5 }', '', 10],
     ['a multi-select column', '{ secret: row }', 'columns: { m: { type: multi, values: [a, b, c, d, e, f, g, h] } }', undefined],
-  ])('prints the error of the noise it plans, not of another: %s', async (_, protect, columns, moved) => {
+  ])('the output states the error of the planned noise, not of another: %s', async (_, protect, columns, moved) => {
     const line = (i: number) => `p${i % 50},${i % 3},${i % 2},${['a;b', 'c', ''][i % 3]}`;
     put('survey.csv', `who,x,y,m\n${Array.from({ length: 200 }, (_, i) => line(i)).join('\n')}\n`);
     put('codebook.csv', 'name,value,label\nx,0,\nx,1,\nx,2,\ny,0,\ny,1,\n');
@@ -156,7 +156,7 @@ describe('a survey from file to table', () => {
     expect(release.together).toEqual(chosen.error);
   });
 
-  it('protects one answer of an informed attacker by composition when nothing is declared', async () => {
+  it('one answer is protected against an informed attacker by composition when nothing is declared', async () => {
     writeSurvey();
     const plan = await json(registerPlan, 'plan', yaml({ protect: '{ secret: answer }' }), '--survey');
     expect(plan.mechanism).toBe('laplace');
@@ -165,7 +165,7 @@ describe('a survey from file to table', () => {
 });
 
 describe('the published mechanism', () => {
-  it('is shown on request with its audit, labelled, and never released', async () => {
+  it('the published mechanism is shown on request with its audit, labelled, and never released', async () => {
     writeSurvey(3);
     const policy = yaml();
     const plan = await json(registerPlan, 'plan', policy, '--survey', '--as-published');
@@ -186,7 +186,7 @@ describe('the published mechanism', () => {
     );
   });
 
-  it('refuses a survey without edges: its sensitivity is zero and it would add no noise', async () => {
+  it('the published mechanism refuses a survey without edges: its sensitivity is zero and it would add no noise', async () => {
     const rows = Array.from({ length: 600 }, (_, i) => [
       i % 2,
       (i >> 1) % 3,
@@ -207,8 +207,8 @@ describe('the published mechanism', () => {
   });
 });
 
-describe('fugu learn columns', () => {
-  it('marks what nobody paid for, in JSON and in BIF, and says whose rows were public', async () => {
+describe('the command fugu learn columns', () => {
+  it('the command marks unpaid results, in JSON and in BIF, and states whose rows were public', async () => {
     writeSurvey();
     const policy = yaml();
     const out = (name: string) => join(folder, name);
@@ -229,7 +229,7 @@ describe('fugu learn columns', () => {
     expect(await entries()).toBe(0);
   });
 
-  it('pays before it reads when asked to, once for the same request, and stops at the budget', async () => {
+  it('the command with a budget pays before it reads, once for the same request, and stops at the budget', async () => {
     writeSurvey();
     const policy = yaml();
     const paid = ['learn', 'columns', policy, '--epsilon', '0.6', '--out', join(folder, 'paid.json')] as const;
@@ -244,7 +244,7 @@ describe('fugu learn columns', () => {
     ).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('pays for the one number the pairwise bound needs, and another wave may use it', async () => {
+  it('the command pays for the one number the pairwise bound needs, and another wave may use it', async () => {
     writeSurvey();
     const policy = yaml();
     const words = [
@@ -284,7 +284,7 @@ dependence: [{ kind: columns, network: pairs.json }]`,
     expect(plan.guarantee.assumptions.join(' ')).toMatch(/released privately.*at least 200 people/);
   });
 
-  it('finds the strong ties of a survey when the budget is large', async () => {
+  it('the command finds the strong ties of a survey when the budget is large', async () => {
     writeSurvey();
     const policy = yaml({ budget: '{ epsilon: 100000 }' });
     await json(
@@ -310,7 +310,7 @@ dependence: [{ kind: columns, network: pairs.json }]`,
     [['--epsilon', '0.1', '--chunk', '5'], /A paid model is a tree/],
     [['--least', '5'], /--least goes with/],
     [['--pool', 'x'], /--pool/],
-  ])('refuses %s', async (words, message) => {
+  ])('the command refuses %s', async (words, message) => {
     writeSurvey();
     await expect(
       runCommand(registerLearn, 'learn', 'columns', yaml(), '--out', join(folder, 'n.json'), ...words),
@@ -318,10 +318,10 @@ dependence: [{ kind: columns, network: pairs.json }]`,
   });
 });
 
-describe('a survey that is not as declared', () => {
+describe('a survey that differs from its declaration', () => {
   const release = (policy: string) => json(registerRelease, 'release', policy, '--survey', '--epsilon', '0.5');
 
-  it('releases a column with one value, one that is all empty, and one with ten thousand values nobody declared', async () => {
+  it('the survey releases a column with one value, an empty one, and one with ten thousand undeclared values', async () => {
     const rows = Array.from({ length: 10_000 }, (_, i) => `same,,v${i}`);
     put('survey.csv', `one,none,many\n${rows.join('\n')}\n`);
     put('codebook.csv', 'name,value,label\none,same,\nnone,a,\nnone,b,\nmany,v1,\nmany,v2,\n');
@@ -332,14 +332,14 @@ describe('a survey that is not as declared', () => {
     expect(missing.value).toBeGreaterThan(9000);
   });
 
-  it('refuses a codebook that names a column the data does not have, and spends nothing', async () => {
+  it('the survey refuses a codebook with a column that the data lacks, at no cost', async () => {
     put('survey.csv', 'a,b\n1,2\n');
     put('codebook.csv', 'name,value,label\na,1,\nc,1,\n');
     await expect(release(yaml())).rejects.toBeInstanceOf(Fault);
     expect(await entries()).toBe(0);
   });
 
-  it('counts codes the codebook does not know as missing instead of showing them', async () => {
+  it('the survey counts codes missing from the codebook as missing answers instead of showing them', async () => {
     put('survey.csv', `a\n${'1\n7\n'.repeat(500)}`);
     put('codebook.csv', 'name,value,label\na,1,one\na,2,two\n');
     const { tables } = await release(yaml());

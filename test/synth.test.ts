@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => shop.remove());
 const synth = (...words: string[]) => fugu({ cwd: shop.folder }, 'synth', 'policy.yaml', ...words);
 const text = (file: string) => readFileSync(join(shop.folder, file), 'utf8');
-/** What another program reads from a file. */
+/** Contents of a file as another program reads them. */
 async function readAll(sql: string): Promise<readonly (readonly unknown[])[]> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
@@ -24,8 +24,8 @@ async function readAll(sql: string): Promise<readonly (readonly unknown[])[]> {
   return rows;
 }
 
-describe('fugu synth', () => {
-  it('writes rows with receipt, dictionary and page, says before what it takes, and asks for no more money for more rows', async () => {
+describe('the command fugu synth', () => {
+  it('the command writes rows with receipt, dictionary and page, states the cost before, and charges no more for more rows', async () => {
     const words = ['--mode', 'mst', '--epsilon', '1', '--rows', '40', '--out', 'rows.csv'];
     const { code, out, err } = await synth(...words, '--json');
     expect(code).toBe(0);
@@ -54,7 +54,7 @@ describe('fugu synth', () => {
     expect(types[0]).toEqual(['VARCHAR', 'BIGINT']);
   });
 
-  it('writes codes as the policy has them, whatever is in them, so that what reads the data reads the rows', async () => {
+  it('the command writes codes as in the policy, whatever is in them, so that readers of the data read the rows', async () => {
     const codes = ['a, b', 'say "x"', 'two\nlines', 'tab\there', '=1+1', '-none', "'+", '日本'];
     const odd = openWorkshop(
       `data: { source: people.csv }\nprotect: { secret: row }\nbudget: { epsilon: 10 }\npopulation: town\nledger: ledger.db\ndependence: none\ncolumns:\n  place: { type: category, values: ${JSON.stringify(codes)} }\n`,
@@ -69,7 +69,7 @@ describe('fugu synth', () => {
     expect(read.flat().sort()).toEqual([...codes].sort());
   });
 
-  it('reads what is impossible from a file, and refuses before anything is spent what it cannot write', async () => {
+  it('the command reads impossible combinations from a file, and refuses before anything is spent what it cannot write', async () => {
     shop.write('request.yaml', 'mode: mst\nimpossible:\n  - { party: dem }\n  - { party: "" }\n  - { age: { from: 47 } }\n');
     const { code, err } = await synth('--request', 'request.yaml', '--epsilon', '1', '--out', 'some.csv');
     expect({ code, err }).toMatchObject({ code: 0 });

@@ -42,7 +42,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fugu-tables-'));
   const write = (name: string, lines: readonly string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
   write('people.csv', ['person,region,age', '1,north,30', '2,north,40', '3,south,50', '4,south,20']);
-  // Two dangling rows, two that are the same, one clinic that nobody knows and one that is there twice.
+  // Two dangling rows, two equal rows, one unknown clinic and one listed twice.
   write('visits.csv', [
     'person,clinic,kind,cost,day',
     '1.0,x,er,100,3',
@@ -106,7 +106,7 @@ describe('SQL over several tables', () => {
     ['SELECT COUNT(*) FROM visits a JOIN visits b USING (person)', [[14n]]],
     // In its own sub-select a name is the table's.
     ["WITH visits AS (SELECT * FROM visits WHERE kind = 'gp') SELECT COUNT(*) FROM visits JOIN people USING (person)", [[3n]]],
-  ])('%s', async (sql, counts) => expect(await exact(sql)).toEqual(counts));
+  ])('the statement has its exact result: %s', async (sql, counts) => expect(await exact(sql)).toEqual(counts));
 
   it.each([
     [
@@ -148,7 +148,7 @@ describe('SQL over several tables', () => {
     expect(high!).toBeGreaterThan(north);
   });
 
-  it('shares of the values of a key have intervals beside the counts', async () => {
+  it('shares of the values of a key have intervals next to the counts', async () => {
     const { measures, finish } = bindBatch(
       parseSql('SELECT region, COUNT(*) FROM visits JOIN people USING (person) GROUP BY region', policy),
       policy,
@@ -163,7 +163,7 @@ describe('SQL over several tables', () => {
     expect(high).toBeGreaterThan(5 / 6);
   });
 
-  it('says how far one person moves it: by so many rows as the tables let one person have', () => {
+  it('the plan states the effect of one person: as many rows as the tables permit per person', () => {
     expect(effect('SELECT COUNT(*) FROM visits')).toBe(3n);
     expect(effect('SELECT COUNT(*) FROM visits JOIN people USING (person) JOIN clinics USING (clinic)')).toBe(3n);
     expect(effect('SELECT COUNT(*) FROM visits a JOIN visits b USING (person)')).toBe(9n);
@@ -173,7 +173,7 @@ describe('SQL over several tables', () => {
     expect(effect('SELECT kind, COUNT(DISTINCT person) FROM visits GROUP BY kind')).toBe(3n);
   });
 
-  it('joins by more than the person, and in any order, where the person is among it', () => {
+  it('tables are joined by more columns than the person, and in any order, if the person is among them', () => {
     const over = (join: string) => effect(`SELECT COUNT(*) FROM ${join}`);
     expect(over('visits v JOIN visits w ON v.day = w.day AND w.person = v.person')).toBe(9n);
     expect(over('visits v JOIN people p USING (person) JOIN visits w ON w.person = p.person')).toBe(9n);
@@ -204,11 +204,11 @@ describe('SQL over several tables', () => {
       'compared with two columns',
     ],
     ['SELECT COUNT(*) FROM visits a JOIN visits b USING (person) WHERE cost > 3', 'Several tables have a column "cost"'],
-  ])('%s is refused: %s', (sql, why) => expect(fault(sql)).toContain(why));
+  ])('the statement %s is refused: %s', (sql, why) => expect(fault(sql)).toContain(why));
 });
 
 describe('a policy with several tables', () => {
-  it('has the terms it had before without them, and others with them', async () => {
+  it('the policy keeps its terms without further tables, and has others with them', async () => {
     const before = await read(one);
     expect(before.terms?.some((line) => line.startsWith('tables'))).toBe(false);
     expect(policy.digest).not.toBe(before.digest);
@@ -218,11 +218,11 @@ describe('a policy with several tables', () => {
     expect((await read(open)).digest).not.toBe(policy.digest);
   });
 
-  it('has one account for all files of its persons', () => {
+  it('the policy has one account for all files of its persons', () => {
     expect(secretFiles(policy).map((file) => file.replace(/^.*\//, ''))).toEqual(['people.csv', 'visits.csv']);
   });
 
-  it('says whose rows are one secret, and what is public', () => {
+  it('the promise states whose rows are one secret, and what is public', () => {
     const text = explainPolicy(policy).join('\n');
     expect(text).toContain('in the data and in visits together');
     expect(text).toContain('the table clinics: declared public');
@@ -234,7 +234,7 @@ describe('a policy with several tables', () => {
     ['    maxRows: 3\n', '', 'How many rows one person may have in "visits"'],
     ['key: clinic, public', 'public', 'has no key'],
     ['  visits:', '  data:', 'may not be called "data"'],
-  ])('refuses %s as %s', async (from, to, why) => {
+  ])('the policy refuses %s as %s', async (from, to, why) => {
     await expect(read(several.replace(from, to))).rejects.toThrow(why);
   });
 });
@@ -250,7 +250,7 @@ describe('names of persons', () => {
     const named = await other();
     return bindBatch(parseSql(sql, named), named).queries.map((q) => `${q.kind} ${'column' in q ? q.column : ''}`.trim());
   };
-  it('are those of each table, also where another column has the name', async () => {
+  it('the names are those of each table, even if another column has the same name', async () => {
     expect(await kinds('SELECT COUNT(DISTINCT patient) FROM visits')).toEqual(['distinct person']);
     expect(await kinds('SELECT COUNT(DISTINCT v.patient) FROM visits AS v JOIN people ON v.patient = people.person')).toEqual([
       'distinct person',
@@ -260,7 +260,7 @@ describe('names of persons', () => {
       kinds('SELECT COUNT(DISTINCT person) FROM visits JOIN people ON visits.patient = people.person'),
     ).rejects.toThrow('Several tables have a column "person"');
   });
-  it('are not counted where a LEFT JOIN may not find them', async () => {
+  it('the names are not counted if a LEFT JOIN may not find them', async () => {
     await expect(
       kinds('SELECT COUNT(visits.patient) FROM people LEFT JOIN visits ON visits.patient = people.person'),
     ).rejects.toThrow('only where the LEFT JOIN finds a row');
@@ -271,7 +271,7 @@ describe('names of persons', () => {
 });
 
 describe('two columns of one name', () => {
-  it('stay two, in expressions, formulas and their order', async () => {
+  it('the two columns stay two, in expressions, formulas and their order', async () => {
     const sql =
       'SELECT SUM(a.cost * 2), SUM(b.cost * 2), SUM(a.cost) / SUM(b.cost) AS ratio FROM visits AS a JOIN visits AS b ON a.person = b.person AND a.clinic = b.clinic';
     const { queries } = bindBatch(parseSql(sql, policy), policy);
@@ -282,7 +282,7 @@ describe('two columns of one name', () => {
     ]);
     expect(queries[2]).toMatchObject({ parts: { 'sum(a.cost)': { column: 'a.cost' }, 'sum(b.cost)': { column: 'b.cost' } } });
   });
-  it('and two meanings of one alias are refused', () => {
+  it('two meanings of one alias are refused', () => {
     expect(() =>
       parseSql('SELECT age / 2 AS g, FLOOR(age / 3) AS g, COUNT(*) FROM people GROUP BY age / 2, FLOOR(age / 3)', policy),
     ).toThrow('would mean two things');

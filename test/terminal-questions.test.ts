@@ -46,9 +46,9 @@ const entries = async () => {
   return (await fugu.entries()).length;
 };
 
-describe.skipIf(!hasScript)('on a terminal', () => {
+describe.skipIf(!hasScript)('questions on a terminal', () => {
   const release = `release policy.yaml --query '{"kind":"histogram","column":"party"}' --epsilon 0.25`;
-  it('a release shows the error and asks once; what is recorded is told without a question', async () => {
+  it('a release shows the error and asks once; a recorded answer is returned without a question', async () => {
     const no = await atTerminal(release, [/Spend epsilon 0.25\?/, 'n']);
     expect(no.out).toMatch(/95 % error:\s+±\d+ {2}party/);
     expect(no.out).toMatch(/Nothing was released, as you decided[\s\S]*Nothing was spent/);
@@ -61,7 +61,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect([sure.code, sure.out.includes('Spend epsilon'), await entries()]).toEqual([0, false, 2]);
   });
 
-  it('init asks, and what is answered stands in the policy', async () => {
+  it('init asks, and writes the replies into the policy', async () => {
     const { code, out } = await atTerminal(
       'init people.csv --out asked.yaml',
       [/Which columns/, 'party,age'],
@@ -73,7 +73,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(readFileSync(join(shop.folder, 'asked.yaml'), 'utf8')).toContain('- {kind: groups, by: home, oddsRatio: 4}');
   });
 
-  it('a terminal that ends says no', async () => {
+  it('a terminal that closes counts as no', async () => {
     const done = await atTerminal(release.replace('party', 'media'), [/Spend epsilon/, '\u0004']);
     expect([done.code, await entries()]).toEqual([2, 2]);
     expect(existsSync(join(shop.folder, 'report'))).toBe(false);

@@ -16,7 +16,7 @@ const run = (...words: string[]): Promise<CommandResult> =>
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
 describe('a terminal', () => {
-  it('shows what analysts, queries and paths hold, and obeys none of it', async () => {
+  it('the terminal shows the text of analysts, queries and paths, and obeys no control characters', async () => {
     const named = JSON.stringify({ kind: 'count', name: `all${trick}\ncertified: nothing` });
     const args = [
       ['release', 'policy.yaml', '--query', named, '--epsilon', '1'],

@@ -9,8 +9,8 @@ import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { Dice, declarations, drawPerson, drawStatement, limitsOf, movedPerson, type PersonCells, type TableFiles, type Tied, tableFiles, tablesPolicy } from './tied-tables.js'; // biome-ignore format: one line
 
 /**
- * One person, and people tied to one another, in joined tables: what goes into every noise is watched at the one door (Paid.release), in files that differ in
- * what is told of them. Nobody may move a number further than is booked for a record, and nobody who knows the ties may learn more than is promised.
+ * One person and tied people in joined tables: inputs of all noise are recorded at Payment.release, in files that differ in their data.
+ * No number moves beyond the reserved cost per record, and nobody who knows the ties learns more than promised.
  */
 interface Step {
   readonly mechanism: Mechanism;
@@ -29,7 +29,7 @@ vi.mock('../src/privacy/mechanism/payment.js', async (original) => {
   };
 });
 
-/** One number that is told, or one choice: how likely its outcomes are in every state of the world, as logarithms. */
+/** One released number or choice: log-probabilities of its outcomes in every state of the world. */
 type Part = readonly (readonly number[])[];
 function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: number; readonly part: Part }[] {
   const order = [...new Set(states[0]!.map(({ mechanism }) => mechanism))];
@@ -44,7 +44,7 @@ function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: 
     }
     return given.map((_, i) => {
       const values = seen.map((list) => Number(list[i]!));
-      // Whole numbers with Laplace noise: nothing tells two values better apart than one of them, and what lies between.
+      // Integers with Laplace noise: one of the two values, or a point between them, distinguishes them best.
       const scale = distribution.kind === 'laplace' ? toNumber(distribution.scale) : undefined;
       const far = (a: number, b: number) => (scale === undefined ? (a === b ? 0 : -Infinity) : -Math.abs(a - b) / scale);
       return { of, part: [...new Set(values)].map((rows) => values.map((value) => far(rows, value))) };
@@ -54,7 +54,7 @@ function partsOf(states: readonly (readonly Step[])[]): readonly { readonly of: 
 }
 const lostIn = (part: Part, a: number, b: number) => Math.max(...part.map((likely) => Math.abs(likely[a]! - likely[b]!)));
 
-/** The most that an outcome tells about one of the persons to somebody who believes `weights` of the states: climbed from several starts. */
+/** Largest privacy loss of one person for an attacker with prior `weights`, by hill climbing from several starts. */
 function gainFrom(parts: readonly Part[], weights: readonly number[], person: number): number {
   let most = 0;
   const sides = [0, 1].map((v) => weights.map((w, s) => (((s >> person) & 1) === v ? w : 0)));
@@ -95,7 +95,7 @@ async function released(folder: string, files: TableFiles, policy: string, sql: 
   return watch.steps;
 }
 
-/** A policy that says less than is so, and what is asked under it. */
+/** A policy that declares less than the truth, and the queries under it. */
 interface Planted {
   readonly policy: (text: string) => string;
   readonly sql: string;
@@ -105,7 +105,7 @@ interface Found {
   neighbours: number;
   models: number;
   refused: number;
-  /** The largest part of what is booked that one person moved, and of what is promised that was learned. */
+  /** Largest share of the reserved cost that one person changed, and of the promise that was learned. */
   booked: number;
   promised: number;
   readonly beyond: string[];
@@ -131,7 +131,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
     const two = Array.from({ length: tied.moving }, (_, k): readonly [PersonCells, PersonCells] => {
       if (tied.pairs) return [everybody[k]!, movedPerson(dice, everybody[k]!)];
       if (tied.protect) return [{ ...rows(k), people: [] }, rows(k)];
-      // Somebody else in their place, of whom other tables may have told already; what was told of whom they follow stays there, or goes.
+      // Another person takes their place, possibly present in other tables already; rows of the person they follow stay, or are removed.
       if (tied.by === undefined && dice.next() < 0.4) {
         const other = drawPerson(dice, 'q', 'h9');
         const left = dice.next() < 0.5 ? { ...rows(k), people: [] } : undefined;
@@ -169,7 +169,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
     for (const files of states) seen.push(await released(folder, files, policy, sql));
     const parts = partsOf(seen);
     const described = `${tied.name} ${JSON.stringify(limits)}: ${sql}`;
-    // One person: no noise loses more than is booked for it.
+    // One person: no noise loses more than its reserved cost.
     const mechanisms = [...new Set(seen[0]!.map(({ mechanism }) => mechanism))];
     const paid = mechanisms.map(({ cost }) => toNumber(cost.perRecord.get(everyRecord) ?? { num: 0n, den: 1n }));
     for (let s = 0; s < states.length; s++)
@@ -183,7 +183,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
           if (paid[m]! > 0) found.booked = Math.max(found.booked, l / paid[m]!);
         });
       }
-    // Everybody who is tied: what is learned about one of them stays within the budget.
+    // All tied persons: the privacy loss of each stays within the budget.
     const agree = Math.sqrt(tied.oddsRatio ?? 1);
     const joined = (a: number, b: number) =>
       tied.by === 'home' || friends.some(([x, y]) => (x === names[a] && y === names[b]) || (x === names[b] && y === names[a]));
@@ -213,7 +213,7 @@ async function search(neighbours: number, seed: number, declared: readonly Tied[
 
 describe('people in joined tables', () => {
   it(
-    'move nothing further than is booked, one by one, and tell nobody who knows their ties more than is promised',
+    'no person changes a number beyond the reserved cost, and nobody who knows the ties learns more than promised',
     async () => {
       const found = await search(Number(process.env.FUGU_TIED ?? 60), Number(process.env.FUGU_TIED_SEED ?? 1), declarations);
       if (process.env.FUGU_TIED) console.log({ ...found, beyond: found.beyond.length });
@@ -228,7 +228,7 @@ describe('people in joined tables', () => {
     ['friends', 'are forgotten', /dependence: .*/, 'dependence: none', 'SELECT SUM(v.cost) FROM visits v'],
     ['pairs of values', 'are said to be nearer', 'within: 5', 'within: 2', 'SELECT SUM(p.age) FROM people p'],
   ])(
-    'are caught where %s %s',
+    'the test detects when %s %s',
     async (name, _, words, others, sql) => {
       const declared = declarations.filter((tied) => tied.name.startsWith(name));
       const planted = { policy: (text: string) => text.replace(words, others), sql };

@@ -1,4 +1,7 @@
-/** Small worlds of people, their visits and stays, and public clinics, as files: for what one person, or people tied to one another, can move. Nothing of the product is used here. */
+/**
+ * Small data sets of people, their visits and stays, and public clinics, as files, to measure the effect of one or more tied people.
+ * Nothing of the product is used here.
+ */
 
 /** Numbers that come the same way every time. */
 export class Dice {
@@ -26,7 +29,7 @@ export class Dice {
 }
 
 type Line = readonly string[];
-/** What the files say of one person; the data's own rows, and those of other tables. */
+/** Rows of one person: in the data itself, and in other tables. */
 export interface PersonCells {
   readonly people: readonly Line[];
   readonly visits: readonly Line[];
@@ -36,10 +39,10 @@ export interface Tied {
   readonly name: string;
   readonly dependence: string;
   readonly protect?: string;
-  /** How strongly people of one home, or friends, hang together; absent: not at all. */
+  /** Odds ratio of ties between people of one home, or friends; absent: no ties. */
   readonly oddsRatio?: number;
   readonly by?: 'home' | 'friends';
-  /** How many persons move at once. */
+  /** Number of persons that change at once. */
   readonly moving: number;
   readonly pairs?: true;
 }
@@ -113,7 +116,7 @@ tables:
 }`;
 
 const clinic = (dice: Dice) => dice.one(['c1', 'c2', 'c1', 'c3', 'cx', '']);
-/** Cells lie at the ends of what is declared more often than within. */
+/** Cells at the ends of the declared range are more frequent than inside. */
 export function drawPerson(dice: Dice, pid: string, home: string, pairs = false): PersonCells {
   const rows = (most: number, row: () => Line): Line[] => {
     const own = Array.from({ length: dice.upTo(most) }, row);
@@ -162,13 +165,13 @@ export function tableFiles(all: readonly PersonCells[], friends: readonly Line[]
   };
 }
 
-/** What a statement is about: words after FROM, who it names, and its columns by what they hold. */
+/** Source of a statement: words after FROM, the column of persons, and columns by content. */
 interface From {
   readonly from: string;
   readonly who: string;
   readonly numbers: readonly string[];
   readonly codes: readonly string[];
-  /** Columns of a number whose ends are wide enough for ranges. */
+  /** Number columns with bounds wide enough for ranges. */
   readonly wide: readonly string[];
 }
 const perPerson = (dice: Dice) => {

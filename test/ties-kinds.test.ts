@@ -6,7 +6,7 @@ import { answersTo, everyRecord, type RecordClass } from '../src/privacy/mechani
 import { Fault } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Every kind of dependence, from the text of a policy and files on disk to what one record may spend. */
+/** Every kind of dependence, from the text of a policy and files to the budget of one record. */
 let shop: Workshop;
 beforeEach(() => {
   shop = openWorkshop(policyYaml(), 12);
@@ -52,8 +52,8 @@ const twoValued = (...names: readonly string[]) =>
   names.map((name) => `  ${name}: { type: category, values: [0, 1] }\n`).join('');
 const answers = { protect: '{ secret: answer }', columns: twoValued('party', 'age', 'weight', 'media') };
 
-describe('kind: groups', () => {
-  it('shares the budget among copies, less among people alike, least through a hidden type', async () => {
+describe('ties of kind: groups', () => {
+  it('groups share the budget among copies, less among similar people, least through a hidden type', async () => {
     expect(await base('[{ kind: groups, by: home }]')).toBeCloseTo(1 / 3, 9);
     expect(await base('[{ kind: groups, by: home, oddsRatio: 1 }]')).toBeCloseTo(1, 9);
     const alike = await base('[{ kind: groups, by: home, oddsRatio: 9 }]');
@@ -64,7 +64,7 @@ describe('kind: groups', () => {
     expect(hidden + push(2 * push(hidden, d), d)).toBeCloseTo(1, 6);
   });
 
-  it('ties rows that any of several columns puts together', async () => {
+  it('groups tie rows that share any of several columns', async () => {
     shop.write(
       'people.csv',
       'id,home,street,party,age,weight,media\na,h1,s1,dem,20,1,tv\nb,h1,s2,dem,20,1,tv\nc,h2,s2,rep,20,1,tv\nd,,,rep,20,1,tv\n',
@@ -74,7 +74,7 @@ describe('kind: groups', () => {
     expect(await base('[{ kind: groups, by: [home, street], oddsRatio: 4 }]')).toBeGreaterThan(1 / 3);
   });
 
-  it('takes a public bound instead of the groups there are, and holds the data to it', async () => {
+  it('groups take a public bound instead of the actual groups, and hold the data to it', async () => {
     expect(await base('[{ kind: groups, by: home, maxSize: 5 }]')).toBeCloseTo(1 / 5, 9);
     expect(await base('[{ kind: groups, by: home, maxSize: 40 }]')).toBeCloseTo(1 / 40, 9);
     expect(await fault('[{ kind: groups, by: home, maxSize: 2 }]')).toMatchObject({ code: 'DOMAIN_EXCEEDED' });
@@ -84,7 +84,7 @@ describe('kind: groups', () => {
     expect((await fault(both)).message).toMatch(/maxSize/);
   });
 
-  it('joins the groups that the rows of one person name', async () => {
+  it('groups join the groups that the rows of one person name', async () => {
     shop.write(
       'people.csv',
       'id,home,party,age,weight,media\na,h1,dem,20,1,tv\na,h2,dem,20,1,tv\nb,h1,dem,20,1,tv\nc,h2,rep,20,1,tv\n',
@@ -92,21 +92,21 @@ describe('kind: groups', () => {
     expect(await base('[{ kind: groups, by: home }]', persons)).toBeCloseTo(1 / 3, 9);
   });
 
-  it('needs the column', async () => {
+  it('groups need their column', async () => {
     expect(await fault('[{ kind: groups, by: household }]')).toMatchObject({ code: 'COLUMN_UNKNOWN' });
     expect(await fault('[{ kind: groups, by: home, oddsRatio: 0.5 }]')).toMatchObject({ code: 'POLICY_INVALID' });
   });
 });
 
-describe('kind: ties', () => {
-  it('ties two friends by the declared odds ratio, once, whichever way and however often they are listed', async () => {
+describe('ties of kind: ties', () => {
+  it('two friends are tied by the declared odds ratio, once, in either direction and however often they are listed', async () => {
     shop.write('friends.csv', 'a,b\np0,p1\np1,p0\np0,p1\np2,p2\n');
     const e = await base('[{ kind: ties, relation: friend, oddsRatio: 9 }]');
     expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
     expect(await base('[{ kind: ties, relation: friend }]')).toBeCloseTo(1 / 2, 9);
   });
 
-  it('takes each tie its own odds ratio, and one without a readable strength for a copy', async () => {
+  it('each tie takes its own odds ratio, and one without a readable strength counts as a copy', async () => {
     const withOdds = '[{ kind: ties, relation: friend, oddsColumn: strength }]';
     shop.write('friends.csv', 'a,b,strength\np0,p1,9\np2,p3,1.5\n');
     const e = await base(withOdds);
@@ -122,7 +122,7 @@ describe('kind: ties', () => {
     expect(await fault('[{ kind: ties, relation: friend, oddsColumn: other }]')).toMatchObject({ code: 'COLUMN_UNKNOWN' });
   });
 
-  it('ties persons, however many rows they have', async () => {
+  it('ties join persons, however many rows they have', async () => {
     shop.write(
       'people.csv',
       'id,home,party,age,weight,media\na,h1,dem,20,1,tv\na,h2,dem,20,1,tv\nb,h1,dem,20,1,tv\nc,h2,rep,20,1,tv\n',
@@ -134,7 +134,7 @@ describe('kind: ties', () => {
     expect(twice.message).toMatch(/several rows/);
   });
 
-  it('refuses ends that are not in the data, a missing unit, an unknown relation, a missing table', async () => {
+  it('ends that are not in the data, a missing unit, an unknown relation and a missing table are refused', async () => {
     shop.write('friends.csv', 'a,b\np0,nobody-knows-me\n');
     const stranger = await fault('[{ kind: ties, relation: friend }]');
     expect(stranger).toMatchObject({ code: 'DATA_MALFORMED' });
@@ -148,7 +148,7 @@ describe('kind: ties', () => {
     ).toMatchObject({ code: 'DATA_NOT_FOUND' });
   });
 
-  it('reaches friends of friends unless direct reach is assumed, which only goes with an uninformed attacker', async () => {
+  it('ties reach friends of friends unless direct reach is assumed, which requires an uninformed attacker', async () => {
     shop.write('friends.csv', 'a,b\np0,p1\np1,p2\np2,p3\n');
     const direct = '[{ kind: ties, relation: friend, oddsRatio: 9, reach: direct }]';
     const uninformed = { protect: '{ secret: row, unit: id, adversary: uninformed }' };
@@ -161,7 +161,7 @@ describe('kind: ties', () => {
   });
 });
 
-describe('kind: sequence', () => {
+describe('ties of kind: sequence', () => {
   const week = (text: string) => shop.write('people.csv', `id,home,party,age,weight,media,week\n${text}`);
   const rows = (times: readonly string[], who = 'ann') => times.map((t) => `${who},h,dem,20,1,tv,${t}\n`).join('');
   const chain = '[{ kind: sequence, by: id, order: week, state: party, transition: weekly.json }]';
@@ -172,18 +172,18 @@ describe('kind: sequence', () => {
     shop.write('weekly.json', JSON.stringify({ transition: stay(0.6) }));
   });
 
-  it('ties each step to the next in the order of numbers or dates', async () => {
+  it('a sequence ties each step to the next in the order of numbers or dates', async () => {
     const e = await base(chain, steps);
     const d = 2 * Math.log(0.6 / 0.2);
     // The middle one of three leaks to both sides.
     expect(e + 2 * push(e, d)).toBeCloseTo(1, 6);
   });
 
-  it('is one record when the person is the secret', async () => {
+  it('a sequence is one record when the person is the secret', async () => {
     expect(await base(chain, { ...persons, extra: '' })).toBeCloseTo(1, 9);
   });
 
-  it('takes the strongest of a set of matrices, and a state that never changes for a copy', async () => {
+  it('a sequence takes the strongest of a set of matrices, and a state that never changes as a copy', async () => {
     const one = await base(chain, steps);
     shop.write('weekly.json', JSON.stringify({ transitions: [stay(0.4), stay(0.6)] }));
     expect(await base(chain, steps)).toBeCloseTo(one, 12);
@@ -191,7 +191,7 @@ describe('kind: sequence', () => {
     expect(await base(chain, steps)).toBeCloseTo(1 / 3, 9);
   });
 
-  it('refuses matrices that are none, and states they do not know', async () => {
+  it('a sequence refuses invalid matrices, and states they do not contain', async () => {
     for (const wrong of [
       [[0.5, 0.5]],
       [
@@ -215,7 +215,7 @@ describe('kind: sequence', () => {
     expect(await fault(chain.replace('weekly.json', 'daily.json'), steps)).toMatchObject({ code: 'POLICY_INVALID' });
   });
 
-  it('refuses steps that share a time or have none', async () => {
+  it('a sequence refuses steps that share a time or have none', async () => {
     for (const times of [
       ['1', '1'],
       ['1', ''],
@@ -227,7 +227,7 @@ describe('kind: sequence', () => {
   });
 });
 
-describe('kind: gaussian', () => {
+describe('ties of kind: gaussian', () => {
   /** Ages run from 17 to 90: 73 years. */
   const year = 1 / 73 ** 2;
   const fileLaw = (more: object = {}) =>
@@ -246,7 +246,7 @@ describe('kind: gaussian', () => {
     );
   const declared = '[{ kind: gaussian, precision: q.json }]';
 
-  it('ties records by the entry times both widths', async () => {
+  it('gaussian ties join records by the entry times both widths', async () => {
     fileLaw();
     const e = await base(declared);
     expect(e + push(e, 4)).toBeCloseTo(1, 6);
@@ -274,7 +274,7 @@ describe('kind: gaussian', () => {
     ],
   };
 
-  it('ties columns when answers are the secret, and says that no number lies outside', async () => {
+  it('gaussian ties join columns when answers are the secret, and the promise states that no number lies outside', async () => {
     fileLaw(between);
     const parts = { protect: '{ secret: answer }', columns: numbers };
     const e = await base(declared, parts, answersTo('age'));
@@ -285,7 +285,7 @@ describe('kind: gaussian', () => {
     await session.close();
   });
 
-  it('must be about every number that a release can read', async () => {
+  it('gaussian ties must cover every number that a release can read', async () => {
     const parts = { protect: '{ secret: answer }', columns: numbers };
     for (const bounds of [
       [
@@ -308,7 +308,7 @@ describe('kind: gaussian', () => {
     expect((await fault(declared, coded)).message).toMatch(/"party".* codes/);
   });
 
-  it('must say which number of a record it is about, and a record must have one', async () => {
+  it('gaussian ties must name the number of a record, and a record must have one', async () => {
     const several = { columns: '  age: { type: integer, bounds: [0, 2] }\n  weight: { type: integer, bounds: [0, 9] }\n' };
     fileLaw({ bounds: [0, 9] });
     expect((await fault(declared, several)).message).toMatch(/which number/);
@@ -320,7 +320,7 @@ describe('kind: gaussian', () => {
     expect((await fault(declared, persons)).message).toMatch(/several rows/);
   });
 
-  it('refuses what is no law of these records', async () => {
+  it('gaussian ties refuse an invalid distribution of these records', async () => {
     for (const wrong of [
       {
         precision: [
@@ -347,7 +347,7 @@ describe('kind: gaussian', () => {
   });
 });
 
-describe('kind: factors', () => {
+describe('ties of kind: factors', () => {
   const declared = '[{ kind: factors, model: model.json }]';
   const model = (ids: readonly string[]) =>
     shop.write(
@@ -367,13 +367,13 @@ describe('kind: factors', () => {
       }),
     );
 
-  it('ties the rows its records are named after', async () => {
+  it('factors tie the rows whose records they name', async () => {
     model(['p4', 'p9', 'p2']);
     const e = await base(declared);
     expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
   });
 
-  it('ties columns when answers are the secret', async () => {
+  it('factors tie columns when answers are the secret', async () => {
     model(['party', 'age', 'media']);
     const parts = { ...answers, columns: twoValued('party', 'age', 'media') };
     const e = await base(declared, parts, answersTo('age'));
@@ -381,7 +381,7 @@ describe('kind: factors', () => {
     expect((await fault(declared, answers)).message).toMatch(/"weight"/);
   });
 
-  it('must have tables over the values of the columns; a bare odds ratio is about any', async () => {
+  it('factors must have tables over the values of the columns; a bare odds ratio fits any', async () => {
     model(['party', 'age', 'media']);
     const declare = (party: string, age: string) => ({
       ...answers,
@@ -397,7 +397,7 @@ describe('kind: factors', () => {
     expect(e + push(e, Math.log(4)) + push(e, Math.log(9))).toBeCloseTo(1, 6);
   });
 
-  it('refuses names that are not in the data, and files that are not there or not JSON', async () => {
+  it('factors refuse names that are not in the data, and files that are missing or not JSON', async () => {
     model(['p4', 'p9', 'p99']);
     expect(await fault(declared)).toMatchObject({ code: 'MODEL_INVALID' });
     shop.write('model.json', '[');
@@ -406,7 +406,7 @@ describe('kind: factors', () => {
   });
 });
 
-describe('kind: columns', () => {
+describe('ties of kind: columns', () => {
   const declared = '[{ kind: columns, network: net.json }]';
   const network = (names: readonly string[]) =>
     shop.write(
@@ -422,14 +422,14 @@ describe('kind: columns', () => {
       }),
     );
 
-  it('ties the answers of one person when answers are the secret, and nothing when rows are', async () => {
+  it('a column network ties the answers of one person when answers are the secret, and nothing when rows are', async () => {
     network(['party', 'age', 'weight', 'media']);
     const e = await base(declared, answers, answersTo('age'));
     expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
     expect(await base(declared)).toBeCloseTo(1, 9);
   });
 
-  it('must cover every column, alone or together with another network', async () => {
+  it('column networks must cover every column, alone or together', async () => {
     network(['party', 'age', 'weight']);
     expect((await fault(declared, answers)).message).toMatch(/"media"/);
     shop.write(
@@ -448,7 +448,7 @@ describe('kind: columns', () => {
     ['numbers the column does not have', '{ type: number, bounds: [0, 1], step: 0.25 }', /leave a gap/],
     ['single options of a multi-select column', '{ type: multi, values: [0, 1] }', /sets of options/],
     ['a public column', '{ type: category, values: [0, 1], public: true }', /"age", which is public/],
-  ])('is refused with %s', async (_, age, message) => {
+  ])('a column network is refused with %s', async (_, age, message) => {
     network(['party', 'age']);
     const parts = { ...answers, columns: `  party: { type: category, values: [1, 0] }\n  age: ${age}\n` };
     const refused = await fault(declared, parts);
@@ -456,7 +456,7 @@ describe('kind: columns', () => {
     expect(refused.message).toMatch(message);
   });
 
-  it('may say what its values stand for, and then knows no more than that', async () => {
+  it('a column network may name what its values stand for, and then covers no more than that', async () => {
     network(['party', 'age']);
     const mapped = (levels: unknown) => {
       const text = JSON.parse(readFileSync(`${shop.folder}/net.json`, 'utf8'));
@@ -496,8 +496,8 @@ describe('kind: columns', () => {
   });
 });
 
-describe('several kinds together', () => {
-  it('leak at least as much as each alone, and at most as one group', async () => {
+describe('several kinds of ties together', () => {
+  it('several kinds leak at least as much as each alone, and at most as one group', async () => {
     shop.write('friends.csv', 'a,b\np0,p3\np3,p6\n');
     shop.write('kin.csv', 'x,y\np1,p0\n');
     const homes = '{ kind: groups, by: home, oddsRatio: 4 }';
@@ -514,7 +514,7 @@ describe('several kinds together', () => {
     await session.close();
   });
 
-  it('add their strengths where they tie the same two records', async () => {
+  it('several kinds add their strengths where they tie the same two records', async () => {
     shop.write('friends.csv', 'a,b\np0,p3\n');
     shop.write('kin.csv', 'x,y\np3,p0\n');
     const e = await base('[{ kind: ties, relation: friend, oddsRatio: 3 }, { kind: ties, relation: kin, oddsRatio: 3 }]', {
@@ -523,14 +523,14 @@ describe('several kinds together', () => {
     expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
   });
 
-  it('coarsen to rows when answers are the secret and people are tied', async () => {
+  it('several kinds coarsen to rows when answers are the secret and people are tied', async () => {
     shop.write('friends.csv', 'a,b\np0,p3\n');
     const e = await base('[{ kind: ties, relation: friend, oddsRatio: 9 }]', { protect: '{ secret: answer, unit: id }' });
     expect(e + push(e, Math.log(9))).toBeCloseTo(1, 6);
   });
 
   it.each(['columns', 'factors'])(
-    'say nothing about answers alone when people are tied, though kind: %s ties the answers',
+    'the promise covers no answers alone when people are tied, though kind: %s ties the answers',
     async (kind) => {
       const names = ['party', 'age', 'weight', 'media'];
       shop.write('friends.csv', 'a,b\np0,p3\n');

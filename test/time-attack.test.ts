@@ -29,7 +29,7 @@ interface World {
   readonly starts: readonly number[];
   /** Odds ratio between two people at each step. */
   readonly home?: number;
-  /** The records of each secret. */
+  /** Records of each secret. */
   readonly secrets: readonly (readonly number[])[];
   readonly knows: 'any' | 'none';
 }
@@ -55,7 +55,7 @@ columns:
 dependence: ${dependence}
 `;
 
-/** A number that was told: the records it counts, and the scale of its noise. */
+/** A released number: the records it counts, and the scale of its noise. */
 interface StreamRelease {
   readonly counts: readonly number[];
   readonly scale: number;
@@ -76,10 +76,10 @@ function priorOf({ people, home = 1 }: World, start: number, x: readonly number[
 
 interface Case {
   readonly prior: readonly number[];
-  /** The states with each value of a secret, among those that agree with what is known of others. */
+  /** States with each value of a secret, consistent with the known records of others. */
   readonly values: readonly (readonly number[])[];
 }
-/** Every law that is tried, every secret, every set of other records that may be known, and what is seen there. */
+/** Every tried distribution, every secret, every set of other known records, and the outputs there. */
 function* casesOf(world: World): Iterable<Case> {
   const n = world.people * steps;
   const states = bits(n);
@@ -103,7 +103,10 @@ function* casesOf(world: World): Iterable<Case> {
   }
 }
 
-/** How likely each output is in each state. Beyond the largest and the smallest count noise says no more, so there are as many as counts. */
+/**
+ * Probability of each output in each state. Beyond the smallest and the largest count noise distinguishes no more,
+ * so there are as many outputs as counts.
+ */
 function outputsOf(world: World, releases: readonly StreamRelease[]): readonly (readonly number[])[] {
   const outputs = releases.reduce<readonly (readonly number[])[]>(
     (list, { counts }) => list.flatMap((o) => Array.from({ length: counts.length + 1 }, (_, v) => [...o, v])),
@@ -140,7 +143,7 @@ const meanOf = ({ prior }: Case, list: readonly number[], chances: readonly numb
   return sum / mass;
 };
 
-/** The most that the odds between two values of a secret move, over all outputs and all that may be known of other records. */
+/** Largest change of the odds between two values of a secret, over all outputs and all known sets of other records. */
 function exactGain(world: World, releases: readonly StreamRelease[]): number {
   const outputs = outputsOf(world, releases);
   let worst = 0;
@@ -152,7 +155,7 @@ function exactGain(world: World, releases: readonly StreamRelease[]): number {
   return worst;
 }
 
-/** How likely it is at most that the odds between the true value and another move by more than this. */
+/** Upper bound on the probability that the odds between the true value and another move by more than this. */
 function exactFailure(world: World, releases: readonly StreamRelease[], epsilon: number): number {
   const outputs = outputsOf(world, releases);
   let worst = 0;
@@ -237,7 +240,7 @@ function openWorld(world: World): void {
 }
 
 const runs = Number(process.env.FUGU_ATTACKS ?? 4);
-describe('an attacker who works out everything learns no more than is promised about', () => {
+describe('an attacker with exact computation', () => {
   for (const [name, world] of Object.entries(worlds))
     it(name, async () => {
       openWorld(world);
@@ -258,7 +261,7 @@ describe('an attacker who works out everything learns no more than is promised a
       expect(closest).toBeGreaterThan(0.5);
     });
 
-  it('single steps with a belief and a delta, but for as rarely as is said', async () => {
+  it('the attacker learns no more than promised about single steps with a belief and a delta, except as rarely as stated', async () => {
     const world = { ...worlds['single steps']!, budget: '{ belief: { prior: 0.1, posterior: 0.3 }, delta: 1e-3 }' };
     openWorld(world);
     const steps = [0, 1, 2].map((t) => ({ of: { from: t, to: t, by: [] }, share: 'all' }));
@@ -271,7 +274,7 @@ describe('an attacker who works out everything learns no more than is promised a
     }
   });
 
-  it('and would be found out by accounts that let weeks be strangers', async () => {
+  it('the attacker learns more than promised from accounts that treat weeks as strangers', async () => {
     const world = worlds['single steps']!;
     openWorld(world);
     const {

@@ -15,7 +15,7 @@ const out = mkdtempSync(join(tmpdir(), 'fugu-time-'));
 beforeAll(() => run(out, null), 60_000);
 afterAll(() => rmSync(out, { recursive: true }));
 
-/** The cells of the guide's table under a heading that begins so, without what makes them bold. */
+/** Cells of the guide's table under a heading that begins with this text, without bold marks. */
 function guided(heading: string): readonly (readonly string[])[] {
   const lines = readFileSync(new URL('../docs/how-to/time.md', import.meta.url), 'utf8').split('\n');
   const start = lines.findIndex((line) => line.startsWith(heading));
@@ -23,7 +23,7 @@ function guided(heading: string): readonly (readonly string[])[] {
   const end = lines.findIndex((line, k) => k > start && !line.startsWith('|'));
   return lines.slice(start + 2, end).map((line) => line.split('|').slice(1, -1).map((cell) => cell.replaceAll('*', '').trim())); // biome-ignore format: one line
 }
-/** A figure as it is printed, against what was worked out (which may be rounded to four digits itself). */
+/** A printed figure compared with a computed one (which may itself be rounded to four digits). */
 function expectPrinted(printed: string, value: number): void {
   const decimals = (/\.(\d+)/.exec(printed)?.[1] ?? '').length;
   expect(Math.abs(Number.parseFloat(printed) - value), printed).toBeLessThanOrEqual(
@@ -32,7 +32,7 @@ function expectPrinted(printed: string, value: number): void {
 }
 const csv = (name: string) => readFileSync(join(out, `${name}.csv`), 'utf8').trim().split('\n').slice(1).map((line) => line.split(',')); // biome-ignore format: one line
 
-it('the guide’s households are those of the experiment', () => {
+it('the guide’s households equal those of the experiment', () => {
   const rows = guided('| people x weeks |');
   expect(rows.length).toBeGreaterThan(3);
   for (const [who, odds, ...figures] of rows) {
@@ -43,7 +43,7 @@ it('the guide’s households are those of the experiment', () => {
   }
 });
 
-it('the guide’s errors of running totals are those of the experiment, and of the published ways', () => {
+it('the guide’s errors of running totals equal those of the experiment, and of the published methods', () => {
   const steps = 10_000;
   const [each, binary, chosen, root, fading] = guided('| 10,000 steps, epsilon 1 |').map((row) => row.slice(1));
   const drawn = (way: string) => Number(csv('totals').find((line) => line[0] === way && line[1] === `${steps}`)![2]);
@@ -76,7 +76,7 @@ it('the guide’s errors of running totals are those of the experiment, and of t
   expectPrinted(/0\.\d+/.exec(fading![1]!)![0], ours / known);
 });
 
-it.skipIf(sequencesFolder === undefined)('the guide’s state frequencies are those of the public sequences', async () => {
+it.skipIf(sequencesFolder === undefined)('the guide’s state frequencies equal those of the public sequences', async () => {
   const names = ['group', 'quilt, approximate', 'quilt', 'ours', 'robust quilt (informed)', 'ours (informed)'];
   // One of the three; all with FUGU_TIME_GUIDE=1.
   const epsilons = process.env.FUGU_TIME_GUIDE ? [0.2, 1, 5] : [1];
@@ -88,7 +88,7 @@ it.skipIf(sequencesFolder === undefined)('the guide’s state frequencies are th
     for (const [column, name] of names.entries()) expectPrinted(rows[k]![2 + column]!, scales[name]! * perScale);
 });
 
-it('the experiment on time works out the survey’s tables and draws its pictures', () => {
+it('the experiment on time computes the survey’s tables and draws its pictures', () => {
   const page = readFileSync(join(out, 'README.md'), 'utf8');
   expect(page).toContain('The counts of Table 2 are those of Table 1: yes.');
   expect(page).toContain('Its rows sum to 1, 1, 1.4.');

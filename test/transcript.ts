@@ -6,9 +6,8 @@ import { Payment } from '../src/privacy/mechanism/payment.js';
 import type { RecordClass } from '../src/privacy/mechanism/record-class.js';
 
 /**
- * A receipt under which every release publishes the same, whatever the data: zeros and first candidates, or with 'exact' what noise is added to and the best
- * candidate, or what another transcript told. It keeps what went in, so that two worlds can be compared along one transcript, which is what adaptive
- * composition is about.
+ * Receipt with the same output for any data: zeros and first candidates; with 'exact' the true counts and the best candidate;
+ * or the outputs of another transcript. It records all inputs, to compare two worlds along one transcript (adaptive composition).
  */
 export class RecordingPayment extends Payment {
   readonly seen: { readonly mechanism: Mechanism; readonly exact: readonly bigint[]; readonly out: unknown }[] = [];
@@ -35,7 +34,10 @@ export class RecordingPayment extends Payment {
   }
 }
 
-/** What the noise of each mechanism loses between two worlds as a part of what is booked for it (under one class, where it is named), in the order of first use: worked out from the law alone. */
+/**
+ * Privacy loss of each mechanism between two worlds as a share of its reserved cost (of one record class, if named),
+ * in the order of first use; computed from the distribution alone.
+ */
 export function usedParts(a: RecordingPayment, b: RecordingPayment, record?: RecordClass): number[] {
   expect(b.seen.map(({ mechanism }) => mechanism)).toEqual(a.seen.map(({ mechanism }) => mechanism));
   const lost = new Map<Mechanism, Rational>();
@@ -55,7 +57,7 @@ function lossUnder(distribution: NoiseDistribution, noise: 'pure' | 'zcdp', move
   if (distribution.kind === 'gaussian')
     return divide(rational(sizes.reduce((s, x) => s + x * x, 0n)), multiply(rational(2), distribution.variance));
   if (distribution.kind !== 'selection') throw new RangeError(`no loss is known of ${distribution.kind} noise`);
-  // A common shift of all penalties changes nothing: what counts is how far apart the candidates move.
+  // A common shift of all penalties has no effect: the spread of the candidates' changes counts.
   const [least, most] = [moved.reduce((s, x) => (x < s ? x : s)), moved.reduce((s, x) => (x > s ? x : s))];
   const pure = multiply(distribution.sharpness, rational(most - least));
   return noise === 'pure' ? pure : divide(multiply(pure, pure), rational(8));

@@ -7,7 +7,7 @@ import type { EngineSource } from '../src/data/engine/source.js';
 import { openEngine } from '../src/data/terms/open.js';
 import type { Twins } from './engine-equal.js';
 
-/** Where the other of two twins lies. */
+/** Location of the other of two twins. */
 export interface OtherTown {
   /** Its word for a type of DuckDB; undefined for text. */
   readonly type: (duckdb: string) => string | undefined;

@@ -10,7 +10,7 @@ import { runCommand } from './command.js';
 import { faultOf } from './fault.js';
 import { openLedger, readPolicy } from './inside.js';
 
-/** Two tables about the same people in one account: whoever is in both loses no more than was promised. */
+/** Two tables about the same people in one account: a person in both loses no more than promised. */
 let folder: string;
 const at = (...parts: string[]) => join(folder, ...parts);
 beforeEach(() => {
@@ -50,7 +50,7 @@ function twoFiles(written: Written = {}): readonly [string, string] {
 }
 
 const histogram = { kind: 'histogram', column: 'party' } as const;
-/** What one release tells about a whole home: each member moves two cells by one, under Laplace noise. */
+/** Privacy loss of a whole home in one release: each member moves two cells by one, under Laplace noise. */
 async function lossOf(file: string, { members, epsilon, fresh = true }: { members: number; epsilon: string; fresh?: boolean }) {
   await using fugu = await open(file);
   const { receipt } = await fugu.release(histogram, { epsilon, fresh });
@@ -101,7 +101,7 @@ describe('two files of one population with ties', () => {
       ['A', '0.9'],
       ['B', '0.6'],
     ],
-  ] as const)('whatever is admitted of %j, %j and %j, a home loses no more than the budget', async (...requests) => {
+  ] as const)('a home loses no more than the budget in any admitted releases of %j, %j and %j', async (...requests) => {
     const [a, b] = twoFiles();
     let lost = 0;
     for (const [which, epsilon] of requests)
@@ -146,7 +146,7 @@ describe('two files of one population with ties', () => {
     expect(await runCommand(registerLedger, 'ledger', a)).toMatch(/gained at most 0\.5/);
   });
 
-  it('two relation files that say who is tied are two sources of ties, also in an account named after its data', async () => {
+  it('two relation files of ties are two sources of ties, even in an account named after its data', async () => {
     writeFileSync(at('A.csv'), peopleOf(3));
     writeFileSync(at('few.csv'), 'x,y\np0-0,p0-1\n');
     writeFileSync(at('many.csv'), 'x,y\np0-0,p0-1\np0-0,p0-2\np0-0,p1-0\n');
@@ -162,7 +162,7 @@ describe('two files of one population with ties', () => {
     expect(await faultOf(lossOf(a, { members: 1, epsilon: '0.1' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('two tables of one database are two sources, also in an account named after the database', async () => {
+  it('two tables of one database are two sources, even in an account named after the database', async () => {
     const instance = await DuckDBInstance.create(at('town.duckdb'));
     const connection = await instance.connect();
     writeFileSync(at('A.csv'), peopleOf(3));
@@ -211,12 +211,12 @@ describe('two files with a public column', () => {
     const [a, b] = twoWeeks();
     await ask(a, 0);
     expect(await faultOf(ask(b, 1))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
-    // Within one file nobody has two weeks.
+    // No person has two weeks within one file.
     await ask(a, 1);
     expect(await faultOf(ask(a, 1, '0.1'))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('what a week of one file spent counts for every week of the other', async () => {
+  it('the costs of a week of one file count for every week of the other', async () => {
     const [a, b] = twoWeeks();
     await ask(a, 0, '0.5');
     await ask(b, 1, '0.5');
@@ -225,7 +225,7 @@ describe('two files with a public column', () => {
     expect(await faultOf(ask(a, 0, '0.1'))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
-  it('whose weeks nobody can read here count in full, and the refusal says that; nobody has spent too much', async () => {
+  it('costs of unknown weeks count in full, and the refusal states it; nobody has spent too much', async () => {
     const [a, b] = twoWeeks();
     await ask(b, 0, '0.6');
     await ask(b, 1, '1');
@@ -248,7 +248,7 @@ describe('two files with a public column', () => {
     }
     expect((await spentOf(a)).over).toBeUndefined();
     expect((await spentOf(b)).over).toBeUndefined();
-    // What does not fit beside costs of both files asks for something, and says how much.
+    // A request refused after costs of both files states its own cost, the spent amount and the remaining one.
     const [c, d] = twoWeeks('population: other\n');
     await ask(d, 0, '0.6');
     expect((await faultOf(ask(c, 0, '0.5'))).message).toContain('asked 0.5, spent 0.6 of 1, remaining 0.4');
@@ -345,7 +345,7 @@ describe('data that moves', () => {
   });
 });
 
-/** Books a cost as version 0.2 did: without the data it was spent on. `NAME` stands for the digest of the reading. */
+/** Reserves a cost as version 0.2 did: without its data. `NAME` stands for the digest of the reading. */
 async function spendAsBefore(file: string, stored: Readonly<Record<string, string>>): Promise<void> {
   const [{ namesBefore }, { fromStored }, { termsOf }] = await Promise.all([
     import('../src/data/ties/slicings.js'),

@@ -7,7 +7,7 @@ import type { Engine, Ledger, PrivacySession } from './inside.js';
 import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
-/** Several sessions on one engine, each under its own policy: what one leaves out is no business of another. */
+/** Several sessions on one engine, each under its own policy: records left out by one do not affect another. */
 const people = 60;
 const hub = (known = people) => `a,b\n${Array.from({ length: known - 1 }, (_, k) => `p0,p${k + 1}`).join('\n')}\n`;
 const rows = (more = '') =>
@@ -40,7 +40,7 @@ async function open(
   return createSession({ policy: await readPolicy(file), engine: on, ledger });
 }
 const maxTies = (most: number) => `[{ kind: ties, relation: friend, oddsRatio: 2, maxTies: ${most} }]`;
-/** Hardly any noise: what is counted is what the session sees. */
+/** Hardly any noise: the counts are those of the session's rows. */
 let count = 0;
 const counted = async (session: PrivacySession): Promise<number> =>
   (
@@ -49,12 +49,12 @@ const counted = async (session: PrivacySession): Promise<number> =>
       { epsilon: '10000' },
     )
   ).tables[0]!.rows[0]!.value!;
-/** What it says it uses: the named records it keeps, and the row without a name. */
+/** Promised number of records: the named records the session keeps, and the row without a name. */
 const promised = async (session: PrivacySession): Promise<number> =>
   (await session.plan({ kind: 'count' })).records?.used ?? people + 1;
 
 describe('sessions on one engine', () => {
-  it('each count exactly the rows they promise, in whatever order they are opened and asked', async () => {
+  it('each session counts exactly the rows it promises, in any order of opening and querying', async () => {
     const two = await open(maxTies(2));
     const none = await open('none');
     const six = await open(maxTies(6));
@@ -74,7 +74,7 @@ describe('sessions on one engine', () => {
     expect(await counted(await open('none', { on: blind }))).not.toBe(people + 1);
   });
 
-  it('go on by their own rules after the data changed', async () => {
+  it('each session keeps its own rules after the data changed', async () => {
     const two = await open(maxTies(2));
     const none = await open('none');
     const before = [await counted(two), await counted(none)];
@@ -86,7 +86,7 @@ describe('sessions on one engine', () => {
     expect(await counted(none)).toBe(people + 2);
   });
 
-  it('answer about the data whose ties they have seen, though another had newer data read in the middle', async () => {
+  it('each session answers about the data whose ties it has seen, though another read newer data in the middle', async () => {
     const tied = await open('[{ kind: ties, relation: friend, oddsRatio: 2 }]');
     const other = await open('none');
     const request = {
@@ -110,7 +110,7 @@ describe('sessions on one engine', () => {
 });
 
 describe('an engine opened for another policy', () => {
-  it('is refused where it has forgotten what this one reads, and used where it has not', async () => {
+  it('the engine is refused if it lacks data that this policy reads, and used otherwise', async () => {
     const declared = `  home: { type: category, values: [h1, h2] }\n${relation}`;
     const forgetful = await openEngine(await readPolicy(shop.write('coded.yaml', policyYaml({ extra: declared }))));
     const groups = '[{ kind: groups, by: home }]';
@@ -128,7 +128,7 @@ describe('an engine opened for another policy', () => {
     await forgetful.close();
   });
 
-  it.each(['', ', symmetric: false'])('is refused where its relation has other tuples (%s)', async (symmetric) => {
+  it.each(['', ', symmetric: false'])('the engine is refused if its relation has other tuples (%s)', async (symmetric) => {
     const other = relation.replace(', symmetric: true', symmetric);
     await expect(open('none', { extra: other })).rejects.toMatchObject({ code: 'ENGINE_FAILED' });
     await expect(open('none', { extra: relation.replace('[a, b]', '[b, a]') })).rejects.toMatchObject({ code: 'ENGINE_FAILED' });

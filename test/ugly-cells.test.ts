@@ -84,7 +84,7 @@ const oneDuckdb = async (name: string, table: MemoryTable): Promise<readonly Fil
 const oneFile: Course['files'] = (list, reading) => [list[reading.length % list.length]!];
 
 describe('one ugly cell', () => {
-  it('never decides between an answer and a fault, and all ways of counting read it as a plain reference does', {
+  it('an ugly cell never decides between an answer and a fault, and all counting methods agree with a reference', {
     timeout: 1e7,
   }, async () => {
     const tally: Tally = { cases: 0, wrong: [] };
@@ -100,7 +100,7 @@ describe('one ugly cell', () => {
   });
 
   const near = { stored: storedTypes, write: oneDuckdb, files: (list: readonly File[]) => list };
-  it('never decides what is asked of the data, in how many trips, and how that ends', { timeout: 1e7 }, async () => {
+  it('an ugly cell changes neither the queries of the data, nor their trips, nor their outcome', { timeout: 1e7 }, async () => {
     for (const seed of wanted > 0 ? [1, 2, 3, 4, 5, 6] : [1]) {
       const { tried, asked: statements, wrong } = await neighboursDiffer(seed, { ...near, most: 4 });
       if (wanted > 0)
@@ -110,7 +110,7 @@ describe('one ugly cell', () => {
     }
   });
 
-  it('would be caught where a cell that says nothing ends otherwise', async () => {
+  it('the test detects a cell without a value that ends differently', async () => {
     const failing = (engine: Snapshot): Snapshot =>
       Object.assign(Object.create(engine) as Snapshot, {
         async *stream(statement: Statement) {
@@ -135,7 +135,7 @@ describe('one ugly cell', () => {
     ['missing codes beyond 2^53', /^(BIGINT|DECIMAL\(18,0\))$/, any, 'an integer below a missing code above 2^53', 'parquet'],
     ['times that no cast can read', /^TIMESTAMP_NS$/, any, 'whole codes', 'duckdb'],
     ['byte order marks', /^VARCHAR$/, marked, 'options', 'parquet read again'],
-  ])('is read alike where it once was not: %s', async (_, types, cells, reading, kind) => {
+  ])('an ugly cell is read alike where it once was not: %s', async (_, types, cells, reading, kind) => {
     const { wrong, cases } = await fuzz(3, {
       files: (list, name) => (name === reading ? list.filter((file) => file.kind === kind) : []),
       types: (list) => list.filter((t) => types.test(t.type)).map((t) => ({ ...t, cells: t.cells.filter(cells) })),
@@ -169,7 +169,7 @@ describe('one ugly cell', () => {
       (c) => (typeof c === 'string' ? c.replace(/^\ufeff/, '') : c),
       /instead/,
     ],
-  ])('is caught when a reader %s', async (_, type, reading, cells, change, sign) => {
+  ])('the test detects a reader that %s', async (_, type, reading, cells, change, sign) => {
     const { wrong } = await fuzz(1, {
       files: (list, name) => (name === reading ? list.filter(({ kind }) => kind === 'duckdb') : []),
       types: (list) => list.filter((t) => t.type === type).map((t) => ({ ...t, cells: t.cells.filter(cells) })),

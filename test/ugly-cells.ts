@@ -1,19 +1,19 @@
 import { divide, fromNumber, type Rational, rational, subtract } from '../src/base/exact/rational.js';
 
-/** A cell as it stands in a file: how to store it, and what it says, by hand. */
+/** A cell as it stands in a file: its stored form and its meaning, by hand. */
 export interface UglyCell {
   readonly sql: string;
-  /** What it is as text; null when it says nothing. */
+  /** Its text; null for a missing answer. */
   readonly text: string | null;
   /** The exact number, where the stored type is one. */
   readonly number?: Rational;
 }
 export interface StoredType {
   readonly type: string;
-  /** How the engine shows it. */
+  /** Form in which the engine shows it. */
   readonly shown: 'text' | 'integer' | 'real' | 'boolean';
   readonly tame: UglyCell;
-  /** What a neighbour may have instead. */
+  /** Values that a neighbour may have instead. */
   readonly cells: readonly UglyCell[];
 }
 
@@ -429,7 +429,7 @@ export function nearestDouble(value: Rational): number {
 
 const blanks = new Set([' ', '\t', '\n', '\v', '\f', '\r']);
 const isDigit = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '9';
-/** The number a text says, digit by digit: [blanks] [sign] digits [. digits] [e [sign] digits] [blanks], with a digit before or after the point. */
+/** The number in a text, digit by digit: [blanks] [sign] digits [. digits] [e [sign] digits] [blanks], a digit before or after the point. */
 export function parseNumberText(text: string): Rational | undefined {
   const chars = [...text];
   let i = 0;
@@ -466,7 +466,7 @@ export function parseNumberText(text: string): Rational | undefined {
   if (i < chars.length) return undefined;
   const units = outer * BigInt(whole + part);
   const scale = power - BigInt(part.length);
-  // Beyond every double either way: too large is no number, too small is nought.
+  // Beyond every double either way: too large is not a number, too small is zero.
   if (units === 0n || scale < -100_000n) return rational(0);
   if (scale > 100_000n) return rational(outer * 10n ** 400n);
   return scale >= 0n ? rational(units * 10n ** scale) : rational(units, 10n ** -scale);
@@ -501,7 +501,7 @@ export function postgresTypes(pick: PickBelow): readonly StoredType[] {
     const cell = (c: UglyCell): UglyCell => ({ ...c, sql: c.sql.replace(` AS ${stored.type})`, ` AS ${type})`) });
     return { ...stored, type, tame: cell(stored.tame), cells: stored.cells.map(cell) };
   };
-  // What a real cannot hold is refused when it is written.
+  // A value that a real cannot hold is refused when written.
   const held = ({ text }: UglyCell) => Number(text) === 0 || Math.fround(Number(text)) !== 0;
   const printable = ({ text }: UglyCell) => !text?.includes('\0');
   const letters = (type: string, more: readonly string[], most = Number.POSITIVE_INFINITY): StoredType => {

@@ -96,7 +96,7 @@ const uglyCells: readonly [string, Bytes][] = [
 ];
 
 describe('a record with an ugly cell in a CSV', () => {
-  it.each(uglyCells)('is one without an answer there, and changes no other answer: %s', async (_, ugly) => {
+  it.each(uglyCells)('the record counts as one without an answer there, and changes no other answer: %s', async (_, ugly) => {
     const all = joined(head, others, record(ugly, ugly, ugly, 'b', 'z'));
     const empty = await counted(file('.csv', joined(head, others, record('', '', '', 'b', 'z'))));
     expect(await counted(file('.csv', all), little)).toEqual(empty);
@@ -105,13 +105,13 @@ describe('a record with an ugly cell in a CSV', () => {
     expect(await counted(file('.csv', joined(head, record(ugly, ...usual.slice(1, 4), ugly), others)))).toEqual(one);
   });
 
-  it('may stand far behind in a file that is not held', async () => {
+  it('the record may stand far behind in a file that is not held', async () => {
     const many = 'dem,20,tv,a,x\n'.repeat(400_000);
     const [count, parties] = await counted(file('.csv', joined(head, many, record(byte(0xe9), ...usual.slice(1)))), little);
     expect([count, parties]).toEqual([[400_001n], [400_000n, 0n, 0n, 0n, 1n]]);
   });
 
-  it('would be a fault of the database, if that were given the file as it is', async () => {
+  it('the record would be a fault of the database if that read the file directly', async () => {
     const source = file('.csv', joined(head, others, record(byte(0xff), ...usual.slice(1))));
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
@@ -121,7 +121,7 @@ describe('a record with an ugly cell in a CSV', () => {
     instance.closeSync();
   });
 
-  it('is read alike after the file changed under an open engine', async () => {
+  it('the record is read alike after the file changed under an open engine', async () => {
     const source = file('.csv', joined(head, others, record(...usual)));
     const policy = policyOn(source);
     const engine = await openNow(policy);
@@ -137,21 +137,21 @@ describe('a record with an ugly cell in a CSV', () => {
     await engine.close();
   });
 
-  it('leaves no copy of the data behind', async () => {
+  it('the record leaves no copy of the data behind', async () => {
     const mine = () => readdirSync(tmpdir()).filter((n) => n.startsWith('fugu-engine-') && n.includes(`-${process.pid}-`));
     const before = mine();
     await counted(file('.csv', joined(head, others, record(byte(0xff), ...usual.slice(1)))));
     expect(mine()).toEqual(before);
   });
 
-  it('may be the last of a file that ends without a line end', async () => {
+  it('the record may be the last of a file without a final line end', async () => {
     const start = 'party,age,media,g\ndem,30,tv,a\n';
     const tame = await counted(file('.csv', joined(`${start}rep,31,tv,"b"`)));
     const ugly = await counted(file('.csv', joined(`${start}rep,31,tv,"${'x'.repeat(70_000)}"`)));
     expect(ugly[0]).toEqual(tame[0]);
   });
 
-  it('may look like many lines where several threads would begin to read', async () => {
+  it('the record may look like many lines where several threads would begin to read', async () => {
     const line = 'dem,30,tv,a\n';
     const cell = `"${'""\nrep,31,web,""'.repeat(3500)}"`;
     const at = Math.floor((2 ** 22 - cell.length / 2) / line.length);
@@ -160,7 +160,7 @@ describe('a record with an ugly cell in a CSV', () => {
     expect(rows).toEqual([BigInt(at + 1 + 110_000)]);
   });
 
-  it('does not decide how a long cell of another record is read', async () => {
+  it('the record does not decide how a long cell of another record is read', async () => {
     // 70,000 blanks fit a line: without a limit on cells this would be "dem", until another record makes a copy necessary.
     const padded = record(`"${' '.repeat(70_000)}dem"`, ...usual.slice(1));
     const alone = await counted(file('.csv', joined(head, others, padded, record(...usual))));
@@ -171,7 +171,7 @@ describe('a record with an ugly cell in a CSV', () => {
 });
 
 describe('a relation with an ugly cell', () => {
-  it('is read too', async () => {
+  it('the relation is read too', async () => {
     const source = file('.csv', joined('id\n1\n2\n'));
     const table = file('.csv', joined('a,b\n1,2\n', byte(0xe9), ',2\n', '1,"', 'x'.repeat(3e6), '"\n'));
     const engine = await openNow({ source, relations: [{ name: 'friend', table, columns: ['a', 'b'], symmetric: true }] });
@@ -196,7 +196,7 @@ describe('a file that cannot be read as a whole', () => {
     return `${fault.code}: ${fault.message}`;
   };
 
-  it('is refused when it is opened, in one way whatever is wrong with its lines, wherever', async () => {
+  it('the file is refused when it is opened, with one fault for any bad line at any place', async () => {
     const messages = new Set<string>();
     for (const [, line] of forms)
       for (const content of [joined(head, line, others), joined(head, others.repeat(3), line)])
@@ -204,7 +204,7 @@ describe('a file that cannot be read as a whole', () => {
     expect([...messages]).toEqual(['DATA_MALFORMED: The lines of the data do not all have the form of the first.']);
   });
 
-  it('is refused before anything is booked', async () => {
+  it('the file is refused before anything is reserved', async () => {
     const source = file('.csv', joined(head, others, record(...usual)));
     const policy = { ...policyOn(source), ledger: join(folder, 'ledger.db') };
     const engine = await openEngine(policy);
@@ -228,7 +228,7 @@ describe('a file that cannot be read as a whole', () => {
     instance.closeSync();
     return readFileSync(path);
   };
-  it('is a Parquet file with text that is no UTF-8, held or not', async () => {
+  it('a Parquet file with text that is not UTF-8 is refused, held or not', async () => {
     const bytes = await parquet();
     await counted(file('.parquet', bytes), little);
     for (let at = bytes.indexOf(canary); at >= 0; at = bytes.indexOf(canary, at)) bytes[at + 1] = 0xff;
@@ -238,7 +238,7 @@ describe('a file that cannot be read as a whole', () => {
     expect(await refusal(source, wide)).toBe('DATA_MALFORMED: A text in the data is not written in UTF-8.');
   });
 
-  it('is a database whose view fails on a record', async () => {
+  it('a database whose view fails on a record is refused', async () => {
     const source = join(folder, `made-${made++}.duckdb`);
     const instance = await DuckDBInstance.create(source);
     const connection = await instance.connect();

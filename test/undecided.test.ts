@@ -13,8 +13,8 @@ const fault = (work: Promise<unknown>) =>
     (error: unknown) => error as Fault,
   );
 
-describe('whether records know each other must be said', () => {
-  it('undecided blocks plans, releases and amendments like an unconfirmed column, and says what to write', async () => {
+describe('a declaration of dependence that is undecided', () => {
+  it('an undecided dependence blocks plans, releases and amendments like an unconfirmed column, with a hint', async () => {
     shop = openWorkshop(policyYaml({ dependence: 'undecided' }), 60);
     const found = await fault(open(shop.policyFile));
     expect(found).toBeInstanceOf(Fault);
@@ -31,14 +31,14 @@ describe('whether records know each other must be said', () => {
     expect(await runCommand(registerCheck, 'check', shop.policyFile)).toMatch(/Not ready: say whether records know each other/);
   });
 
-  it('is no terms that an account could be opened or amended with', async () => {
+  it('undecided terms cannot open or amend an account', async () => {
     shop = openWorkshop(policyYaml(), 60);
     const none = (await checkPolicy(shop.policyFile)).digest;
     shop.write('policy.yaml', policyYaml({ dependence: 'undecided' }));
     expect((await checkPolicy(shop.policyFile)).digest).not.toBe(none);
   });
 
-  it('a draft ends undecided until it is said, by init or by confirm', async () => {
+  it('a draft ends undecided until init or confirm decides', async () => {
     shop = openWorkshop(policyYaml(), 90);
     const data = `${shop.folder}/people.csv`;
     const drafted = await draftPolicy(data, { out: `${shop.folder}/a.yaml` });
@@ -55,14 +55,14 @@ describe('whether records know each other must be said', () => {
     expect(draft.undecided).toBe(false);
   });
 
-  it('confirm leaves what was said as it is', async () => {
+  it('confirm leaves earlier decisions unchanged', async () => {
     shop = openWorkshop(policyYaml(), 30);
     const before = readFileSync(shop.policyFile, 'utf8');
     await confirmPolicy(shop.policyFile, { columns: 'all', dependence: { by: 'home' } });
     expect(readFileSync(shop.policyFile, 'utf8')).toBe(before);
   });
 
-  it('"all" does not accept values that read like what people wrote; by name they are', async () => {
+  it('"all" does not accept values that look like written text; by name they are accepted', async () => {
     const values = Array.from({ length: 9 }, (_, i) => `"my opinion number ${i} is that it is all too much"`).join(', ');
     shop = openWorkshop(
       policyYaml().replace('columns:\n', `columns:\n  home: { type: category, values: [${values}] }\n`) +
@@ -75,7 +75,7 @@ describe('whether records know each other must be said', () => {
   });
 });
 
-it('a policy that declares nothing has nothing to ask about, and says so', async () => {
+it('confirm reports that a policy without declarations has nothing to decide', async () => {
   shop = openWorkshop(`${policyYaml().split('\ncolumns:')[0]}\n`, 60);
   const fugu = await open(shop.policyFile);
   const found = await fault(fugu.plan({ survey: true }));

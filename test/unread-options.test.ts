@@ -24,7 +24,7 @@ const questions = [
   ['--kmeans', '{"columns": ["age"], "clusters": 2}'],
   ['--classify', '{"label": "party", "positive": ["dem"], "features": ["age"]}'],
 ];
-/** What commands that plan or pay are used for; each of these is answered as it stands. */
+/** Uses of commands that plan or pay; each is answered as it stands. */
 const uses: readonly (readonly [Register, ...string[]])[] = [
   ...questions.map((words) => [registerPlan, 'plan', 'policy.yaml', ...words] as const),
   ...questions.map((words) => [registerRelease, 'release', 'policy.yaml', '--yes', ...words] as const),
@@ -36,7 +36,7 @@ const uses: readonly (readonly [Register, ...string[]])[] = [
     (mode) => [registerSynth, 'synth', 'policy.yaml', '--yes', '--out', 'out.csv', '--mode', mode] as const,
   ),
 ];
-/** What an option is given where 1 is nothing that it takes; a wrong value ends what would go on for ever. */
+/** Value of an option for which 1 is invalid; a wrong value ends a process that would run for ever. */
 const values: Readonly<Record<string, string>> = {
   epsilon: '0.2',
   columns: 'party,age',
@@ -58,7 +58,7 @@ function openPlace(): Workshop {
   return made;
 }
 
-/** Runs a command, and says which of its options were looked at and what it told. */
+/** Runs a command; returns the options it read and its output. */
 async function watched(register: Register, words: readonly string[]) {
   const seen = new Set<string | symbol>();
   shop = openPlace();
@@ -83,9 +83,9 @@ async function watched(register: Register, words: readonly string[]) {
   return { seen, told };
 }
 
-describe('an option that a use of a command does not look at', () => {
+describe('an option that a use of a command does not read', () => {
   it.each(uses.map(([register, ...words]) => [words.join(' '), register, words] as const))(
-    'is refused: %s',
+    'the option is refused: %s',
     { timeout: 600_000 },
     async (_, register, words) => {
       expect((await watched(register, words)).told).toBe('answered');
@@ -105,8 +105,8 @@ describe('an option that a use of a command does not look at', () => {
   );
 });
 
-describe('an option that goes with another one, as its description says', () => {
-  it('is refused without that one', { timeout: 600_000 }, async () => {
+describe('an option that requires another one, by its description', () => {
+  it('the option is refused without the other', { timeout: 600_000 }, async () => {
     let found = 0;
     for (const [register, ...words] of uses) {
       const names = new Command();
@@ -125,9 +125,9 @@ describe('an option that goes with another one, as its description says', () => 
   });
 });
 
-describe('tidy', () => {
+describe('the option tidy', () => {
   it.each(Object.keys(kinds) as (keyof typeof kinds)[])(
-    'is done to tables, and refused where there are none: %s',
+    'tidy applies to tables, and is refused where there are none: %s',
     async (name) => {
       shop = openPlace();
       const kind: AnyKind = await kinds[name]();

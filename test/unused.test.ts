@@ -24,8 +24,8 @@ const found = async (changes: Readonly<Record<string, string>>, terms = {}, opti
   return list.map(([file, words]) => `${file}: ${words}`);
 };
 
-describe('what nobody needs', () => {
-  it('is nothing where everything is needed', async () => {
+describe('the finder of unused code', () => {
+  it('the finder is silent if everything is used', async () => {
     expect(await found({})).toEqual([]);
   });
 
@@ -64,15 +64,15 @@ describe('what nobody needs', () => {
       { 'test/made.ts': "import chalk from 'chalk';\nexport const made = chalk;" },
       ['test/made.ts: imports chalk, which is not declared'],
     ],
-  ])('is %s', async (_what, changes, expected) => {
+  ])('the finder reports %s', async (_what, changes, expected) => {
     expect(await found(changes)).toEqual(expected);
   });
 
-  it('is a package that nobody imports', async () => {
+  it('the finder reports a package that nobody imports', async () => {
     expect(await found({}, { dependencies: { zod: '1', yaml: '2' } })).toEqual(['package.json: yaml is declared and not used']);
   });
 
-  it('is not what is taken as a whole, by name from a late import, by type, or started as a worker', async () => {
+  it('the finder accepts modules taken as a whole, by name from a late import, by type, or started as a worker', async () => {
     const changes = {
       'src/index.ts':
         "export * from './make.js';\nexport const late = async () => { const { one } = await import('./late.js'); return one; };\nexport const place = new URL('./run.js', import.meta.url);\nexport type T = import('./typed.js').Typed;",
@@ -83,7 +83,7 @@ describe('what nobody needs', () => {
     expect(await found(changes)).toEqual(['src/late.ts: two is not used']);
   });
 
-  it('is, if asked, what only tests use', async () => {
+  it('the finder reports on request code that only tests use', async () => {
     const changes = {
       'src/make.ts': `${tidy['src/make.ts']}\nexport const taste = 1;`,
       'src/make.test.ts':

@@ -276,7 +276,7 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
       expect(entered('learn.yaml')).toBe(entered('learned.yaml'));
     });
 
-    it('a stored classifier predicts, or is refused where its bounds were lost (decision 0093)', () => {
+    it('a stored classifier predicts, or is refused if its bounds were lost (decision 0093)', () => {
       const { rows, predictions } = json('said/predictions.json');
       const models = JSON.parse(readFileSync(at('out/classifiers.json'), 'utf8'));
       const now = models.map((model: Json) =>
@@ -291,11 +291,11 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
       expect(now).toEqual(predictions);
     });
 
-    it('a receipt is entered for so many records per person, and counts once', async () => {
+    it('a receipt is entered with a number of records per person, and counts once', async () => {
       const receiptOf = (folder: string) => JSON.parse(readFileSync(at(`out/${folder}/receipt.json`), 'utf8'));
       const enter = (policy: string, folder: string, more = {}) =>
         fugu.enterSpending(at(policy), { receipt: receiptOf(folder), reason: 'the same people', ...more });
-      // Decision 0091: how many records are one person is said by the steward; receipts of 0.2 do not list what was public or tied.
+      // Decision 0091: the steward states the number of records per person; receipts of 0.2 do not list public columns or ties.
       const refused = [
         ['release-quotas', {}],
         ['release-rows', { recordsPerPerson: 1 }],
@@ -364,7 +364,7 @@ describe.skipIf(realpathSync('/tmp') !== '/tmp')('files of version 0.2', () => {
     }
   });
 
-  describe('in another folder', () => {
+  describe('files of version 0.2 in another folder', () => {
     const answered = async (file: string, name: string, count: number): Promise<void> => {
       const open = await fugu.open(file, { analyst: 'ann' });
       for (const { question, options, answer } of answers.get(name)!.slice(0, count))

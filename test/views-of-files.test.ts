@@ -34,7 +34,7 @@ async function placesOf(stored: StoredCells): Promise<readonly Policy[]> {
 
 describe('tables in a database and in files', () => {
   it.each(storings.map((stored) => [stored.name, stored] as const))(
-    'are joined and cut alike where cells hold what nobody declared (%s)',
+    'tables in a database and in files are joined and cut alike for cells with undeclared values (%s)',
     async (_, stored) => {
       const answers: string[][] = [];
       for (const policy of await placesOf(stored)) {

@@ -64,14 +64,14 @@ describe('a column whose reading changes', () => {
     return shop.write('edited.yaml', text.replace(from, to));
   };
 
-  it('is told apart by its values in steps of one only: other steps would be booked by their places', async () => {
+  it('the column is distinguished by its values in steps of one only: other steps would be reserved by their places', async () => {
     const session = await open({ week: 'bounds: [0, 10], step: 2, public: true' }).session();
     await session.release(about(0), { epsilon: '0.75' });
     await expect(session.release(about(4), { epsilon: '0.5' })).rejects.toMatchObject(refused);
     await session.close();
   });
 
-  it('has other terms when it becomes public, or is so no more', async () => {
+  it('the terms change when the column becomes public, or ceases to be', async () => {
     const session = await open({ week: 'bounds: [0, 11]' }).session();
     await session.release(about(0), { epsilon: '0.5' });
     await session.close();
@@ -80,7 +80,7 @@ describe('a column whose reading changes', () => {
     await later.close();
   });
 
-  it('keeps what was spent beyond an end that is moved in: by groups', async () => {
+  it('costs beyond an end that is moved in are kept: by groups', async () => {
     const parts = { week: 'bounds: [0, 20], public: true', dependence: '[{ kind: groups, by: person, oddsRatio: 4 }]' };
     const session = await open(parts).session();
     await session.release(about(11), { all: true });
@@ -89,21 +89,21 @@ describe('a column whose reading changes', () => {
     const left = (await before.plan(about(10), { all: true })).epsilon;
     await before.close();
     const later = await shop.session(edited('bounds: [0, 20]', 'bounds: [0, 10]'));
-    // Whoever lies beyond the tenth week is counted in it, and has paid for the eleventh.
+    // A row beyond the tenth week is counted in it, and has paid for the eleventh.
     await expect(later.release(about(10), { epsilon: String(left) })).rejects.toMatchObject(refused);
     await later.close();
   });
 });
 
-describe('releases about different weeks that know nothing of one another', () => {
-  it('cost together what one costs also where records are added or removed: each stands at one week', async () => {
+describe('releases about different weeks without ties between them', () => {
+  it('the releases cost together as much as one, even if records are added or removed: each stands at one week', async () => {
     const session = await open({ secret: 'row, neighbours: add-remove' }).session();
     for (const week of [0, 1, 2]) await session.release(about(week), { epsilon: '1' });
     await expect(session.release(about(2), { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
     await session.close();
   });
 
-  it('cost together what one costs', async () => {
+  it('the releases cost together as much as one', async () => {
     const session = await open().session();
     for (let w = 0; w < weeks; w++) {
       const plan = await session.plan(about(w), { epsilon: '1' });
@@ -116,7 +116,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await session.close();
   });
 
-  it('leave to each week what was not spent on it nor on everybody', async () => {
+  it('each week keeps the budget that was not spent on it nor on everybody', async () => {
     const session = await open().session();
     const left = async (query: object) => (await session.plan(query, { all: true })).epsilon;
     await session.release(everybody, { epsilon: '0.2' });
@@ -130,7 +130,7 @@ describe('releases about different weeks that know nothing of one another', () =
       await left(about([2, 4])),
       await left(everybody),
     ]).toEqual([0.8, 0.3, 0.05, 0.3, 0.05].map((x) => expect.closeTo(x, 12)));
-    // By regions nothing was told apart, so all that was spent counts there.
+    // No release distinguished regions, so all that was spent counts there.
     const north = { ...everybody, where: where('region', 'north') };
     expect((await session.plan(north, { epsilon: '0.05' })).parts).toEqual([
       {
@@ -141,7 +141,7 @@ describe('releases about different weeks that know nothing of one another', () =
         remaining: expect.closeTo(0.05, 12),
       },
     ]);
-    // What is left of week 2 is all of what is taken by default where that is a tenth; one column that is told apart is enough.
+    // If the default share is a tenth, it takes all that remains of week 2; one distinguished column is enough.
     const both = { ...everybody, where: [...where('region', 'north'), ...where('week', 2)] };
     expect(await left(both)).toBeCloseTo(0.8, 12);
     await session.release(both, { all: true });
@@ -150,7 +150,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await session.close();
   });
 
-  it('share one budget between the questions of a batch only where they are about the same week', async () => {
+  it('the questions of a batch share one budget only if they are about the same week', async () => {
     const session = await open().session();
     const scale = async (...queries: object[]) =>
       (await session.plan({ queries }, { epsilon: '1' })).measures.map((m) => m.noise);
@@ -170,7 +170,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await session.close();
   });
 
-  it('come in one table with the noise that one of them needs, and are paid by their weeks', async () => {
+  it('one table of the weeks has the noise that one of them needs, and is paid by its weeks', async () => {
     const session = await open().session();
     const table = { kind: 'count', by: ['week'], where: [{ column: 'ill', op: '=', value: 'yes' }] };
     // Nobody changes weeks: a row moves one count by one, not two.
@@ -183,7 +183,7 @@ describe('releases about different weeks that know nothing of one another', () =
       await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
     await session.close();
     shop.remove();
-    // By regions nothing was told apart: what they pay for a table by weeks is no more than what the weeks pay.
+    // No release distinguished regions: they pay no more for a table by weeks than the weeks do.
     const regions = await open().session();
     await regions.release(table, { epsilon: '0.5' });
     await regions.release({ kind: 'histogram', column: 'ill', by: ['region'] }, { epsilon: '0.25' });
@@ -193,7 +193,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await regions.close();
   });
 
-  it('come in one table with the regions, with the noise that one cell needs: with and without a chain', async () => {
+  it('one table of weeks and regions has the noise that one cell needs: with and without a chain', async () => {
     const table = { kind: 'crosstab', columns: ['week', 'region'] };
     const chain = {
       secret: 'step',
@@ -213,7 +213,7 @@ describe('releases about different weeks that know nothing of one another', () =
     }
   });
 
-  it('and one region each cost only those who have both: every week and region may be asked with all of the budget', async () => {
+  it('a release about one week and one region costs only those who have both, so each pair can use the whole budget', async () => {
     for (const [budget, noise] of [
       ['{ epsilon: 1 }', 'laplace'],
       ['{ epsilon: 1, delta: 1e-6 }', undefined],
@@ -238,7 +238,7 @@ describe('releases about different weeks that know nothing of one another', () =
         { ...everybody, where: [{ column: 'region', op: '=', value: 'south' }] },
       ])
         await expect(session.release(query, { epsilon: '0.01', fresh: true })).rejects.toMatchObject(refused);
-      // Nothing was asked about who has no region, nor about other weeks.
+      // No query was about missing regions, nor about other weeks.
       await session.release({ ...about(0), where: [...about(0).where, { column: 'region', op: 'missing' }] }, { epsilon: '1' });
       await session.release(about([3, 11]), { epsilon: '0.5' });
       await session.close();
@@ -246,7 +246,7 @@ describe('releases about different weeks that know nothing of one another', () =
     }
   });
 
-  it('say why more may have been gained than the part of the budget that was spent', async () => {
+  it('the ledger explains why the privacy loss may exceed the spent part of the budget', async () => {
     const session = await open({ budget: '{ epsilon: 2, delta: 1e-6 }' }).session();
     const queries = Array.from({ length: 30 }, (_, k) => ({
       kind: 'count',
@@ -260,7 +260,7 @@ describe('releases about different weeks that know nothing of one another', () =
     expect(shown).toMatch(/more than the part of the budget that was spent.*all of the budget keeps it at 2\./);
   });
 
-  it('add up within a week under Gaussian noise too', async () => {
+  it('costs add up within a week under Gaussian noise too', async () => {
     const session = await open({ budget: '{ epsilon: 1, delta: 1e-6 }' }).session();
     // Many questions at once, which Gaussian noise answers best.
     const many = (w: number) => ({
@@ -280,7 +280,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await session.close();
   });
 
-  it('of one region each leave the weeks what they had', async () => {
+  it('releases about one region leave the remaining budget of the weeks unchanged', async () => {
     const session = await open().session();
     const byRegion = (w: number) => ({
       queries: ['north', 'south'].map((value) => ({
@@ -293,7 +293,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await session.close();
   });
 
-  it('add up where the column is no public one, or the secret is a person', async () => {
+  it('costs add up if the column is not public, or the secret is a person', async () => {
     const session = await open({ week: 'bounds: [0, 11]' }).session();
     await session.release(about(0), { epsilon: '0.75' });
     await expect(session.release(about(1), { epsilon: '0.5' })).rejects.toMatchObject(refused);
@@ -305,7 +305,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await persons.close();
   });
 
-  it('say by which neighbours they are promised', async () => {
+  it('the promise names the neighbouring data sets', async () => {
     const session = await open().session();
     const { sentences } = (await session.plan(everybody)).guarantee;
     expect(sentences.join(' ')).toContain(
@@ -314,7 +314,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await session.close();
   });
 
-  it('are told apart on the command line', async () => {
+  it('the command line distinguishes the weeks', async () => {
     open();
     const sql = (w: number) => ['--sql', `SELECT ill, COUNT(*) FROM data WHERE week = ${w} GROUP BY ill`, '--epsilon', '1'];
     for (let w = 0; w < weeks; w++) {
@@ -345,7 +345,7 @@ describe('releases about different weeks that know nothing of one another', () =
 });
 
 describe('releases about the weeks of people who live together', () => {
-  it('are shared by the home as far as its ties carry over, read from the data', async () => {
+  it('the costs are shared by the home as far as its ties reach, read from the data', async () => {
     // Person 0 answered in week 0, person 1 of the same home in week 1, person 2 alone in weeks 0 and 1.
     open({ dependence: '[{ kind: groups, by: region, column: ill, oddsRatio: 9 }]' });
     shop.write('panel.csv', 'person,week,region,ill,age\n0,0,north,yes,1\n1,1,north,no,2\n2,0,,yes,3\n2,1,,no,4\n');
@@ -369,7 +369,7 @@ describe('releases about weeks and regions of people who are tied', () => {
     where: [...about(week).where, { column: 'region', op: '=', value: region }],
   });
 
-  it('are shared as far as the ties carry over from one combination to another', async () => {
+  it('the costs are shared as far as the ties reach from one combination to another', async () => {
     open({ dependence: '[{ kind: groups, by: age, column: ill, oddsRatio: 9 }]' });
     shop.write('panel.csv', 'person,week,region,ill,age\n0,0,north,yes,1\n1,1,south,no,1\n2,0,south,yes,2\n2,1,north,no,3\n');
     const session = await shop.session();
@@ -383,7 +383,7 @@ describe('releases about weeks and regions of people who are tied', () => {
     await session.close();
   });
 
-  it('are charged along a chain what the dearer region pays at each step', async () => {
+  it('the releases are charged along a chain what the dearer region pays at each step', async () => {
     open({
       secret: 'step',
       dependence: '[{ kind: sequence, by: person, order: week, state: ill, transition: weekly.json }]',
@@ -441,7 +441,7 @@ describe('releases about the weeks of a chain', () => {
     return shop.session();
   };
 
-  it('are charged what the whole chain leaks, no more and no less', async () => {
+  it('the releases are charged the leakage of the whole chain, no more and no less', async () => {
     const session = await opened();
     const costs = new Array<number>(weeks).fill(0);
     for (const [week, epsilon] of [
@@ -475,7 +475,7 @@ describe('releases about the weeks of a chain', () => {
     await session.close();
   });
 
-  it('leave to everybody what the dearest week leaves', async () => {
+  it('a release about everybody can use what remains of the dearest week', async () => {
     const session = await opened();
     await session.release(about(3), { epsilon: '0.5' });
     const costs = new Array<number>(weeks).fill(0).map((e, t) => (t === 3 ? e + 0.5 : e));

@@ -6,7 +6,7 @@ import { type StreamOptions, stream } from '../src/app/api/stream.js';
 import { open } from '../src/index.js';
 import { Fault } from './inside.js';
 
-/** Whether questions are recorded with all their bounds, as before decision 0095. */
+/** True if questions are recorded with all their bounds, as before decision 0095. */
 const before = vi.hoisted(() => ({ on: false }));
 vi.mock(import('../src/query/same/upper-bounds.js'), async (original) => {
   const { withoutUpperBounds } = await original();
@@ -62,14 +62,14 @@ async function steps(policy: string, more: Partial<StreamOptions> = {}): Promise
 const recorded = (last: number) => until(last).map((step) => `${step} recorded`);
 
 describe('a stream whose weeks outgrow their upper bound', () => {
-  it('goes on once the bound is wider: steps on record cost nothing again, and later steps have their own budget', async () => {
+  it('the stream goes on once the bound is wider: recorded steps are free, and later steps have their own budget', async () => {
     expect(await steps(ward(3, until(3)))).toEqual(['1', '2']);
     expect(await steps(ward(3, until(4)))).toEqual(['DATA_MALFORMED']);
     expect(await steps(ward(6, until(4)))).toEqual([...recorded(2), '3']);
     expect(await steps(ward(60, until(6)))).toEqual([...recorded(3), '4', '5']);
   });
 
-  it('names the way to widen it where rows lie above it', async () => {
+  it('the fault names the way to widen the bound if rows lie above it', async () => {
     const fault = await (await stream(ward(3, [1, 2, 3, 60]), { order: 'week', query: count, epsilon: 1 }))
       .next()
       .catch((e) => e);
@@ -80,32 +80,32 @@ describe('a stream whose weeks outgrow their upper bound', () => {
     });
   });
 
-  it('goes on where persons are the secret, too', async () => {
+  it('the stream goes on if persons are the secret, too', async () => {
     const protect = '{ secret: person, unit: person, maxRows: 9 }';
     expect(await steps(ward(4, until(4), protect), { through: 2, epsilon: 0.25 })).toEqual(['1', '2']);
     expect(await steps(ward(9, until(6), protect), { through: 4, epsilon: 0.25 })).toEqual([...recorded(2), '3', '4']);
     expect(await steps(ward(12, until(9), protect), { through: 5, epsilon: 0.25 })).toEqual([...recorded(4), 'BUDGET_EXCEEDED']);
   });
 
-  it('has charged all later weeks for a last step, which every count reads as the rest: they have nothing left', async () => {
+  it('a last step has charged all later weeks, because every count reads it as the rest: they have nothing left', async () => {
     expect(await steps(ward(3, until(3)), { through: 3 })).toEqual(['1', '2', '3']);
     expect(await steps(ward(6, until(6)))).toEqual([...recorded(2), 'BUDGET_EXCEEDED']);
     await using fugu = await open(ward(6, until(6)));
     await expect(fugu.release({ ...count, where: [{ column: 'week', op: '=', value: 5 }] }, { epsilon: 0.5 })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' }); // biome-ignore format: one line
   });
 
-  it('is refused, at no cost, where the bound is moved below rows that are there', async () => {
+  it('a bound below existing rows is refused, at no cost', async () => {
     expect(await steps(ward(6, until(4)))).toEqual(['1', '2', '3']);
     expect(await steps(ward(3, until(4)))).toEqual(['DATA_MALFORMED']);
     expect(await steps(ward(6, until(5)))).toEqual([...recorded(3), '4']);
   });
 
-  it('finds rows that come late to a step under the wider bound', async () => {
+  it('the stream finds rows that arrive late for a step under the wider bound', async () => {
     expect(await steps(ward(3, until(3)))).toEqual(['1', '2']);
     expect(await steps(ward(6, [...until(4), 2]))).toEqual(['DATA_MALFORMED']);
   });
 
-  it('goes on with totals of a horizon below the bound, and does not draw those of one up to it', async () => {
+  it('the stream goes on with totals of a horizon below the bound, and does not draw those of one up to it', async () => {
     const totals = (horizon: number) => ({ totals: true, horizon, epsilon: 0.5 });
     expect(await steps(ward(4, until(3)), totals(3))).toEqual(['1', '2']);
     expect(await steps(ward(9, until(4)), totals(3))).toEqual([...recorded(2), '3']);
@@ -115,7 +115,7 @@ describe('a stream whose weeks outgrow their upper bound', () => {
     expect(await steps(ward(9, until(4)), totals(3))).toEqual(['LEDGER_MISMATCH']);
   });
 
-  it('tells what was recorded with all bounds, while they are as they were', async () => {
+  it('answers recorded with all bounds are returned while the bounds are unchanged', async () => {
     before.on = true;
     expect(await steps(ward(6, until(3)))).toEqual(['1', '2']);
     before.on = false;
@@ -123,8 +123,8 @@ describe('a stream whose weeks outgrow their upper bound', () => {
   });
 });
 
-describe('a recorded answer', () => {
-  it('outlasts a wider bound only where the same rows are counted', async () => {
+describe('a recorded answer about a bounded column', () => {
+  it('the recorded answer stays valid under a wider bound only if the same rows are counted', async () => {
     const about = (op: string, value: number) => ({ kind: 'count' as const, where: [{ column: 'week', op, value }, { column: 'ill', op: '=', value: 'yes' }] }); // biome-ignore format: one line
     const queries = [about('=', 2), about('>=', 2), about('=', 3), about('<=', 3)] as const;
     const free = async (policy: string) => {

@@ -10,7 +10,7 @@ import { knownPolicy } from './known-policy.js';
 import { category } from './sample-policy.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../src/privacy/noise/bits.js', async (original) =>
   (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 3),
 );
@@ -20,7 +20,7 @@ afterAll(() => {
   for (const shop of shops) shop.remove();
 });
 
-/** What one row adds to all that is noised. */
+/** Contribution of one row to the noisy vector. */
 function rowVector({ sizes, parts }: ResidualLayout, row: readonly number[]): readonly bigint[] {
   const full = new Array<bigint>(sizes.reduce((n, m) => n * m, 1)).fill(0n);
   full[row.reduce((at, place, k) => at * sizes[k]! + place, 0)] = 1n;
@@ -37,7 +37,7 @@ function rowVector({ sizes, parts }: ResidualLayout, row: readonly number[]): re
   });
 }
 
-it('pays for as many rows as change together beside known totals: no change that keeps them moves more', () => {
+it('the cost covers as many rows as change together under known totals: no change that keeps them exceeds it', () => {
   const policy = knownPolicy([category('region', ['n', 's']), category('x', ['1', '2'])], [{ margin: ['region'] }]);
   const workload = readWorkload(policy, { tables: [{ by: ['region', 'x'] }] });
   const layout = residualLayout({ ...workload, known: [0] }, 'replaced');
@@ -56,7 +56,7 @@ it('pays for as many rows as change together beside known totals: no change that
   expect(most <= booked).toBe(true);
 });
 
-describe('a workload beside known totals', () => {
+describe('a workload under known totals', () => {
   const rows = 3_000;
   const row = (i: number) => [
     ['n', 's', 'w'][i % 3]!,
@@ -86,7 +86,7 @@ known: ${known}
       names.every((name, k) => (own[['region', 'x', 'y'].indexOf(name)] || '(missing)') === keys[k]),
     ).length;
 
-  it('agrees with them, tells them without noise, and its intervals hold the truth', async () => {
+  it('the workload agrees with the totals, returns them without noise, and its intervals cover the truth', async () => {
     const session = await open('[{ margin: [region] }]');
     let [held, answers] = [0, 0];
     for (let turn = 0; turn < 12; turn++)
@@ -123,7 +123,7 @@ known: ${known}
     await session.close();
   });
 
-  it('pays for all that change together where the totals are no margin', async () => {
+  it('the cost covers all rows that change together if the totals are no margin', async () => {
     const errorOf = async (known: string) => {
       const session = await open(known);
       const { errors } = await kind.plan(session, { workload: { tables: [{ by: ['x', 'y'] }] } }, { epsilon: '2' });

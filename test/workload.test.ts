@@ -10,7 +10,7 @@ import { runCommand } from './command.js';
 import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../src/privacy/noise/bits.js', async (original) =>
   (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 7),
 );
@@ -78,7 +78,7 @@ function exactCounts(rows: number): (names: readonly string[]) => Map<string, nu
 }
 
 describe('a workload', () => {
-  it.each([300, 3_000, 100_000])('is told with intervals that hold the truth as often as they say, of %i rows', async (rows) => {
+  it.each([300, 3_000, 100_000])('the intervals of a workload cover the truth at their level, of %i rows', async (rows) => {
     const session = await open(policy(), rows).session();
     const exact = exactCounts(rows);
     let [held, cells] = [0, 0];
@@ -106,7 +106,7 @@ describe('a workload', () => {
     ['answers', policy({ protect: '{ secret: answer }' })],
     ['households that are tied', policy({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' })],
     ['a budget without delta', policy({ budget: '{ epsilon: 8 }' })],
-  ])('is planned, paid for and recorded: %s', async (_, text) => {
+  ])('the workload is planned, paid for and recorded: %s', async (_, text) => {
     const session = await open(text).session();
     const plan = await kind.plan(session, pairs, { epsilon: '2' });
     expect(plan.fits).toBe(true);
@@ -139,12 +139,12 @@ describe('a workload', () => {
       }
     const totals = tidied.tables.map((t) => t.rows.reduce((sum, r) => sum + r.value!, 0));
     for (const sum of totals) expect(sum).toBeCloseTo(totals[0]!, 5);
-    // Whoever is replaced leaves as many rows; a person may have had fewer.
+    // Replacing a row keeps the number of rows; a person may have had fewer.
     if (!/add-remove|person/.test(text)) expect(totals[0]).toBeCloseTo(300, 5);
     await session.close();
   });
 
-  it('keeps with its entry which public columns paid nothing, and tells what is public exactly', async () => {
+  it('the entry of a workload keeps which public columns paid nothing, and public parts are released exactly', async () => {
     const text = policy({ protect: '{ secret: answer }' }).replace(/(q[01]: \{ type: category)/g, '$1, public: true');
     const session = await open(text).session();
     await kind.release(session, { workload: { tables: [{ by: ['q0', 'q2'] }] } }, { epsilon: '1' });
@@ -162,7 +162,7 @@ describe('a workload', () => {
     ['rows', policy()],
     ['answers', policy({ protect: '{ secret: answer }' })],
     ['a budget without delta', policy({ budget: '{ epsilon: 8 }' })],
-  ])('has coarser levels of a column that agree with its own values: %s', async (_, text) => {
+  ])('coarser levels of a column agree with its own values: %s', async (_, text) => {
     const session = await open(text, 2000).session();
     const exact = exactCounts(2000);
     const request = {
@@ -223,7 +223,7 @@ describe('a workload', () => {
     [{ q0: { half: { low: ['0', '1', '7'], high: ['2'] } } }, 'a value that the column has not'],
     [{ q0: { q1: { low: ['0', '1'], high: ['2'] } } }, 'a name that nothing else has'],
     [{ q9: { half: { low: ['0', '1'], high: ['2'] } } }, 'a column of the policy'],
-  ])('refuses levels %j', async (levels, words) => {
+  ])('the workload refuses levels %j', async (levels, words) => {
     const session = await open(policy()).session();
     const request = { workload: { tables: [{ by: ['q0', 'q1'] }], levels } };
     await expect(kind.plan(session, request, {})).rejects.toMatchObject({
@@ -233,7 +233,7 @@ describe('a workload', () => {
     await session.close();
   });
 
-  it.each([300, 3_000, 100_000])('has levels of levels and ranges whose intervals hold the truth, of %i rows', async (rows) => {
+  it.each([300, 3_000, 100_000])('intervals of levels of levels and of ranges cover the truth, of %i rows', async (rows) => {
     const session = await open(policy({ budget: '{ epsilon: 10000, delta: 1e-6 }' }), rows).session();
     const exact = exactCounts(rows);
     const request = {
@@ -297,7 +297,7 @@ describe('a workload', () => {
     await session.close();
   });
 
-  it('says before it starts where synthetic rows come nearer, and how far off the tables will be', async () => {
+  it('the plan states where synthetic rows would be closer, and how far off the tables will be', async () => {
     const outputFor = async (text: string, workload: object, epsilon: string, rows = 300) => {
       const session = await open(text, rows).session();
       const { warnings = [], errors } = await kind.plan(session, { workload } as typeof pairs, { epsilon });
@@ -308,7 +308,7 @@ describe('a workload', () => {
     const part = Number(/about (\d+) of 100 rows/.exec(noisy.text!)![1]) / 100;
     expect(noisy.text).toContain('--columns q0,q1,q2,q3,q4,q5,q6,q7 --out synth.csv');
     expect(part).toBeCloseTo(misplacedShare(noisy.errors, 300), 2);
-    // What it foresees is what comes out.
+    // The expected error is the actual one.
     const session = await open(policy()).session();
     const exact = exactCounts(300);
     let off = 0;
@@ -334,14 +334,14 @@ describe('a workload', () => {
       expect(own.text).toBeUndefined();
   });
 
-  it('says before it starts what it takes', async () => {
+  it('the plan states the cost before it starts', async () => {
     const session = await open(policy()).session();
     const { workload } = await kind.plan(session, pairs, {});
     expect(workload.memory).toBeGreaterThan(600 * workload.noised);
     await session.close();
   });
 
-  it('makes the largest error less where that is the aim', async () => {
+  it('the largest error is smaller if that is the aim', async () => {
     const session = await open(policy()).session();
     const tables = [{ all: 1 }, { by: ['q0', 'q1', 'q2'], weight: 1 }];
     const largest = async (aim: 'mean' | 'largest') =>
@@ -350,7 +350,7 @@ describe('a workload', () => {
     await session.close();
   });
 
-  it('gives tables that weigh more less noise', async () => {
+  it('tables with more weight get less noise', async () => {
     const session = await open(policy()).session();
     const plan = await kind.plan(
       session,
@@ -376,13 +376,13 @@ describe('a workload', () => {
     ['no tables of 5 columns of 2', { tables: [{ all: 5, of: ['q0', 'q1'] }] }],
     ['tables[0]: there is no "every" here.', { tables: [{ every: 2 }] }],
     ['tables', {}],
-  ])('is refused with a sentence before anything is spent: %s', async (words, form) => {
+  ])('the workload is refused with a sentence before anything is spent: %s', async (words, form) => {
     const session = await open(policy()).session();
     await expect(kind.plan(session, { workload: form } as never, {})).rejects.toThrow(words);
     await session.close();
   });
 
-  it('is refused where it would be too large, with what to drop', async () => {
+  it('a workload that would be too large is refused, with tables to drop', async () => {
     const codes = Array.from({ length: 30 }, (_, k) => `"${k}"`).join(', ');
     const wide = policy().replaceAll('"0", "1", "2"', codes);
     const session = await open(wide).session();
@@ -401,8 +401,8 @@ describe('a workload', () => {
   });
 });
 
-describe('fugu plan and release --workload', () => {
-  it('read a YAML file, tell and write every table', async () => {
+describe('the commands fugu plan and fugu release with --workload', () => {
+  it('the commands read a YAML file, and print and write every table', async () => {
     const shop = open(policy());
     const file = shop.write('w.yaml', 'tables:\n  - all: [1, 2]\n    of: [q0, q1, q2]\n  - by: [q3, q4, q5]\n    weight: 2\n');
     const plan = JSON.parse(await runCommand(registerPlan, 'plan', shop.policyFile, '--workload', file, '--json'));
@@ -430,7 +430,7 @@ describe('fugu plan and release --workload', () => {
     rmSync(out, { recursive: true });
   });
 
-  it('say what is wrong with the file', async () => {
+  it('the commands report an invalid file', async () => {
     const shop = open(policy());
     const file = shop.write('w.yaml', 'tables: [\n');
     await expect(runCommand(registerPlan, 'plan', shop.policyFile, '--workload', file)).rejects.toThrow(

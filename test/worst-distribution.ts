@@ -1,7 +1,6 @@
 /**
- * An attacker of our own: looks for the law, within declared odds ratios, under which noise tells most about one record. Records are two-valued, pair factors are
- * exp(J s s') with |J| <= D/4, each record has any tilt (a record known to the attacker is one with an endless tilt), and what is released is a sum to which
- * each record adds its value. Nothing here is shared with the product.
+ * Independent attacker: searches the distribution within declared odds ratios under which noise discloses most about one record.
+ * Binary records, pair factors exp(J s s') with |J| <= D/4, any tilt per record (known: infinite tilt); the release is a sum.
  */
 export interface TieList {
   readonly records: number;

@@ -10,7 +10,7 @@ import { openPage, settled, signInAs, visitor } from './visit.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 browserScene('asking', (scene) => {
-  it('leads from the first visit to a released chart, its table, its receipt and its report', async () => {
+  it('the console leads from the first visit to a released chart, its table, its receipt and its report', async () => {
     const { world, browser } = scene();
     const { page, context, wrongs } = await visitor(browser);
     await page.goto(world.link);
@@ -47,7 +47,7 @@ browserScene('asking', (scene) => {
     await context.close();
   });
 
-  it('shows the same request as code that runs', async () => {
+  it('the console shows the same request as code that runs', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'coder');
     const { page, context } = await visitor(browser);
@@ -67,10 +67,10 @@ browserScene('asking', (scene) => {
       });
     expect(bash((await shown('Command line')).split('\n')[0]!)).toContain('vote');
     const sent = JSON.parse(bash((await shown('curl')).replace('/release', '/plan')));
-    // An earlier test has released it: the plan says that the answer is on record, and free.
+    // An earlier test has released it: the plan reports a recorded answer, free of charge.
     const free = { epsilon: 0, fits: true, recorded: { entry: expect.any(Number) } };
     expect(sent).toMatchObject(free);
-    // Only what plans: the last line of each releases.
+    // Lines that only plan: the last line of each releases.
     const planning = (text: string) => text.split('\n').slice(0, -1).join('\n');
     const script = join(world.folder, 'asking.mjs');
     const typed = planning(await shown('TypeScript')).replace(
@@ -89,7 +89,7 @@ browserScene('asking', (scene) => {
     await context.close();
   });
 
-  it('plans whatever is put together or written, and tells a mistake in a sentence', async () => {
+  it('the console plans every question, built or written, and explains a mistake in a sentence', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'planner');
     const { page, context, wrongs } = await visitor(browser);
@@ -113,7 +113,7 @@ browserScene('asking', (scene) => {
     await context.close();
   });
 
-  it('says when the budget is used up, and spends nothing beyond it', async () => {
+  it('the console reports that the budget is used up, and spends nothing beyond it', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'spender');
     const { page, context } = await visitor(browser);
@@ -130,7 +130,7 @@ browserScene('asking', (scene) => {
     await page.getByText('The budget does not hold this.').waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Release …' }).isDisabled()).toBe(true);
     await expect.poll(() => page.getByRole('banner').innerText()).toContain('0.5 of 0.5 spent');
-    // What the page would not send, the service refuses.
+    // The service refuses requests that the page would not send.
     const csrf = await page.evaluate("fetch('/v1/session').then((r) => r.json()).then((s) => s.csrf)");
     const body = JSON.stringify({ question: { kind: 'histogram', column: 'trust' }, epsilon: '0.5' });
     const status = await page.evaluate(
@@ -140,7 +140,7 @@ browserScene('asking', (scene) => {
     await context.close();
   });
 
-  it('works with the keyboard alone', async () => {
+  it('the console works with the keyboard alone', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'keys');
     const { page, context } = await visitor(browser);

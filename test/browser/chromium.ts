@@ -3,7 +3,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where the browser is; null where none is installed. */
+    /** Path of the browser; null if none is installed. */
     chromium: string | null;
   }
 }

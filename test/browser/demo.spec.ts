@@ -8,7 +8,7 @@ import { openBrowser, settled, visitor } from './visit.js';
 
 const chromium = inject('chromium');
 
-describe.skipIf(chromium === null || !hasScript)('from the demo', () => {
+describe.skipIf(chromium === null || !hasScript)('the console from the demo', () => {
   it('one key opens the console in a browser, signed in, with all three policies', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'fugu-demo-'));
     const desktop = openDesktop();

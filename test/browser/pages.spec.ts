@@ -20,14 +20,14 @@ const looks: readonly Required<VisitorSettings>[] = [
   { width: 390, colours: 'light' },
   { width: 390, colours: 'dark' },
 ];
-/** What moves on a page by itself, as browsers measure it; below 0.1 they call it good. */
+/** Layout shift of a page as browsers measure it; values below 0.1 count as good. */
 const watchShifts =
   "window.__moved = 0; new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) window.__moved += e.value; }).observe({ type: 'layout-shift', buffered: true })";
 const moved = (page: Page): Promise<number> => page.evaluate('window.__moved') as Promise<number>;
 
 browserScene('every page', (scene) => {
   it.each(looks)(
-    'is readable by everybody at $width in $colours: no serious finding, no scrolling sideways, nothing jumps',
+    'every page is accessible at $width in $colours: no serious finding, no sideways scrolling, no layout shift',
     async (look) => {
       const { world, browser } = scene();
       const { token } = await world.token('steward', 'stella');
@@ -64,7 +64,7 @@ browserScene('every page', (scene) => {
     },
   );
 
-  it('follows the system in its colours until somebody chooses', async () => {
+  it('the console follows the colours of the system until somebody chooses', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'night');
     const { page, context } = await visitor(browser, { colours: 'light' });
@@ -82,7 +82,7 @@ browserScene('every page', (scene) => {
     await context.close();
   });
 
-  it('says when the service does not answer, and goes on when it does', async () => {
+  it('the console reports that the service does not answer, and continues once it does', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'cut off');
     const { page, context } = await visitor(browser);
@@ -97,7 +97,7 @@ browserScene('every page', (scene) => {
     await context.close();
   });
 
-  it('answers what is asked by dragging: the belief that a budget allows, the noise that stronger ties take', async () => {
+  it('dragging shows the belief that a budget allows, and the noise that stronger ties need', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'drags');
     const { page, context } = await visitor(browser);

@@ -7,14 +7,14 @@ import { releaseBy } from './release-by.js';
 import { browserScene } from './scene.js';
 import { openPage, settled, signInAs, type VisitorSettings, visitor } from './visit.js';
 
-/** Where pictures of the console go; docs/images are made by `FUGU_PICTURES=docs/images npm run test:browser -- pictures`. */
+/** Folder for screenshots of the console; `FUGU_PICTURES=docs/images npm run test:browser -- pictures` makes docs/images. */
 const folder = process.env.FUGU_PICTURES;
 
 interface Picture {
   readonly name: string;
   readonly place: string;
   readonly look?: VisitorSettings;
-  /** What is done on the page before it is taken. */
+  /** Actions on the page before the screenshot is taken. */
   readonly done?: (page: Page) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ const pictures: readonly Picture[] = [
 ];
 
 browserScene('pictures of the console', (scene) => {
-  it.skipIf(folder === undefined)('are taken of every page', async () => {
+  it.skipIf(folder === undefined)('screenshots are taken of every page', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'stella');
     mkdirSync(folder!, { recursive: true });

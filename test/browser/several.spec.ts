@@ -3,7 +3,7 @@ import { browserScene } from './scene.js';
 import { openPage, settled, signInAs, visitor } from './visit.js';
 
 browserScene('asking about several columns', (scene) => {
-  it('makes tables that agree, rows of nobody, and whatever somebody writes', async () => {
+  it('the console makes tables that agree, synthetic rows, and any question that is written', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'sevi');
     const { page, context, wrongs } = await visitor(browser);

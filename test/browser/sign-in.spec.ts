@@ -24,7 +24,7 @@ browserScene('signing in', (scene) => {
     await second.context.close();
   });
 
-  it('a wrong, an expired and a revoked token open nothing, and are told alike', async () => {
+  it('a wrong, an expired and a revoked token open nothing, with the same message', async () => {
     const { world, browser } = scene();
     const revoked = await world.token('analyst', 'gone');
     await world.revoke(revoked.id);
@@ -43,7 +43,7 @@ browserScene('signing in', (scene) => {
     await context.close();
   });
 
-  it('a session ends with its token, and says so', async () => {
+  it('a session ends with its token, and the page reports it', async () => {
     const { world, browser } = scene();
     const made = await world.token('analyst', 'short');
     const { page, context } = await visitor(browser);
@@ -55,7 +55,7 @@ browserScene('signing in', (scene) => {
     await context.close();
   });
 
-  it('an analyst is barred from what stewards see, by the page and by the service', async () => {
+  it('an analyst is barred from the pages and requests of stewards, by the page and by the service', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('analyst', 'ann');
     const { page, context, wrongs } = await visitor(browser);
@@ -79,7 +79,7 @@ browserScene('signing in', (scene) => {
         ),
         path,
       ).toBe(403);
-    // Without the proof that the page has, a cookie alone asks for nothing.
+    // A cookie without the token of the page cannot make requests.
     const forged =
       "fetch('/v1/policies/town/release', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{\"question\": {\"kind\": \"count\"}}' }).then((r) => r.status)";
     expect(await page.evaluate(forged)).toBe(403);
@@ -87,7 +87,7 @@ browserScene('signing in', (scene) => {
     await context.close();
   });
 
-  it('an auditor looks and never pays', async () => {
+  it('an auditor can read and never spend', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('auditor', 'otto');
     const { page, context, wrongs } = await visitor(browser);

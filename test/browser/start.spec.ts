@@ -6,7 +6,7 @@ import { browserScene } from './scene.js';
 import { openPage, settled, signInAs, visitor } from './visit.js';
 
 browserScene('starting', (scene) => {
-  it('leads from a file to a policy that is served, by an interview', async () => {
+  it('the interview leads from a file to a policy that is served', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'stella');
     const file = join(world.folder, 'club members.csv');
@@ -17,7 +17,7 @@ browserScene('starting', (scene) => {
     await page.getByLabel('Choose a data file').setInputFiles(file);
     const confirm = page.getByRole('button', { name: 'Confirm and serve' });
     await confirm.waitFor();
-    // Nothing goes on before it is said whether records know each other.
+    // The draft cannot be confirmed until it is declared whether records depend on each other.
     expect(await confirm.isDisabled()).toBe(true);
     await page
       .getByRole('group', { name: 'Ties' })
@@ -46,7 +46,7 @@ browserScene('starting', (scene) => {
     await context.close();
   });
 
-  it('tells what is wrong with a file that cannot be read, and goes on', async () => {
+  it('the page explains why a file cannot be read, and continues', async () => {
     const { world, browser } = scene();
     const { token } = await world.token('steward', 'careless');
     const file = join(world.folder, 'numbers.csv');

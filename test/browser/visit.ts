@@ -22,7 +22,7 @@ export interface VisitorSettings {
   readonly colours?: 'light' | 'dark';
 }
 
-/** A visitor with no cookies. Whatever the page does wrong, by itself or against its own rules, fails the test that looks at `wrongs`. */
+/** A visitor without cookies. Any error of the page, or of its content policy, fails the test that checks `wrongs`. */
 export async function visitor(
   browser: Browser,
   look: VisitorSettings = {},

@@ -24,13 +24,13 @@ export interface BrowserWorld {
   /** One-time link of the steward. */
   readonly link: string;
   token(role: 'steward' | 'analyst' | 'auditor', name: string): Promise<{ readonly id: string; readonly token: string }>;
-  /** A token whose days are over. */
+  /** An expired token. */
   expired(): string;
   revoke(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A service of its own in a folder of its own: `./fugu serve`, as a steward starts it. */
+/** A service in its own folder: `./fugu serve`, as a steward starts it. */
 export async function openBrowserWorld(): Promise<BrowserWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-console-'));
   for (const file of ['survey.csv', 'codebook.csv']) copyFileSync(example(`household-survey/${file}`), join(folder, file));
@@ -72,7 +72,7 @@ export async function openBrowserWorld(): Promise<BrowserWorld> {
   }
 }
 
-/** What it says once it listens. Building takes a while where nothing was built. */
+/** Addresses that the server prints once it listens. The first start builds the product, which takes a while. */
 function listening(server: ChildProcess): Promise<{ readonly url: string; readonly link: string }> {
   return new Promise((done, failed) => {
     let [out, err] = ['', ''];

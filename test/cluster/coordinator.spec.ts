@@ -25,7 +25,7 @@ describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
   };
 
   it.each(['counted', 'streamed'] as const)(
-    'in the middle of a release (%s) leaves a fault in time or the right answer, and the same is answered later at no further price',
+    'a kill in the middle of a release (%s) leads to a fault in time or the right answer, and a later answer costs nothing more',
     async (way) => {
       const entries = (await verifyLedger(orders.file).catch(() => ({ entries: 0 }))).entries;
       const { told: answer, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(restart, 600));
@@ -47,7 +47,7 @@ describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
   );
 
   it.skipIf(!cluster?.iceberg)(
-    'between a moment of the data and a question about it: the answer is of that moment, or a fault',
+    'a kill between a snapshot and a query leads to the answer of that snapshot, or a fault',
     async () => {
       await back;
       const town = await vi.waitFor(() => ClusterTown.open('iceberg', 'restarted'), { timeout: patience, interval: 1000 });

@@ -4,7 +4,7 @@ import { openEngine } from '../../src/data/terms/open.js';
 import { faultOf } from '../fault.js';
 import { ClusterTown, cluster } from './town.js';
 
-describe.skipIf(!cluster?.iceberg)('a table with versions that becomes another under a release', () => {
+describe.skipIf(!cluster?.iceberg)('a table with versions that changes during a release', () => {
   let town: ClusterTown;
   beforeAll(async () => {
     town = await ClusterTown.open('iceberg', 'evolution');
@@ -32,7 +32,7 @@ describe.skipIf(!cluster?.iceberg)('a table with versions that becomes another u
     'ALTER TABLE it ALTER COLUMN age SET DATA TYPE BIGINT',
     `ALTER TABLE it SET PROPERTIES partitioning = ARRAY['town']`,
     'ALTER TABLE it EXECUTE optimize',
-  ])('%s: it is read as it was', async (change) => {
+  ])('the table is read in its first version: %s', async (change) => {
     const named = await town.table(rows, types);
     const engine = await openEngine(town.source(named));
     await withSnapshot(engine, async (data) => {
@@ -52,7 +52,7 @@ describe.skipIf(!cluster?.iceberg)('a table with versions that becomes another u
       'gives way to a view',
       (own: string) => [`ALTER TABLE ${own} RENAME TO moved`, `CREATE VIEW ${own} AS SELECT 1 AS id, 1 AS age, 'a' AS town`],
     ],
-  ])('one that %s is a fault for whoever holds it, and never taken for what it was', async (_, change) => {
+  ])('a table that %s is a fault for the release under way, and never read as the earlier table', async (_, change) => {
     const named = await town.table(rows, types);
     const engine = await openEngine(town.source(named));
     await withSnapshot(engine, async (data) => {

@@ -9,7 +9,7 @@ import { number, samplePolicy } from '../sample-policy.js';
 import { ClusterTown, cluster } from './town.js';
 
 const secret = 'quite-secret-value';
-describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
+describe.skipIf(!cluster)('faults of a cluster', () => {
   let town: ClusterTown;
   let table: string;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
   });
   afterAll(() => town?.close());
 
-  /** A fault with no word of the server or of the data. What it ends would go on for hours: the limit of a test is the time it has. */
+  /** A fault without any text of the server or of the data. The query would run for hours: the time limit of the test ends it. */
   async function fault(work: Promise<unknown>): Promise<Fault> {
     const found = await work.then(() => 'no fault').catch((e: unknown) => e);
     expect(found).toBeInstanceOf(Fault);
@@ -47,7 +47,7 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
     await quiet();
   });
 
-  it('closing ends what is under way, and a stream that is left lets go', async () => {
+  it('closing the engine ends the work under way, and an abandoned stream releases its resources', async () => {
     const engine = await openEngine(generated);
     for await (const block of (await engine.snapshot()).stream({ sql: 'SELECT orderkey FROM fugu_data', values: [] })) {
       expect(block.open().rows).toBeGreaterThan(0);
@@ -60,7 +60,7 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
     await quiet();
   });
 
-  it('never passes off the first part of an answer as the whole', async () => {
+  it('the first part of an answer is never returned as the whole', async () => {
     const engine = await openEngine(town.source(table));
     const sql = `SELECT CASE WHEN id = '299' THEN CAST(note AS INTEGER) ELSE 1 END FROM fugu_data`;
     const found = await fault(withSnapshot(engine, (data) => data.rows({ sql, values: [] })));
@@ -68,7 +68,7 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
     await engine.close();
   });
 
-  it('who may not read, and what is not there, is told apart', async () => {
+  it('missing rights and missing tables have different faults', async () => {
     const at = (path: string) => ({ source: `trino://reader@127.0.0.1:${cluster!.port}/${path}`, table: 'people' });
     expect((await fault(openEngine(town.source('hidden_away')))).code).toMatch(/ACCESS_DENIED|DATA_NOT_FOUND/);
     expect((await fault(openEngine(town.source('t11')))).code).toBe('DATA_NOT_FOUND');
@@ -80,7 +80,7 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
     expect((await fault(openEngine(town.source('a.b.c')))).code).toBe('DATA_NOT_FOUND');
   });
 
-  it('a view that fails on a row, or changes its mind, does so when it is opened', async () => {
+  it('a view that fails on a row, or is not deterministic, is refused when it is opened', async () => {
     await town.run(
       `CREATE OR REPLACE VIEW ${town.of('breaking')} AS SELECT 1 / (CAST(id AS INTEGER) - 7) AS part FROM ${town.of(table)}`,
     );
@@ -93,7 +93,7 @@ describe.skipIf(!cluster)('a cluster and what may go wrong', () => {
     for (const view of ['breaking', 'moody']) await town.run(`DROP VIEW ${town.of(view)}`);
   });
 
-  it('sums beyond 64 bits are added up', async () => {
+  it('sums beyond 64 bits are added exactly', async () => {
     const own = await town.table([['x'], ...Array.from({ length: 40 }, () => ['562949953421312'])], ['BIGINT']);
     // The planted twin: the plain sum fails.
     await expect(town.run(`SELECT sum(x * 8192) FROM ${town.of(own)}`)).rejects.toMatchObject({

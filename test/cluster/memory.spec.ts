@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countsOfNotes, mostMemory } from '../memory.js';
 import { ClusterTown, cluster } from './town.js';
 
-// What lies in memory there has less room.
-describe.skipIf(!cluster?.iceberg)('memory beside a cluster', () => {
+// The memory catalog of a cluster has less room.
+describe.skipIf(!cluster?.iceberg)('memory of our process in front of a cluster', () => {
   let town: ClusterTown;
   beforeAll(async () => {
     town = await ClusterTown.open('iceberg', 'memory');
   });
   afterAll(() => town?.close());
 
-  it('stays below 300 MB where rows are long, also behind many short ones', async () => {
+  it('our process stays below 300 MB with long rows, even behind many short ones', async () => {
     const short = 9000;
     const long = 2000;
     // Each of them another text of 100,000 letters.

@@ -6,7 +6,7 @@ import { withSnapshot } from '../../src/data/engine/engine.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
 import { ask, type Cluster } from './start-cluster.js';
 
-/** How long a release may take while a node is lost. */
+/** Time limit of a release while a node is lost, in milliseconds. */
 export const deadline = 25_000;
 /** For a cluster that has just been started, on a machine with other work. */
 export const patience = 600_000;
@@ -75,7 +75,7 @@ export class Orders {
     return values[method].every((value, i) => found[i] === this.#counts.get(value));
   }
 
-  /** What was told, or the error; `meanwhile` happens when all is ready. */
+  /** The answer or the error; `meanwhile` runs once all is ready. */
   async release(method: CountingMethod, epsilon: number, deadline: number, meanwhile: () => void = () => undefined) {
     const policy = await readPolicy(this.file);
     // A node that has just come may not take its first tasks yet.
@@ -86,7 +86,7 @@ export class Orders {
     const ledger = await openLedger(policy.ledger);
     try {
       const session = await createSession({ policy, engine, ledger });
-      // How many rows there are is known, however long that takes, so that what is under way is what was booked.
+      // The number of rows is known by now, however long that took, so the work under way is the work that was reserved.
       await vi.waitFor(() => withSnapshot(engine, (data) => data.size()), { timeout: patience });
       const clock = new OwnClock();
       meanwhile();

@@ -19,7 +19,7 @@ import {
 } from '../engine-sessions.js';
 import { ClusterTown, catalogs, cluster } from './town.js';
 
-/** Whole sessions on a cluster beside the same on files: with so much budget that what is told is what was counted. */
+/** Whole sessions on a cluster compared with files; the budget is so large that answers equal the counts. */
 describe.skipIf(!cluster)('a session on a cluster', () => {
   let town: ClusterTown;
   let folder: string;
@@ -48,7 +48,7 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     return [plan.errors, plan.records ?? null, answer];
   };
 
-  it('tells what files would tell: tables, persons, households, friends', async () => {
+  it('tables, persons, households and friends have the same answers as from files', async () => {
     await both({}, released);
     await both({ protect: '{ secret: person, unit: home, maxRows: 2 }' }, async (fugu) => (await fugu.plan({ queries }, { epsilon: 10000 })).errors); // biome-ignore format: one line
     await both({ dependence: '[{ kind: groups, by: home, oddsRatio: 2 }]' }, released);
@@ -56,7 +56,7 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     expect((tied[1] as { leftOut: number }).leftOut).toBeGreaterThan(0);
   });
 
-  it('tells middle ages, surveys, clusters, classifiers and what was learned', async () => {
+  it('quantiles, surveys, clusters, classifiers and learned columns have the same answers as from files', async () => {
     await both({}, async (fugu) => valuesOf(await fugu.release({ queries: [queries[6]] }, { epsilon: 10000 })).length);
     await both({}, async (fugu) => JSON.parse(JSON.stringify(valuesOf(await fugu.release({ survey: true }, { epsilon: 10000 })))) as unknown); // biome-ignore format: one line
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
@@ -68,11 +68,11 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     }
   });
 
-  it('learns which values a column has that nobody declared', async () => {
+  it('the session learns the undeclared values of a column', async () => {
     expect(await both({}, learnedHomes)).toEqual(homes);
   });
 
-  it('counts patterns, paths written in SQL and degrees', async () => {
+  it('the session counts patterns, paths written in SQL and degrees', async () => {
     const found = (await both({ protect: '{ secret: edge }' }, async (fugu) => {
       const results: unknown[] = [];
       for (const pattern of ['triangles', '2-paths', 'degrees of friend', "q(x,y) :- friend(x,y), friend(y,z), x != z, z != 'p5'"])
@@ -82,7 +82,7 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     expect(found.every((result) => result !== null)).toBe(true);
   });
 
-  it('is told again from the record, and asks the data anew when told to', async () => {
+  it('a repeated request gets the recorded answer, and a fresh one reads the data again', async () => {
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
     type Released = { receipt: { ledger: { entry: number } } };
     const count = (await fugu.release({ kind: 'count' }, { epsilon: 10000 })) as unknown as Released;
@@ -95,7 +95,7 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     await fugu.close();
   });
 
-  it.skipIf(!cluster?.tls)('lets in by a password over TLS, and says it nowhere', async () => {
+  it.skipIf(!cluster?.tls)('the cluster accepts a password over TLS, and no output contains it', async () => {
     const { port, certificate, password } = cluster!.tls!;
     const at = (host: string, more: string) => `trino://reader@${host}:${port}/${town.catalog}/${town.name}/people?${more}`;
     const trusted = `sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
@@ -126,7 +126,7 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     for (const name of readdirSync(folder)) if (!/csv$/.test(name)) expect(readFileSync(join(folder, name)).includes(password)).toBe(false); // biome-ignore format: one line
   });
 
-  it('can be drafted from the table itself, and a policy names its table once', async () => {
+  it('a policy is drafted from the table itself, and names its table once', async () => {
     const out = join(folder, 'drafted.yaml');
     const { unconfirmed } = await draftPolicy(town.address(), { out, table: 'people', dependence: 'none' } as never);
     expect(unconfirmed).toContain('party');
@@ -140,7 +140,7 @@ describe.skipIf(!cluster)('a session on a cluster', () => {
     });
   });
 
-  it('tells by which ids the cluster knows what it was asked, and to nobody else', async () => {
+  it('the query ids of the cluster go to the query log, and nowhere else', async () => {
     const logs: QueryLog[] = [];
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => logs.push(trail) });
     const answer = await fugu.release(townQueries[1]);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findPrograms, type Programs } from './archives.js';
 
-/** Where a coordinator and a worker run. */
+/** Addresses of a coordinator and a worker. */
 export interface Cluster {
   readonly port: number;
   /** With a password, and the certificate to know it by. */
@@ -31,7 +31,7 @@ const properties = (lines: Record<string, string | number>): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join('\n')}\n`;
 
-/** Only what makes tables up. */
+/** Only the catalog of generated tables. */
 function few(folder: string, { plugins }: Programs): string {
   const own = join(folder, 'plugins');
   mkdirSync(own);
@@ -88,7 +88,7 @@ function node(
   return `cd ${own} && exec ${programs.java} ${flags.join(' ')} -cp '${programs.libraries}/*' io.trino.server.TrinoServer >> ${own}/log 2>&1 < /dev/null`;
 }
 
-/** Whoever owns the tables may do everything; everybody else may read what they are shown. */
+/** The owner of the tables may do everything; others may read the tables they are granted. */
 const rules = {
   catalogs: [
     { user: 'owner', allow: 'all' },
@@ -101,7 +101,7 @@ const rules = {
   ],
 };
 
-/** A coordinator and a worker of their own on free ports of this machine; or the sentence that says what is missing. */
+/** Starts a coordinator and a worker on free ports of this machine; or a sentence that names what is missing. */
 export async function startCluster(): Promise<(Cluster & { readonly seconds: number; readonly stop: () => void }) | string> {
   const programs = findPrograms();
   if (typeof programs === 'string') return programs;
@@ -171,7 +171,7 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
     for (const pid of clusterProcesses(folder)) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
-  // Whoever ends these tests by force does not leave a cluster behind. Numbers of processes are used again, so each is asked whose it is.
+  // Killing these tests leaves no cluster behind. Process ids are reused, so the command line of each is checked first.
   const own = `for p in $(cat ${folder}/pids); do grep -qs ${folder}/ /proc/$p/cmdline && kill -9 $p; done`;
   const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; [ -d ${folder} ] && { ${own}; sleep 1; rm -rf ${folder}; }`;
   spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();
@@ -193,7 +193,7 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
   };
 }
 
-/** The processes of a cluster that are still there, by the folder they were started with: the number of one that is gone may be somebody else's. */
+/** Processes of the cluster that still run, by the folder they were started with, because process ids are reused. */
 export function clusterProcesses(folder: string, name = ''): readonly number[] {
   const started = readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number);
   return started.filter((pid) => {
@@ -238,7 +238,7 @@ async function nodes(port: number, wanted: number, patience = 800_000): Promise<
   throw new Error(`the cluster did not start: ${String(last)}`);
 }
 
-/** One more worker, at a port that nobody has by now: it may be minutes since the others were started. Waits until it works with them. */
+/** Adds a worker on a port that is free now: minutes may have passed since the others started. Waits until the cluster uses it. */
 export async function startVictim({ port, victim, folder }: Cluster): Promise<void> {
   const own = await freePort();
   execFileSync('setsid', ['sh', victim, `${own}`], { stdio: 'ignore' });
@@ -251,7 +251,7 @@ export async function startVictim({ port, victim, folder }: Cluster): Promise<vo
   }
 }
 
-/** The coordinator goes without a word; whoever started it waits for another with `coordinatorBack`. Tables in its memory are gone with it. */
+/** Kills the coordinator; the caller waits for the next with `coordinatorBack`. Tables in its memory are lost. */
 export function killCoordinator({ folder }: Cluster): void {
   for (const pid of clusterProcesses(folder, 'coordinator')) process.kill(pid, 'SIGKILL');
 }
@@ -260,7 +260,7 @@ export async function coordinatorBack({ port, folder }: Cluster): Promise<void> 
   await nodes(port, 2);
 }
 
-/** All nodes anew: a worker keeps tables in its memory by numbers that a coordinator without a past gives again. */
+/** Restarts all nodes: a worker keeps tables in memory by numbers that a fresh coordinator assigns again. */
 export async function startAnew({ port, folder }: Cluster): Promise<void> {
   for (const pid of clusterProcesses(folder)) process.kill(pid, 'SIGKILL');
   for (const name of ['coordinator', 'worker'])
@@ -279,7 +279,7 @@ async function ready(port: number, patience = 800_000): Promise<void> {
   }
 }
 
-/** As the owner of all tables: for what tests set up, and for looking at the server from outside. */
+/** Runs as the owner of all tables: for test set-up, and for checks on the server from outside. */
 export async function ask(port: number, sql: string, user = 'owner'): Promise<readonly unknown[][]> {
   const headers = { 'x-trino-user': user, 'x-trino-source': 'test' };
   let page = await read(await fetch(`http://127.0.0.1:${port}/v1/statement`, { method: 'POST', body: sql, headers }));

@@ -62,7 +62,7 @@ export class ClusterTown {
     return name;
   }
 
-  /** The tables go; what is left of a schema goes with the cluster. */
+  /** Drops the tables; schemas are dropped with the cluster. */
   async close(): Promise<void> {
     const tables = await this.run(
       `SELECT table_name FROM ${this.catalog}.information_schema.tables WHERE table_schema = '${this.name}' AND table_type = 'BASE TABLE'`,

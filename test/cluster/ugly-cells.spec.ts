@@ -36,7 +36,7 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
     ...more,
   });
 
-  it('never decides between an answer and a fault, and all ways of counting read it as a plain reference does', {
+  it('an ugly cell never decides between an answer and a fault, and all counting methods agree with a reference', {
     timeout: 1e7,
   }, async () => {
     const tally: Tally = { cases: 0, wrong: [] };
@@ -51,7 +51,7 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
     expect(tally.cases).toBeGreaterThan(Math.max(300, wanted));
   });
 
-  /** Statements as they are sent; what a table is called is no part of them. */
+  /** Statements as sent, without the names of tables. */
   const wire = ({ named }: File) => {
     const texts: string[] = [];
     const { parts } = Client.prototype;
@@ -65,14 +65,16 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
     };
   };
 
-  it('never decides what is asked of the cluster, in how many statements, and how that ends', { timeout: 1e7 }, async () => {
+  it('an ugly cell changes neither the statements sent to the cluster, nor their number, nor their outcome', {
+    timeout: 1e7,
+  }, async () => {
     const { tried, asked: statements, wrong } = await neighboursDiffer(1, { ...course(), most: 3, blocks: false, wire });
     if (wanted > 0) console.log(`neighbours: ${tried} tried, ${statements} questions of each, ${wrong.length} wrong`);
     expect(wrong.slice(0, 5)).toEqual([]);
     expect([tried > 2, statements > 20]).toEqual([true, true]);
   });
 
-  /** How long answers take is measured in a long run only (FUGU_TIMING=5: the middle of five): a busy machine has a clock of its own. */
+  /** Response times are measured in a long run only (FUGU_TIMING=5: median of five), because a busy machine distorts them. */
   const rounds = Number(process.env.FUGU_TIMING ?? 0);
   const long = 1 << 18;
   const cells: Readonly<Record<string, string>> = {
@@ -86,7 +88,7 @@ describe.skipIf(!cluster)('one ugly cell in a cluster', () => {
     powers: `lpad('1e9', ${long}, '0') || lpad('', ${long}, '9')`,
     accents: `lpad('', ${long}, U&'e\\0301')`,
   };
-  it('does not decide what is asked, nor how that ends, however long it is', { timeout: 1e7 }, async () => {
+  it('a long cell changes neither the statements nor their outcome', { timeout: 1e7 }, async () => {
     const kinds = [number('x', '0', '10'), category('x', ['1', '2']), multi('x', ['1', '2'], ';')];
     const times = new Map<string, number>();
     for (const own of kinds) {

@@ -6,7 +6,7 @@ import { deadline, Orders, OwnClock, patience } from './orders.js';
 import { ask, clusterProcesses, startVictim } from './start-cluster.js';
 import { cluster } from './town.js';
 
-/** How often the worker is killed; FUGU_KILLS says how often in a long run. */
+/** Number of times the worker is killed; FUGU_KILLS sets it for a long run. */
 const kills = Number(process.env.FUGU_KILLS ?? 2);
 
 describe.skipIf(!cluster)('a worker that is killed in the middle of a release', () => {
@@ -14,7 +14,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
   beforeAll(async () => {
     orders = await Orders.open(cluster!);
   });
-  /** It knows generated tables only: were one left behind, whoever comes next would be sent to it for others. */
+  /** The worker knows generated tables only: if it survived, later tests would be sent to it for others. */
   const kill = () => {
     for (const pid of clusterProcesses(cluster!.folder, 'victim')) process.kill(pid, 'SIGKILL');
   };
@@ -24,14 +24,14 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
     await gone();
   });
 
-  /** The cluster knows that the worker is no more: whoever comes next finds no node that is gone. */
+  /** The cluster knows that the worker is gone: later tests find no lost node. */
   async function gone(): Promise<void> {
     const active = async () =>
       (await ask(cluster!.port, "SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'"))[0]![0];
     await vi.waitFor(async () => expect(await active()).toBe(2), { timeout: patience, interval: 500 });
   }
 
-  /** How long the slowest statement took, whether it was answered or not. */
+  /** Duration of the slowest statement, answered or not. */
   function watchStatements(): () => number {
     let most = 0;
     const clock = new OwnClock();
@@ -51,7 +51,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
     };
   }
 
-  it(`leaves a fault or the right answer within the deadline, and the same question is answered later at no further price (${kills} times)`, async () => {
+  it(`a kill leads to a fault or the right answer within the deadline, and a later answer costs nothing more (${kills} times)`, async () => {
     const ended: string[] = [];
     for (let k = 0; k < kills; k++) {
       await startVictim(cluster!);
@@ -59,9 +59,9 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
       const epsilon = 10_000 + k;
       const slowest = watchStatements();
       const { told: answer, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 1301) % 4000)));
-      // Whoever was quicker is killed now.
+      // The worker that was quicker is killed now.
       kill();
-      // By the clock of this process: a busy machine delays it and the timers of the engine alike.
+      // Measured by the clock of this process: a busy machine delays it and the timers of the engine alike.
       expect([way, slowest() < 2 * deadline, took < 2 * deadline]).toEqual([way, true, true]);
       if (answer instanceof Fault) {
         expect([answer.code, answer.message]).toEqual([expect.stringMatching(/^ENGINE_/), expect.anything()]);
@@ -72,7 +72,7 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
       }
       console.log(ended.at(-1));
       await gone();
-      // Asked again: completed, or told from the record.
+      // The same request again: completed, or answered from the record.
       const again = (await orders.release(way, epsilon, patience)).told as { tables: never; receipt: { ledger: object } };
       expect(again).not.toBeInstanceOf(Error);
       expect(orders.right(way, again.tables)).toBe(true);

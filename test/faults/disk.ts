@@ -4,7 +4,7 @@ import { constants as os, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CommandResult, mainFile } from '../fugu.js';
 
-/** What happens to the n-th call that changes a file (shim.c says what the words mean). */
+/** Fault of the n-th call that changes a file (shim.c defines the words). */
 export interface DiskFault {
   readonly mode: 'fail' | 'lasting' | 'short' | 'kill' | 'tear' | 'after' | 'spoil';
   readonly errno?: 'EIO' | 'ENOSPC' | 'EROFS';
@@ -20,9 +20,9 @@ export interface Call {
 
 export interface Command {
   readonly words: readonly string[];
-  /** Only the process among those it starts whose command line has this word meets faults. */
+  /** Only the child process whose command line has this word gets faults. */
   readonly only?: string;
-  /** A folder in which it keeps what is temporary, so that writing that fails, too. */
+  /** Folder for temporary files, so that writes there fail, too. */
   readonly temporary?: string;
 }
 
@@ -119,7 +119,7 @@ export function openDisk(wanted: Disk['reaches'] = 'every call'): Disk {
   };
 }
 
-/** A copy of a folder with the times of its files: the recorded answers are found again. */
+/** A copy of a folder with the times of its files, so that recorded answers are found again. */
 export function copyOf(template: string, to: string): string {
   rmSync(to, { recursive: true, force: true });
   mkdirSync(to, { recursive: true });

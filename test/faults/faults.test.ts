@@ -5,10 +5,7 @@ import { judgeAgain } from './oracle.js';
 import { scenarios } from './scenarios.js';
 import { faultText, type SweepRun, summary, sweep } from './sweep.js';
 
-/**
- * What the ledger's room and the three outcomes bring. While false, what is said about the budget after a fault may be wrong; that nothing is overspent or
- * lost, and that no file is torn, holds all the same.
- */
+/** False while outcomes after a fault may be misreported. Overspending, loss and torn files are checked either way. */
 const outcomesAreReported = true;
 
 /** Every fault at every call takes a quarter of an hour: npm run torture. */
@@ -65,21 +62,21 @@ const slice =
 describe.skipIf(torture)('a disk that fails at one call', () => {
   const full: DiskFault = { mode: 'lasting', errno: 'ENOSPC' };
 
-  it('leaves a policy as it was or as it should be, and says which', async () => {
+  it('a policy file stays as it was or becomes as it should be, and the command reports which', async () => {
     const runs = await sweep(disk, named('confirm'), { faults: () => [full], lanes: 2 });
     expect(runs.map((r) => r.call.what)).toEqual(expect.arrayContaining(['open', 'write', 'fsync', 'rename']));
     expect(runs.filter((r) => r.end === 'told').length).toBeGreaterThanOrEqual(4);
     expect(runs.flatMap((r) => r.broken)).toEqual([]);
   });
 
-  it('loses nothing that a ledger holds and admits nothing it should not', async (context) => {
+  it('the ledger loses nothing it holds and admits nothing it should refuse', async (context) => {
     context.skip(disk.reaches !== 'every call', 'needs a C compiler');
     const runs = await sweep(disk, named('next release'), { faults: slice([...deaths, ...failures], 2), lanes: 2 });
     expect(runs.length).toBeGreaterThan(3);
     expect(unkept(runs)).toEqual([]);
   });
 
-  it('in the process that reads an index for another is not taken for damage: nothing is rebuilt without it', async (context) => {
+  it('a fault in the process that reads an index for another is not taken for damage: nothing is rebuilt without it', async (context) => {
     context.skip(disk.reaches !== 'every call', 'needs a C compiler');
     const faults = slice([{ mode: 'fail', errno: 'EIO' }, { mode: 'kill' }], 3);
     const runs = await sweep(disk, named('recover from the index, reading'), { faults, again: (at) => at < 3, lanes: 2 });
@@ -87,7 +84,7 @@ describe.skipIf(torture)('a disk that fails at one call', () => {
     expect(unkept(runs)).toEqual([]);
   });
 
-  it('below Node only, where there is no C compiler, is noticed too', async () => {
+  it('a fault below Node only is noticed too, even without a C compiler', async () => {
     const node = openDisk('calls of Node');
     try {
       const faults = ({ what }: Call): readonly DiskFault[] => (what === 'write' || what === 'rename' ? [full] : []);
@@ -105,7 +102,7 @@ describe.skipIf(torture)('a disk that fails at one call', () => {
 
 describe.runIf(torture)('a disk that fails at any call', () => {
   const end = Date.now() + minutes * 60_000;
-  it.each(scenarios)('$name', { timeout: 3_600_000 }, async (scenario) => {
+  it.each(scenarios)('the command $name keeps its promises', { timeout: 3_600_000 }, async (scenario) => {
     const spoils = scenario.again === judgeAgain ? spoiled : [];
     const faults = (_: Call, at: number) => [...failures, ...deaths, ...(at % 5 === 0 ? spoils : [])];
     const left = scenarios.length - scenarios.indexOf(scenario);

@@ -41,7 +41,7 @@ describe('the oracle of a release', () => {
   const unanswered = state([booked(2, true), booked(3, false)]);
   const recorded = state([booked(2, true), booked(3, true)]);
 
-  it('accepts the three outcomes where they are so', () => {
+  it('the oracle accepts each of the three outcomes if it is true', () => {
     expect(promises(fault(5, {}), before)).toEqual([]);
     expect(promises(fault(5, { outcome: { state: 'not spent' } }), before)).toEqual([]);
     expect(promises(fault(6, { outcome: { state: 'spent', entry: 3, resumable: true } }), unanswered)).toEqual([]);
@@ -51,7 +51,7 @@ describe('the oracle of a release', () => {
     expect(promises({ code: null, signal: 'SIGKILL', out: '', err: '' }, unanswered)).toEqual([]);
   });
 
-  it('hears every one that is not', () => {
+  it('the oracle detects every false outcome', () => {
     expect(promises(fault(5, {}), unanswered)).toEqual(['silent']);
     expect(promises(fault(5, { outcome: { state: 'not spent' } }), recorded)).toEqual(['silent']);
     expect(promises(fault(6, { outcome: { state: 'spent', entry: 3, resumable: true } }), recorded)).toEqual(['silent']);
@@ -68,7 +68,7 @@ describe('the oracle of a release', () => {
     expect(promises(answer(2, { replayed: true }), unanswered)).toEqual(['silent']);
   });
 
-  it('sees what is gone, doubled or too much', () => {
+  it('the oracle detects lost, doubled and excessive entries', () => {
     expect(promises(fault(5, {}), state([]))).toEqual(['lost']);
     expect(promises(fault(5, {}), state([booked(2, false)]))).toEqual(['lost']);
     expect(promises(answer(3), { ...recorded, ledger: { ...recorded.ledger!, told: [2] } })).toEqual(['lost']);
@@ -87,7 +87,7 @@ describe('the oracle of a release', () => {
     expect(again(answer(5), state([2, 3, 5].map((n) => booked(n, true))), lasting(false))).toEqual([]);
   });
 
-  it('lets a process that was killed pay again between the two copies of its answer, and nowhere else', () => {
+  it('the oracle lets a killed process pay again between the two copies of its answer, and nowhere else', () => {
     const lost = state([booked(2, true), { ...booked(3, false), textLost: true }]);
     const death = (where: string, how: PlantedFault['mode'], after: State): First => ({
       before,
@@ -106,14 +106,14 @@ describe('the oracle of a release', () => {
 });
 
 describe('the oracle of an amendment', () => {
-  it('hears the terms changed in silence, and not changed in words', () => {
+  it('the oracle detects terms that changed in silence, and terms reported as changed that did not', () => {
     const changed = state([booked(2, true)], {}, 'new');
     expect(judgeAmend(before, resultWith(0, {}), changed, planted)).toEqual([]);
     expect(judgeAmend(before, fault(5, {}), changed, planted)).toHaveLength(1);
     expect(judgeAmend(before, resultWith(0, {}), before, planted)).toHaveLength(1);
   });
 
-  it('takes doubt where the disk goes on failing, and only there', () => {
+  it('the oracle accepts an unknown outcome while the disk goes on failing, and only then', () => {
     const changed = state([booked(2, true)], {}, 'new');
     const doubt = fault(5, { hint: 'The terms may have been changed all the same.' });
     const lasting: PlantedFault = { ...planted, mode: 'lasting', call: { what: 'fsync', where: 'ledger.db.chain' } };
@@ -130,7 +130,7 @@ describe('the oracle of files', () => {
     judge(old, words, state([], files), { ...planted, sound }).map((b) => b.promise);
   const unchanged = fault(5, { hint: 'What was there before is unchanged.' });
 
-  it('accepts all old or all new, and nothing between', () => {
+  it('the oracle accepts all old or all new files, and nothing between', () => {
     expect(result(resultWith(0, {}), { a: 'new', b: 'new' })).toEqual([]);
     expect(result(unchanged, { a: 'old', b: 'old' })).toEqual([]);
     expect(result(resultWith(0, {}), { a: 'new', b: 'old' })).toEqual(['silent']);
@@ -148,7 +148,7 @@ describe('the oracle of a ledger that is rebuilt', () => {
   const result = (words: CommandResult, after: State) => judgeRebuilt(damaged, words, after, rebuilding).map((b) => b.promise);
   const killed: CommandResult = { code: null, signal: 'SIGKILL', out: '', err: '' };
 
-  it('accepts all of it, or what was there', () => {
+  it('the oracle accepts the whole ledger, or the former one', () => {
     expect(result(resultWith(0, {}), whole)).toEqual([]);
     for (const words of [fault(5, {}), killed]) {
       expect(result(words, damaged)).toEqual([]);
@@ -156,7 +156,7 @@ describe('the oracle of a ledger that is rebuilt', () => {
     }
   });
 
-  it('sees a ledger that has forgotten something, and one that is gone', () => {
+  it('the oracle detects a rebuilt ledger that has lost an entry, and one that is missing', () => {
     expect(result(resultWith(0, {}), damaged)).toEqual(['silent']);
     for (const words of [resultWith(0, {}), fault(5, {}), killed])
       expect(result(words, state([booked(2, true)]))).toContain('lost');

@@ -7,16 +7,16 @@ import type { CommandResult } from '../fugu.js';
 import { Fault, openLedger } from '../inside.js';
 import type { Call, DiskFault } from './disk.js';
 
-/** What a promise of the ledger or of a file was broken by. */
+/** Broken promise of the ledger or of a file. */
 export interface Broken {
   /**
-   * overspent: more was admitted than there is. lost: what was there, or was told, is gone. silent: what was said is not so. twice: asked again, it was
-   * paid for again. torn: half a file, or half a folder.
+   * overspent: more admitted than the budget. lost: a recorded or delivered answer is missing. silent: a false report.
+   * twice: the same request was charged again. torn: a partial file or folder.
    */
   readonly promise: 'overspent' | 'lost' | 'silent' | 'twice' | 'torn';
   readonly what: string;
 }
-/** What was done to which call of a command that would have led to `sound`. */
+/** Fault planted in one call of a command that would otherwise have led to `sound`. */
 export interface PlantedFault extends DiskFault {
   readonly call: Call;
   readonly sound: State;
@@ -26,18 +26,18 @@ export type Judge = (before: State, result: CommandResult, after: State, planted
 export interface LedgerSpend {
   readonly sequence: number;
   readonly settled: boolean;
-  /** Answered, and the answer cannot be told again. */
+  /** Answered, and the answer cannot be returned again. */
   readonly textLost?: boolean;
   readonly key: string;
   readonly epsilon: number;
 }
-/** What is on the disk, read when it works again. */
+/** Contents of the disk, read once it works again. */
 export interface State {
   readonly files: ReadonlyMap<string, string>;
   readonly ledger?: {
     readonly entries: readonly LedgerSpend[];
     readonly terms: string | undefined;
-    /** Entries whose answer can be told again. */
+    /** Entries whose answer can be returned again. */
     readonly told: readonly number[];
     readonly wrong?: string;
   };
@@ -88,10 +88,10 @@ const documentOf = (result: CommandResult): Document => {
 };
 export const killed = (result: CommandResult): boolean => result.signal === 'SIGKILL';
 
-/** What an error of the disk may be called. A driver that only says "input or output failed" cannot know that there was no room. */
+/** Valid fault codes of a disk error. A driver that reports only "input or output failed" cannot know that the disk was full. */
 const names = { EIO: ['DISK_FAILED'], ENOSPC: ['DISK_FULL', 'DISK_FAILED'], EROFS: ['READ_ONLY', 'DISK_FAILED'] };
 
-/** Whoever was not killed has said how it ended: one document, and a fault that has the right name. */
+/** A command that was not killed has reported its outcome: one document, and a fault with the right code. */
 function judgeOutput(result: CommandResult, { mode, errno = 'EIO' }: PlantedFault): Broken[] {
   const silent = (what: string): Broken[] => [{ promise: 'silent', what }];
   if (killed(result)) return [];
@@ -103,7 +103,7 @@ function judgeOutput(result: CommandResult, { mode, errno = 'EIO' }: PlantedFaul
     return silent(`exit ${result.code} does not go with what it printed`);
   const code = document.error?.code;
   if (code === 'INTERNAL') return silent('a fault without a name (INTERNAL)');
-  // Once the budget is booked, why there is no answer is not told; a spoiled file is no fault of the disk.
+  // Once the budget is reserved, the reason for a missing answer is not disclosed; a spoiled file is no disk fault.
   if (code === undefined || mode === 'spoil' || document.error.outcome?.state === 'spent') return [];
   const death = mode === 'kill' || mode === 'tear' || mode === 'after';
   // It lives on where a process died that it had started.
@@ -131,7 +131,7 @@ function judgeLedger(before: State, after: State): Broken[] {
   return broken;
 }
 
-/** A release says exactly what became of its budget: not spent, spent without an answer, or recorded (docs: the three outcomes). */
+/** A release reports exactly what became of its budget: not spent, spent without an answer, or recorded (docs/reference/outcomes.md). */
 export const judgeRelease: Judge = (before, result, after, planted) => {
   const broken = [...judgeLedger(before, after), ...judgeOutput(result, planted)];
   const document = documentOf(result);
@@ -167,24 +167,24 @@ export const judgeRelease: Judge = (before, result, after, planted) => {
   return broken;
 };
 
-/** How a command ended on a failing disk. */
+/** Outcome of a command on a failing disk. */
 export interface First {
   readonly before: State;
   readonly result: CommandResult;
   readonly after: State;
   readonly planted: PlantedFault;
 }
-/** What must hold when the same command is run again on a sound disk. */
+/** Conditions that hold when the same command runs again on a sound disk. */
 export type JudgeAgain = (first: First, result: CommandResult, after: State) => Broken[];
 
-/** A request is paid for once, however often it has to be asked, unless it was told that it is not. */
+/** A request is charged once, however often it is repeated, unless it was reported as not spent. */
 export const judgeAgain: JudgeAgain = (first, result, after) => {
   const { before } = first;
   const broken = judgeLedger(before, after);
   const known = new Set((before.ledger?.entries ?? []).map((e) => e.sequence));
   const paid = (after.ledger?.entries ?? []).filter((e) => !known.has(e.sequence));
   const warned = paysAgain(first);
-  // It was the only request that could pay: what is missing, it paid for nothing.
+  // No other request could pay, so the missing part of the budget was charged for no answer.
   if (result.code === 3) return warned ? broken : [...broken, { promise: 'twice', what: 'there is no budget left to ask again' }];
   if (result.code !== 0)
     broken.push({
@@ -196,7 +196,8 @@ export const judgeAgain: JudgeAgain = (first, result, after) => {
 };
 
 /**
- * It said so; or it was killed between the two copies of its answer, so that the chain says it was answered and the text is lost (docs/reference/outcomes.md).
+ * Reported as unspent; or killed between the two copies of its answer, so that the chain has it answered and the text is lost
+ * (docs/reference/outcomes.md).
  */
 function paysAgain({ before, result, after, planted: { call, mode } }: First): boolean {
   if (!killed(result)) return documentOf(result)?.error?.outcome?.resumable === false;
@@ -206,7 +207,7 @@ function paysAgain({ before, result, after, planted: { call, mode } }: First): b
   return between && (after.ledger?.entries ?? []).some((e) => e.textLost && !old.has(e.sequence));
 }
 
-/** The terms are changed exactly when it says so. */
+/** The terms change exactly when the command reports it. */
 export const judgeAmend: Judge = (before, result, after, planted) => {
   const broken = [...judgeLedger(before, after), ...judgeOutput(result, planted)];
   const changed = after.ledger?.terms !== before.ledger?.terms;
@@ -220,7 +221,7 @@ export const judgeAmend: Judge = (before, result, after, planted) => {
   return broken;
 };
 
-/** Nobody can know only where a disk that refuses to sync goes on failing. */
+/** The outcome may be unknown only while a disk that refuses to sync goes on failing. */
 const mayDoubt = ({ mode, call }: PlantedFault): boolean => mode === 'lasting' && call.where === 'ledger.db.chain';
 
 /** Looking changes nothing. */
@@ -266,10 +267,7 @@ export const judgeFiles =
     return broken;
   };
 
-/**
- * A ledger that is rebuilt has every entry that it should have, or is still what it was, which nothing is booked into; `told` tells how many answers it
- * has then.
- */
+/** A rebuilt ledger has every entry it should have, and on success every answer; otherwise it is unchanged and refuses reservations. */
 export const judgeRebuilt: Judge = (before, result, after, planted) => {
   const broken = [...judgeLeft(before, result, after, planted), ...judgeOutput(result, planted)];
   const untouched = after.ledger === undefined || after.ledger.wrong !== undefined;
@@ -295,7 +293,7 @@ function missingFrom(after: State, sound: State, texts: boolean): Broken[] {
   return broken;
 }
 
-/** Tried again on a sound disk it is rebuilt, or refused because it is; answers may be lost to a process that was killed, and only to that. */
+/** On a sound disk a retry rebuilds it, or is refused because it is sound; only a killed process may lose answers. */
 export const judgeRebuiltAgain: JudgeAgain = (first, result, after) => {
   const code = documentOf(result)?.error?.code;
   const stands = after.ledger !== undefined && after.ledger.wrong === undefined;

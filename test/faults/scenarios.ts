@@ -27,7 +27,7 @@ export interface Scenario {
   readonly temporary?: string;
   prepare(folder: string): Promise<void>;
   readonly judge: Judge;
-  /** What must hold when the same command is run again on a sound disk. */
+  /** Conditions that hold when the same command runs again on a sound disk. */
   readonly again?: JudgeAgain;
 }
 

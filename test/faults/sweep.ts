@@ -18,18 +18,18 @@ export interface SweepRun {
 }
 
 export interface SweepRequest {
-  /** What is done to a call, from 1, one run each. */
+  /** Faults planted in a call (numbered from 1), one run each. */
   readonly faults: (call: Call, at: number, all: readonly Call[]) => readonly DiskFault[];
-  /** Whether the command is run again afterwards on a sound disk. */
+  /** True if the command runs again afterwards on a sound disk. */
   readonly again?: (at: number) => boolean;
   /** When to stop; every call meets one fault all the same. */
   readonly until?: number;
   readonly lanes?: number;
-  /** Told of every run as it ends. */
+  /** Called at the end of every run. */
   readonly onRun?: (run: SweepRun) => void;
 }
 
-/** Fails the n-th call of a command, for every wanted n and fault, each on a fresh copy of the folder, and judges what is left. */
+/** Fails the n-th call of a command, for every wanted n and fault, each on a fresh copy of the folder, and judges the result. */
 export async function sweep(disk: Disk, scenario: Scenario, wanted: SweepRequest): Promise<readonly SweepRun[]> {
   const home = mkdtempSync(join(tmpdir(), 'fugu-faults-'));
   try {
@@ -107,7 +107,7 @@ const endOf = (result: CommandResult): SweepRun['end'] => (killed(result) ? 'kil
 
 export const faultText = ({ mode, errno, victim }: DiskFault): string => [mode, errno, victim].filter(Boolean).join(' ');
 
-/** How the runs ended, a line for each command, and what was broken how often. */
+/** Outcomes of the runs, one line per command, with the number of broken promises. */
 export function summary(runs: readonly SweepRun[]): string {
   const names = [...new Set(runs.map((r) => r.scenario))];
   const broken = (list: readonly SweepRun[]) => list.filter((r) => r.broken.length > 0).length;

@@ -1,4 +1,4 @@
-// Reads cases of the fuzzers with the built product, one after the other, and says how each ended. The parent watches the time.
+// Runs fuzz cases on the built product one by one and reports how each ended. The parent watches the time.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,13 +96,13 @@ const targets = {
     explain(await parsePolicy(text, at('fuzzed.yaml')));
   },
   async pattern(text) {
-    const { analysePattern } = await load('analysis/pattern/query/analyse.js');
+    const { analysePatternText } = await load('analysis/pattern/query/analyse.js');
     const { patternCandidates } = await load('analysis/pattern/candidates.js');
     const { degreeRelation } = await load('analysis/pattern/degrees/release.js');
     const { parseRational } = await load('base/exact/rational.js');
     const { relations: declared, columns: told } = await policy();
     if (degreeRelation(text)) return;
-    const analysed = analysePattern(text, { relations: declared, columns: told }, { parameters: { p: 3 } });
+    const analysed = analysePatternText(text, { relations: declared, columns: told }, { parameters: { p: 3 } });
     patternCandidates(analysed, { epsilon: parseRational('0.5'), degree: 10 });
   },
   async model(text) {
@@ -116,7 +116,7 @@ const targets = {
   async network(text) {
     const { parsePolicy } = await load('data/terms/read.js');
     const { declaredAmplifiers } = await load('data/ties/declared.js');
-    const { pinned } = await load('data/engine/engine.js');
+    const { withSnapshot } = await load('data/engine/engine.js');
     const { engine } = await session();
     writeFileSync(at('side.json'), text);
     const kinds = [
@@ -130,7 +130,7 @@ const targets = {
     const two = 'columns:\n  a: {type: category, values: [1, 2]}\n  b: {type: category, values: [1, 2]}\n';
     const told = policyText(protect, dependence).replace(columns, /precision/.test(text) ? `${two}  age: {type: integer, bounds: [17, 90]}\n` : two);
     const declared = await parsePolicy(told, at('side.yaml'));
-    await pinned(engine, (data) => declaredAmplifiers(declared, data));
+    await withSnapshot(engine, (data) => declaredAmplifiers(declared, data));
   },
   async codebook(text) {
     const { parseCodebook } = await load('data/codebook/codebook.js');
@@ -164,11 +164,11 @@ const targets = {
   },
   async csv(text) {
     const { openEngine } = await load('data/terms/open.js');
-    const { pinned } = await load('data/engine/engine.js');
+    const { withSnapshot } = await load('data/engine/engine.js');
     writeFileSync(at('table.csv'), text);
     const engine = await openEngine({ source: at('table.csv') });
     try {
-      await pinned(engine, (data) => data.columns());
+      await withSnapshot(engine, (data) => data.columns());
     } finally {
       await engine.close();
     }

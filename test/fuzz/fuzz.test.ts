@@ -4,7 +4,7 @@ import { builtOnce } from '../fugu.js';
 import { casesOf, type FuzzRun, mostMib, mostMs, runCases } from './run.js';
 import { seeds, type Target } from './seeds.js';
 
-/** How the cases of a full run are shared out; FUGU_FUZZ=100000 runs them all. */
+/** Shares of the cases of a full run; FUGU_FUZZ=100000 runs them all. */
 const shares: Readonly<Record<Target, number>> = {
   sql: 20_000,
   query: 20_000,
@@ -24,7 +24,7 @@ const seed = Number(process.env.FUGU_FUZZ_SEED ?? 1);
 const only = process.env.FUGU_FUZZ_ONLY?.split(',');
 const targets = (Object.keys(seeds) as Target[]).filter((target) => only === undefined || only.includes(target));
 
-/** A case that is long is kept as what it is made of. */
+/** A long case is stored as its parts. */
 type Kept = string | { readonly before: string; readonly unit: string; readonly times: number; readonly after: string };
 const text = (kept: Kept): string => (typeof kept === 'string' ? kept : kept.before + kept.unit.repeat(kept.times) + kept.after);
 const folder = new URL('./corpus/', import.meta.url);
@@ -45,11 +45,11 @@ function report(run: FuzzRun): void {
     writeFileSync(`${process.env.FUGU_FUZZ_FOUND}/${run.target}.json`, JSON.stringify(run.findings, null, 1));
 }
 
-describe('whatever is read', () => {
+describe('fuzzed inputs', () => {
   builtOnce();
 
   it.each(targets)(
-    'as %s ends in an answer or a fault, in time and memory',
+    'a fuzzed %s ends in an answer or a fault, in time and memory',
     async (target) => {
       const made = casesOf(target, Math.max(10, Math.round((shares[target] * wanted) / 100_000)), seed);
       const run = await runCases(target, [...seeds[target], ...corpus(target), ...made]);
@@ -60,7 +60,7 @@ describe('whatever is read', () => {
     3_600_000,
   );
 
-  it('would be caught if it crashed, was slow, grew or ended the process', async () => {
+  it('the fuzzer detects crashes, slowness, memory growth and a process that ends', async () => {
     const broken = await runCases('planted' as Target, ['crash', 'slow', 'grow', 'exit', 'fine', 'fault']);
     expect(broken.findings.map((f) => f.text).sort()).toEqual(['crash', 'exit', 'grow', 'slow']);
     expect(broken.slowest).toBeGreaterThan(mostMs);

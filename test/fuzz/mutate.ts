@@ -1,6 +1,6 @@
 import type { SeededRandom } from './random.js';
 
-/** Numbers at the edges of what readers take. */
+/** Numbers at the limits of the readers. */
 const numbers = [
   '0',
   '-0',
@@ -193,7 +193,7 @@ const mutations: readonly Mutation[] = [
   },
 ];
 
-/** One to six mutations; one in twelve cases stays as it is. */
+/** One to six mutations; one in twelve cases stays unchanged. */
 export function mutate(text: string, random: SeededRandom, other: string): string {
   if (random.chance(1 / 12)) return text;
   let mutated = text;
@@ -291,7 +291,7 @@ const vocabulary = [
   'any',
 ];
 
-/** One value of a JSON text becomes another; the rest stays what it was. Text that is no JSON stays. */
+/** Replaces one value of a JSON text. Text that is not JSON stays unchanged. */
 export function mutateJson(text: string, random: SeededRandom): string {
   let document: unknown;
   try {

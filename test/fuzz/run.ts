@@ -7,7 +7,7 @@ import { seeds, type Target } from './seeds.js';
 /** No input may take more processor time, nor leave the process larger. */
 export const mostMs = 2000;
 export const mostMib = 500;
-/** Processors are shared, so the clock is only asked whether anything still happens. */
+/** Processors are shared, so this limit only detects that nothing happens any more. */
 const silence = 600_000;
 
 export interface FuzzFinding {
@@ -82,7 +82,7 @@ export async function runCases(target: Target, cases: readonly string[]): Promis
   return { target, cases: cases.length, ends, slowest, peak, findings };
 }
 
-/** Undefined when the child told of every case, or was stopped because `told` said so; otherwise why it ended before. */
+/** Undefined if the child reported every case or `onReport` stopped it; otherwise the reason it ended early. */
 function inChild(target: Target, cases: readonly string[], onReport: (one: ChildReport) => boolean): Promise<string | undefined> {
   return new Promise((done) => {
     const child: ChildProcess = fork(fileURLToPath(new URL('./child.mjs', import.meta.url)), [], {

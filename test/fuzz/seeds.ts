@@ -1,4 +1,4 @@
-/** What each reader is made to read, before it is mutated. A NUL between two parts means: several words. */
+/** Inputs of each reader before mutation. A NUL between two parts separates arguments. */
 export type Target =
   | 'sql'
   | 'query'

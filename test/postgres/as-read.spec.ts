@@ -33,7 +33,7 @@ describe.skipIf(!server)('a number in PostgreSQL', () => {
   };
 
   it.each([...declaredNumbers, days].map((of) => [of.name, of] as const))(
-    'has the value that it has elsewhere, as a double, a text and a text with a comma: %s',
+    'a number has its usual value as a double, a text and a text with a comma: %s',
     async (_, of) => {
       const cells = edgeCells(of);
       const meant = cells.map((x) => [x, readValue(of, x)]);
@@ -58,7 +58,7 @@ describe.skipIf(!server)('a number in PostgreSQL', () => {
   );
 
   it.each([...declaredNumbers, days].filter(({ whole }) => whole).map((of) => [of.name, of] as const))(
-    'has one value before payment and in the account where the column is public, above its bounds, too: %s',
+    'a number of a public column has one value before payment and in the account, even above its bounds: %s',
     async (_, of) => {
       const cells = [...edgeCells(of), ...(of === days ? [] : [-7777])];
       const types = of === days ? ['TEXT', 'DATE'] : ['DOUBLE PRECISION', 'TEXT'];

@@ -7,10 +7,10 @@ import { Fault } from '../../src/base/errors.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
 import { PostgresTown, server } from './town.js';
 
-/** How often the server ends all that is ours; FUGU_KILLS says how often in a long run. */
+/** Number of times the server ends all our sessions; FUGU_KILLS sets it in a long run. */
 const kills = Number(process.env.FUGU_KILLS ?? 6);
 
-/** Releases whose connections end at any moment: while they look, before and behind the booking, while rows are counted or streamed. */
+/** Releases whose connections end at any moment: during checks, before and after the reservation, while rows are counted or streamed. */
 describe.skipIf(!server)('releases that are cut off', () => {
   let town: PostgresTown;
   let folder: string;
@@ -58,7 +58,7 @@ columns:
     }
   }
 
-  it(`end in a fault or in the right answer, and are answered later at no further price (${kills} times)`, async () => {
+  it(`every cut release ends in a fault or in the right answer, and a later answer costs nothing more (${kills} times)`, async () => {
     const ended = new Map<string, number>();
     let booked = 0;
     for (let k = 0; k < kills; k++) {
@@ -77,7 +77,7 @@ columns:
       } else expect(right(answer)).toBe(true);
       const outcome = answer instanceof Fault ? `${answer.code} ${answer.outcome?.state}` : 'answered';
       ended.set(outcome, (ended.get(outcome) ?? 0) + 1);
-      // Nothing was answered that was not booked, and nothing is booked twice.
+      // No answer is without a reservation, and nothing is reserved twice.
       const before = await verifyLedger(file()).catch(() => ({ ok: true, entries: 0 }));
       expect([before.ok, before.entries - booked === 0 || before.entries - booked === 1]).toEqual([true, true]);
       if (!(answer instanceof Error)) expect(before.entries).toBe(booked + 1);

@@ -1,9 +1,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Stands between a program and its server, and cuts the line at a word that is said. */
+/** Proxy between a program and its server that cuts the connection at a given word. */
 export interface CuttingProxy {
   readonly port: number;
-  /** At the next message that holds the word: before the server hears it, or before its answer is heard. `for good`: nobody gets through any more. */
+  /**
+   * At the next message that holds the word: before it reaches the server, or before its answer reaches the client.
+   * `forGood`: all later connections fail.
+   */
   cutAt(word: string, when: 'unheard' | 'unanswered', forGood?: boolean): void;
   close(): void;
 }

@@ -9,12 +9,12 @@ import { openEngine } from '../../src/data/terms/open.js';
 import { startServer } from './start-server.js';
 import { PostgresTown, server } from './town.js';
 
-/** What no snapshot keeps and no lock holds still: functions, types, roles, sequences. */
-describe.skipIf(!server)('what tables are read through', () => {
+/** Objects that no snapshot keeps and no lock protects: functions, types, roles, sequences. */
+describe.skipIf(!server)('objects through which tables are read', () => {
   let town: PostgresTown;
   beforeAll(async () => {
     town = await PostgresTown.open('exchanged');
-    // Roles are everybody's on a server: nobody else uses these.
+    // Roles are shared by the whole server; no other test uses these.
     await town.run(`CREATE ROLE warden LOGIN PASSWORD '${server!.reader}'; CREATE ROLE watch; CREATE ROLE keeper`);
     await town.run(
       `GRANT CONNECT ON DATABASE exchanged TO warden; GRANT CREATE ON SCHEMA public TO warden, keeper;
@@ -61,7 +61,7 @@ describe.skipIf(!server)('what tables are read through', () => {
     ['secured', 'GRANT watch TO warden', 'REVOKE watch FROM warden'],
     ['secured', 'ALTER TABLE secured OWNER TO warden', 'ALTER TABLE secured OWNER TO owner'],
     ['over_secured', 'ALTER VIEW over_secured OWNER TO keeper', 'ALTER VIEW over_secured OWNER TO owner'],
-  ])('%s, and then %s: a fault, never taken for what it was', async (table, change, back) => {
+  ])('%s, and then %s: a release is a fault, never an answer about the former object', async (table, change, back) => {
     const engine = await open(table);
     const data = await engine.snapshot();
     const before = await read(data);
@@ -69,13 +69,13 @@ describe.skipIf(!server)('what tables are read through', () => {
     for (const work of [read, drained])
       await expect(work(data)).rejects.toMatchObject({ message: expect.stringMatching(/changed while/) });
     await data.close();
-    // Those who come later find what is there.
+    // Later requests read the new objects.
     expect(await withSnapshot(engine, read)).not.toEqual(before);
     await town.run(back);
     await engine.close();
   });
 
-  it('a view that comes to be read with the rights of whoever reads it is not what it was', async () => {
+  it("a view that changes to run with its reader's rights is a changed view", async () => {
     const [[version]] = (await town.run('SHOW server_version_num')) as [[string]];
     // Older servers have no such views.
     if (Number(version) < 150_000) return;
@@ -91,7 +91,7 @@ describe.skipIf(!server)('what tables are read through', () => {
     await engine.close();
   });
 
-  it('a label that is renamed and renamed back shows, too', async () => {
+  it('a label that is renamed and renamed back is noticed, too', async () => {
     const engine = await open('moody');
     await withSnapshot(engine, async (data) => {
       await read(data);
@@ -101,7 +101,7 @@ describe.skipIf(!server)('what tables are read through', () => {
     await engine.close();
   });
 
-  it('what others make meanwhile is no change of a table that has nothing to do with it', async () => {
+  it('unrelated objects that others create are no change of a table', async () => {
     const engine = await open('plain');
     await withSnapshot(engine, async (data) => {
       await town.run(`CREATE FUNCTION new_one() RETURNS TEXT LANGUAGE sql AS 'SELECT ''x'''; CREATE TYPE other AS ENUM ('a')`);
@@ -111,7 +111,7 @@ describe.skipIf(!server)('what tables are read through', () => {
     await engine.close();
   });
 
-  it('what the catalog names is told by its number, whatever it is called meanwhile', async () => {
+  it('catalog objects are identified by number, under any name', async () => {
     await town.run(
       `CREATE TABLE called_so (x TEXT); CREATE TABLE naming AS SELECT CAST('called_so' AS REGCLASS) AS x; GRANT SELECT ON naming TO reader`,
     );
@@ -126,11 +126,11 @@ describe.skipIf(!server)('what tables are read through', () => {
     await engine.close();
   });
 
-  it('a sequence is read outside of any snapshot, so nobody reads one', async () => {
+  it('a sequence is refused, because it is read outside of any snapshot', async () => {
     await expect(open('numbered')).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', message: expect.stringMatching(/sequence/) });
   });
 
-  it('a materialized view holds rows of its own, whatever they were worked out from', async () => {
+  it('a materialized view has rows of its own, computed from any source', async () => {
     await town.run(
       `CREATE FUNCTION fickle(x TEXT) RETURNS TEXT LANGUAGE sql STABLE AS 'SELECT x'; CREATE VIEW late AS SELECT id FROM plain WHERE now() > DATE '2000-01-01';
        CREATE MATERIALIZED VIEW kept AS SELECT fickle(late.id) AS id, n.last_value FROM late CROSS JOIN numbers AS n; GRANT SELECT ON kept TO warden`,
@@ -145,7 +145,7 @@ describe.skipIf(!server)('what tables are read through', () => {
     await engine.close();
   });
 
-  it('a look that is never answered ends a stream by its deadline', async () => {
+  it('a catalog check that is never answered ends a stream at its deadline', async () => {
     const engine = await open('plain', { deadline: 1500 });
     const data = await engine.snapshot();
     const { run } = PostgresConnection.prototype;
@@ -157,7 +157,7 @@ describe.skipIf(!server)('what tables are read through', () => {
     await engine.close();
   });
 
-  it('a database that was brought back from a copy, and has come as far as it was, is not taken for what it was', async () => {
+  it('a database restored from a copy at the same position is not taken for the former one', async () => {
     const started = await startServer(['fsync=off', 'autovacuum=off']);
     const [folder, copy] = ['data', 'copy'].map((name) => join(started.folder, name)) as [string, string];
     const asOwner = async (statement: string) => {

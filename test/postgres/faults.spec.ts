@@ -8,7 +8,7 @@ import { inShortTime } from '../engine-contract.js';
 import { PostgresTown, server } from './town.js';
 
 const secret = 'quite-secret-value';
-describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
+describe.skipIf(!server)('faults of PostgreSQL', () => {
   let town: PostgresTown;
   let table: string;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
   });
   afterAll(() => town?.close());
 
-  /** A fault with no word of the server, of the data or of who came in. What it ends would go on for hours: the limit of a test is the time it has. */
+  /** A fault without any text of the server, of the data or of the login. The query would run for hours: the test's time limit ends it. */
   async function fault(work: Promise<unknown> | (() => Promise<unknown>)): Promise<Fault> {
     const found = await (typeof work === 'function' ? work() : work).then(() => 'no fault').catch((e: unknown) => e);
     expect(found).toBeInstanceOf(Fault);
@@ -39,7 +39,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
       }
     });
   const others = `datname = 'faults' AND usename = 'reader'`;
-  /** Ends what is under way, as soon as it is. */
+  /** Cancels a statement as soon as it runs. */
   const end = async (how: 'terminate' | 'cancel', which = `state = 'active' AND query LIKE '%generate_series%'`) => {
     for (let k = 0; k < 6000; k++) {
       const found = await town.run(`SELECT pg_${how}_backend(pid) FROM pg_stat_activity WHERE ${others} AND ${which}`);
@@ -75,7 +75,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await quiet();
   });
 
-  it('closing the engine ends what is under way', async () => {
+  it('closing the engine ends the work under way', async () => {
     const engine = await open();
     const pending = fault(withSnapshot(engine, (data) => data.rows(slow)));
     const streamed = fault(drain(engine, long, () => waiting(5)));
@@ -85,7 +85,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await quiet();
   });
 
-  it('a connection that is cut, or a statement that somebody stops, is a fault, and the next one works', async () => {
+  it('a cut connection, or a cancelled statement, is a fault, and the next one works', async () => {
     const engine = await open({}, { deadline: 15_000 });
     for (const how of ['terminate', 'cancel'] as const) {
       const pending = fault(withSnapshot(engine, (data) => data.rows(slow)));
@@ -105,7 +105,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await engine.close();
   });
 
-  it('never passes off the first part of a stream as the whole', async () => {
+  it('the first part of a stream is never returned as the whole', async () => {
     const bad = { sql: `SELECT CASE WHEN id = '2999' THEN CAST(note AS INTEGER) ELSE 1 END FROM fugu_data`, values: [] };
     const engine = await open();
     expect((await fault(drain(engine, bad))).code).toBe('ENGINE_FAILED');
@@ -113,7 +113,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await engine.close();
   });
 
-  it('many at once wait for each other and all are answered; a stream that is left lets go', async () => {
+  it('many concurrent requests wait for each other and are all answered, and an abandoned stream releases its resources', async () => {
     const engine = await open();
     const sizes = await Promise.all(
       Array.from({ length: 24 }, () => withSnapshot(engine, async (data) => (await data.size()).open())),
@@ -131,7 +131,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await engine.close();
   });
 
-  it('who may do too much, or too little, or is somebody else, is refused', async () => {
+  it('a role with too many or too few rights, or another role, is refused', async () => {
     await town.run(
       `DROP ROLE IF EXISTS filer; CREATE ROLE filer LOGIN PASSWORD '${server!.reader}' IN ROLE pg_read_server_files`,
     );
@@ -155,7 +155,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     expect((await fault(open({ source: 'postgres://reader@127.0.0.1:1/faults' }))).message).toMatch(/cannot be reached/);
   });
 
-  it('rights that are taken away are missed by the next who looks', async () => {
+  it('the next check notices rights that were revoked', async () => {
     const own = await town.table([['id'], ['1']]);
     const engine = await open({ table: own });
     await town.run(`REVOKE SELECT ON ${own} FROM reader`);
@@ -163,7 +163,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await engine.close();
   });
 
-  it('tables that lie elsewhere are refused, also behind views and in partitions, and so are functions that change their minds', async () => {
+  it('tables stored elsewhere are refused, also behind views and in partitions, and so are volatile functions', async () => {
     await town.run('CREATE EXTENSION IF NOT EXISTS file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw');
     await town.run(`CREATE FOREIGN TABLE far (id TEXT) SERVER files OPTIONS (filename '/etc/hostname')`);
     await town.run('CREATE VIEW over AS SELECT * FROM far; CREATE VIEW over_over AS SELECT id FROM over');
@@ -190,7 +190,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     await engine.close();
   });
 
-  it('a table that is emptied or made anew under a release is a fault, never seen empty, and nobody waits', async () => {
+  it('a table truncated or recreated during a release is a fault, never read as empty, and nobody waits', async () => {
     const own = await town.table([
       ['id', 'n'],
       ['1', '2'],
@@ -215,13 +215,13 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
       const found = await count(data).catch((e: unknown) => e);
       if (found !== 50n) expect([change, (found as Fault).message]).toEqual([change, expect.stringMatching(/changed while/)]);
       await fault(drain({ snapshot: async () => data } as Engine, { sql: 'SELECT id FROM fugu_data', values: [] }));
-      // Those who come later find what is there.
+      // Later requests read the new objects.
       expect([change, await withSnapshot(engine, count)]).toEqual([change, change.startsWith('TRUNCATE') ? 0n : seen === 'sliced' ? 51n : 50n]); // biome-ignore format: one line
       await engine.close();
     }
   });
 
-  it('what was read is not locked between two statements of a release, nor by looking at a view', async () => {
+  it('tables are not locked between two statements of a release, nor by checking a view', async () => {
     const own = await town.table([['id'], ['1'], ['2']]);
     await town.run(`CREATE VIEW over_own AS SELECT id FROM ${own}; GRANT SELECT ON over_own TO reader`);
     for (const seen of [own, 'over_own']) {
@@ -243,7 +243,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     }
   });
 
-  it('a table, a view, a column or a policy that is exchanged under a release is a fault, never taken for what it was', async () => {
+  it('a table, a view, a column or a row policy exchanged during a release is a fault, never read as the former one', async () => {
     const fresh = (name: string) =>
       `CREATE TABLE ${name} AS SELECT 'x' AS id, 'y' AS other FROM generate_series(1, 50); GRANT SELECT ON ${name} TO reader`;
     const swap =
@@ -277,7 +277,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     }
   });
 
-  it('what asks the clock or chance is refused behind views and row security; what hangs on the settings of a connection is not', async () => {
+  it('reads of clock or chance are refused behind views and row security; dependence on connection settings is not', async () => {
     await town.run(
       `CREATE TABLE dated AS SELECT 'x' AS id, CAST('2020-01-02 03:04Z' AS TIMESTAMPTZ) AS at, CAST('2000-02-03' AS DATE) AS born`,
     );
@@ -326,7 +326,7 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     }
   });
 
-  it('a table that comes to inherit from another, or does so no more, is not read with a release that began before', async () => {
+  it('a table that starts or stops inheriting from another is not read by a release that began before', async () => {
     const count = async (data: Snapshot) => Number((await data.rows({ sql: 'SELECT count(*) FROM fugu_data', values: [] })).open()[0]![0]); // biome-ignore format: one line
     await town.run(
       `CREATE TABLE elder (id TEXT); INSERT INTO elder VALUES ('1'), ('2'); CREATE VIEW over_elder AS SELECT id FROM elder;
@@ -367,30 +367,33 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
     expect(() => readAddress('postgres://a@host/db?sslmode=prefer')).toThrow(/fall back/);
   });
 
-  it.skipIf(!server?.certificate)('is encrypted where the address says so, and only to whom the certificate names', async () => {
-    const at = (host: string, more: string) => ({ source: `postgres://reader@${host}:${server!.port}/faults?${more}` });
-    const own = `sslrootcert=${encodeURIComponent(server!.certificate!)}`;
-    for (const [host, more] of [
-      ['127.0.0.1', 'sslmode=require'],
-      ['localhost', `sslmode=verify-full&${own}`],
-      ['127.0.0.1', `sslmode=verify-ca&${own}`],
-    ] as const) {
-      // biome-ignore format: one line
-      const engine = await open(at(host, more));
-      await works(engine);
-      let rows = 0;
-      await withSnapshot(engine, async (data) => {
-        for await (const block of data.stream({ sql: 'SELECT id, note FROM fugu_data, generate_series(1, 30)', values: [] })) {
-          rows += block.open().rows;
-          await waiting(1);
-        }
-      });
-      expect(rows).toBe(90_000);
-      const [[plain]] = (await town.run(`SELECT count(*) FROM pg_stat_activity AS a JOIN pg_stat_ssl AS s USING (pid) WHERE ${others} AND NOT s.ssl`)) as [[string]]; // biome-ignore format: one line
-      expect([more, Number(plain)]).toEqual([more, 0]);
-      await engine.close();
-      await quiet();
-    }
-    for (const [host, more] of [['127.0.0.1', `sslmode=verify-full&${own}`], ['localhost', 'sslmode=verify-full']] as const) expect((await fault(open(at(host, more)))).message).toMatch(/encrypted|certificate/); // biome-ignore format: one line
-  });
+  it.skipIf(!server?.certificate)(
+    'the connection is encrypted if the address requires it, and only to the host in the certificate',
+    async () => {
+      const at = (host: string, more: string) => ({ source: `postgres://reader@${host}:${server!.port}/faults?${more}` });
+      const own = `sslrootcert=${encodeURIComponent(server!.certificate!)}`;
+      for (const [host, more] of [
+        ['127.0.0.1', 'sslmode=require'],
+        ['localhost', `sslmode=verify-full&${own}`],
+        ['127.0.0.1', `sslmode=verify-ca&${own}`],
+      ] as const) {
+        // biome-ignore format: one line
+        const engine = await open(at(host, more));
+        await works(engine);
+        let rows = 0;
+        await withSnapshot(engine, async (data) => {
+          for await (const block of data.stream({ sql: 'SELECT id, note FROM fugu_data, generate_series(1, 30)', values: [] })) {
+            rows += block.open().rows;
+            await waiting(1);
+          }
+        });
+        expect(rows).toBe(90_000);
+        const [[plain]] = (await town.run(`SELECT count(*) FROM pg_stat_activity AS a JOIN pg_stat_ssl AS s USING (pid) WHERE ${others} AND NOT s.ssl`)) as [[string]]; // biome-ignore format: one line
+        expect([more, Number(plain)]).toEqual([more, 0]);
+        await engine.close();
+        await quiet();
+      }
+      for (const [host, more] of [['127.0.0.1', `sslmode=verify-full&${own}`], ['localhost', 'sslmode=verify-full']] as const) expect((await fault(open(at(host, more)))).message).toMatch(/encrypted|certificate/); // biome-ignore format: one line
+    },
+  );
 });

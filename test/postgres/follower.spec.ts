@@ -42,7 +42,7 @@ describe.skipIf(!isInstalled())('data on a server that follows another', () => {
   const open = () =>
     openEngine({ source: `postgres://reader@127.0.0.1:${follower.port}/postgres`, table: 'people' }, { deadline: 30_000, release: 60_000 }); // biome-ignore format: one line
 
-  it('is looked at again when one of two writers has ended, which its own name for a moment does not tell', async () => {
+  it("the engine checks again when one of two writers has ended, which the follower's snapshot name does not show", async () => {
     const [first, second] = [await owner(), await owner()];
     // Both are under way, the first for longer than everything that follows, and a third has come later and ended before them.
     await first.query('BEGIN; INSERT INTO noise VALUES (1)');
@@ -64,7 +64,7 @@ describe.skipIf(!isInstalled())('data on a server that follows another', () => {
     await engine.close();
   });
 
-  it('is one moment for a release during which it takes over, or a fault', async () => {
+  it('a release sees one moment while the follower takes over, or ends in a fault', async () => {
     await follower.caughtUp();
     const engine = await open();
     const ask = async (data: Parameters<Parameters<typeof withSnapshot>[1]>[0]) =>

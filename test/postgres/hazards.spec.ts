@@ -10,8 +10,8 @@ import { openNow } from '../now.js';
 import { category, number, samplePolicy } from '../sample-policy.js';
 import { PostgresTown, server } from './town.js';
 
-/** Data that makes a statement fail elsewhere, or be counted otherwise: each is a fault that tells about a record, or a wrong integer. */
-describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
+/** Data that makes a statement fail or count differently elsewhere: a fault would disclose a record, or an integer would be wrong. */
+describe.skipIf(!server)('counts in PostgreSQL that never fail', () => {
   let town: PostgresTown;
   beforeAll(async () => {
     town = await PostgresTown.open('hazards');
@@ -33,14 +33,14 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
   const sum = { kind: 'sum', column: 'x' };
   const shown = async (data: Snapshot, sql: string) => (await data.rows({ sql, values: [] })).open();
 
-  it('where a product vanishes (5e-324 on a coarse grid)', async () => {
+  it('a product that underflows is counted (5e-324 on a coarse grid)', async () => {
     const table = await town.table([['x'], ['5e-324'], ['-5e-324'], ['1e-310'], ['2000']], ['DOUBLE PRECISION']);
     // The planted twin: the plain arithmetic of the other engine does fail here.
     await expect(town.run(`SELECT x * 0.001::double precision FROM ${table}`)).rejects.toMatchObject({ code: '22003' });
     expect(await counted(table, number('x', '0', '100000', '1000'), sum, missing)).toEqual([[2n], [0n]]);
   });
 
-  it('places of fractions as each of them is rounded: halves, both ends and beyond them, codes that are missing', async () => {
+  it('fractions are placed as each is rounded: halves, both ends and beyond them, missing codes', async () => {
     const columns = [
       number('x', '0', '100', '0.1'),
       { ...number('x', '-7', '3', '0.25'), missing: ['-1', '99'] },
@@ -60,7 +60,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     }
   });
 
-  it('where text is no number, or none that a double holds', async () => {
+  it('text that is no number, or no double, is counted', async () => {
     const texts = [
       '1e400',
       '-1e400',
@@ -82,7 +82,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     expect(await counted(table, number('x', '0', '10'), sum, missing)).toEqual([[7n], [BigInt(texts.length - 2)]]);
   });
 
-  it('where decimals are larger than doubles, or no numbers', async () => {
+  it('decimals larger than doubles, or that are no numbers, are counted', async () => {
     const types = ['NUMERIC', 'NUMERIC(12,2)', 'NUMERIC(9,0)', 'NUMERIC(500,400)'];
     for (const type of types) {
       const own = type === 'NUMERIC' ? ['1e500', '-1e500', 'NaN', 'Infinity', '3.5', '4'] : ['NaN', '3.5', '4'];
@@ -93,13 +93,13 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     }
   });
 
-  it('where NaN is above everything', async () => {
+  it('NaN is counted although it sorts above everything', async () => {
     const table = await town.table([['x'], ['NaN'], ['Infinity'], ['-Infinity'], ['5'], [null]], ['DOUBLE PRECISION']);
     const above = { kind: 'count', where: [{ column: 'x', op: '>=', value: 1 }] };
     expect(await counted(table, number('x', '0', '10'), above, missing, sum)).toEqual([[1n], [4n], [5n]]);
   });
 
-  it('where integers do not fit a double, and sums no integer', async () => {
+  it('integers beyond doubles, and sums beyond integers, are counted', async () => {
     const rows = ['9223372036854775807', '-9223372036854775808', '9007199254740993'];
     const table = await town.table([['x'], ...rows.map((r) => [r])], ['BIGINT']);
     // Pulled to the bounds: twice the upper one, once the lower.
@@ -111,7 +111,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     await data.close();
   });
 
-  it('codes in any type of text: padded, without case, in an order or an equality of its own', async () => {
+  it('codes in any text type are counted: padded, without case, with its own order or equality', async () => {
     await town.run('CREATE EXTENSION IF NOT EXISTS citext');
     await town.run(`CREATE COLLATION IF NOT EXISTS blind (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`);
     await town.run(`CREATE DOMAIN code AS TEXT CHECK (length(value) < 9)`);
@@ -129,7 +129,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     }
   });
 
-  it('ties by code points, though the database sorts by a language', async () => {
+  it('ties sort by code points, though the database sorts by a language', async () => {
     const ties = await town.table([
       ['a', 'b'],
       ['a', 'B'],
@@ -147,7 +147,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     await data.close();
   });
 
-  it('columns with the names of our own views and aliases', async () => {
+  it('columns named like our own views and aliases are counted', async () => {
     const own = [
       'fugu_name',
       'fugu_left_out',
@@ -182,7 +182,7 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     }
   });
 
-  it('every other type as text that is the same wherever the server stands', async () => {
+  it("every other type is text that is independent of the server's location", async () => {
     await town.run(
       `CREATE TABLE others (d DATE, z TIMESTAMPTZ, i INTERVAL, u UUID, j JSONB, b BYTEA, a INTEGER[], f REAL, o BOOLEAN, m MONEY)`,
     );

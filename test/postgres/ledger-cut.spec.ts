@@ -9,12 +9,12 @@ import { askingOfAnn, spentByAnalyst } from '../ledger-folder.js';
 import { LedgerTown } from './ledger-server.js';
 import { server } from './town.js';
 
-/** When the session ends: before the server hears a statement, before its answer is heard (of two in a row, too), or after that. */
+/** End of the session: before the server receives a statement, before its answer arrives (also for two in a row), or after that. */
 const moments = ['unheard', 'unanswered', 'unanswered twice', 'afterwards'] as const;
 type Moment = (typeof moments)[number];
 const lost = () => Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
 
-describe.skipIf(!server)('a session of the ledger that ends at any statement', () => {
+describe.skipIf(!server)('a ledger session that ends at any statement', () => {
   let town: LedgerTown;
   let owner: pg.Client;
   beforeAll(async () => {
@@ -69,9 +69,9 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
       },
     );
 
-  /** As a release asks: what is on record is told again, what nobody was answered for is taken up. */
+  /** As in a release: recorded answers are returned again, reservations without an answer are resumed. */
   const booking = (key: string) => askingOfAnn({ key, resumable: true, unlessRecorded: true });
-  /** Two bookings by two analysts, one of them answered, and what is asked in between. */
+  /** Two reservations by two analysts, one of them answered, with queries in between. */
   async function use(ledger: Ledger) {
     const first = await settle(ledger.reserve(booking('a')));
     const answered = 'value' in first ? await settle(ledger.commit(first.value, 'answer')) : undefined;
@@ -81,7 +81,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
     return { first, answered, replayed, second, spent };
   }
 
-  /** What was told must be in the ledger; what is in the ledger was not told to be absent. */
+  /** Answers that were delivered must be in the ledger; entries in the ledger were not reported as absent. */
   async function compare({ first, answered, replayed, second, spent }: Awaited<ReturnType<typeof use>>): Promise<string[]> {
     const ledger = await openLedger(town.address());
     try {
@@ -116,7 +116,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
   }
 
   it.each(moments)(
-    '%s: nothing is told that is not booked, nothing is lost, and whoever comes later goes on',
+    '%s: no answer without a reservation is returned, nothing is lost, and the next session goes on',
     async (moment) => {
       await town.empty();
       await (await openLedger(town.address())).close();
@@ -157,7 +157,7 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
     600_000,
   );
 
-  it('a ledger that is being made: whoever comes next makes it', async () => {
+  it('a ledger whose creation was cut is created by the next session', async () => {
     await town.empty();
     const all = watch();
     await (await openLedger(town.address())).close();

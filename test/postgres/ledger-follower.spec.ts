@@ -23,7 +23,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     open.push(ledger);
     return ledger;
   };
-  /** What another machine remembers. */
+  /** Memory of another machine. */
   const elsewhere = async <T>(work: () => Promise<T>): Promise<T> => {
     process.env.XDG_STATE_HOME = join(folder, 'elsewhere');
     try {
@@ -47,7 +47,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     current = await elsewhere(() => ledgerOf());
     await current.spent('town');
     follower.kill();
-    // Committed by the one, and never heard of by the other.
+    // Committed on the one, and unknown to the other.
     const entry = await seeing.reserve(asking('k2'));
     await seeing.commit(entry, 'told');
     town.server.kill();
@@ -65,7 +65,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     }
   });
 
-  it('is refused by the machine that saw them, whether the ledger was open or not', async () => {
+  it('a machine that saw the entries refuses the copy, whether the ledger was open or not', async () => {
     for (const ledger of [async () => seeing, ledgerOf])
       expect(await failureOf(ledger().then((l) => l.reserve(asking('k3'))))).toMatchObject({
         code: 'LEDGER_CORRUPT',
@@ -73,7 +73,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
       });
   });
 
-  it('is refused everywhere where a witness is asked, and nothing is spent', async () => {
+  it('every machine refuses the copy if a witness is used, and nothing is spent', async () => {
     const other = await elsewhere(() => ledgerOf(witness));
     expect(await failureOf(other.reserve(asking('k3')))).toMatchObject({
       code: 'LEDGER_CORRUPT',
@@ -82,7 +82,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     });
   });
 
-  it('is not known to a machine that saw less, as the guide says; whoever saw more refuses it for good', async () => {
+  it('a machine that saw less accepts the copy, as the guide states, and those that saw more refuse it for good', async () => {
     const before = await spentByAnalyst(current);
     await elsewhere(async () => {
       for (const key of ['k3', 'k4', 'k5', 'k6']) await current.reserve(asking(key));

@@ -23,7 +23,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
   afterAll(() => town?.close());
   beforeEach(() => town.empty());
 
-  /** Nothing that was acknowledged is lost, nothing told as not spent is there, and all of it adds up. */
+  /** No acknowledged reservation is lost, none reported as unspent is present, and the totals agree. */
   async function audit(lines: readonly SpenderLine[]): Promise<number> {
     const ledger = await openLedger(town.address());
     const entries = await ledger.entries('town');
@@ -38,7 +38,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
     return entries.length;
   }
 
-  it(`admits exactly what fits: two processes of four clients, ${8 * asks} reservations, room for ${parts}`, async () => {
+  it(`the ledger admits exactly what fits: two processes of four clients, ${8 * asks} reservations, room for ${parts}`, async () => {
     const finished = await Promise.all(
       ['a', 'b'].map((name) => spender(town.address(), name, { count: asks, clients: 4, parts }).done),
     );
@@ -51,7 +51,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
     expect(await audit(lines)).toBe(parts);
   });
 
-  it(`loses no acknowledged reservation over ${rounds * each} kill -9 of processes that spend`, async () => {
+  it(`the ledger loses no acknowledged reservation over ${rounds * each} kill -9 of processes that spend`, async () => {
     const acknowledged: SpenderLine[] = [];
     for (let round = 0; round < rounds; round++) {
       const spenders = Array.from({ length: each }, (_, i) =>
@@ -71,7 +71,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
     console.log(`      ${acknowledged.length} acknowledged, ${booked} booked`);
   });
 
-  it(`loses none over ${serverKills} immediate ends of the server, and the processes go on`, async () => {
+  it(`the ledger loses none over ${serverKills} immediate shutdowns of the server, and the processes go on`, async () => {
     const spenders = ['a', 'b'].map((name) =>
       spender(town.address(), name, { count: 'endless', clients: 2, parts, goesOn: true }),
     );

@@ -46,7 +46,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     ['what cannot be serialized, at the commit', raising('40001', true), 'LEDGER_BUSY'],
     ['something of its own', raising('P0001', false), 'DISK_FAILED'],
     ['rows that vanish without a word', swallowing, 'LEDGER_CORRUPT'],
-  ])('%s: nothing is booked, nothing told as recorded, and the next one goes on', async (_, refuse, code) => {
+  ])('%s: nothing is reserved or reported as recorded, and the next request goes on', async (_, refuse, code) => {
     await town.empty();
     const ledger = await openLedger(town.address(), {});
     const first = await ledger.reserve(asking('first'));
@@ -69,7 +69,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     await ledger.close();
   });
 
-  it('what became of a commit that nobody heard of is told when it has ended, and not before', async () => {
+  it('the outcome of a commit without a reply is reported once it has ended, and not before', async () => {
     await town.empty();
     await (await openLedger(town.address(), {})).close();
     const server = new LedgerServer(town.address());
@@ -86,7 +86,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     await slow.end();
   });
 
-  it('a commit that is answered with ROLLBACK is none', async () => {
+  it('a commit that is answered with ROLLBACK has not happened', async () => {
     const server = new LedgerServer(town.address());
     const connection = await server.connect();
     await connection.run('BEGIN');
@@ -95,7 +95,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     await connection.end();
   });
 
-  it('rights that are withdrawn in the middle: nothing is booked, and what is missing is named', async () => {
+  it('rights revoked in the middle book nothing, and the fault names the missing ones', async () => {
     await town.empty();
     await (await openLedger(town.address(), {})).close();
     await town.as('owner', `DROP ROLE IF EXISTS clerk; CREATE ROLE clerk LOGIN PASSWORD '${town.password}'`, 'postgres');

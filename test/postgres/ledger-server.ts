@@ -11,17 +11,17 @@ import { type Started, startServer } from './start-server.js';
 
 const password = 'keeper-s3cret';
 
-/** A server that waits for its disk, with somebody who may keep a ledger and nothing else. */
+/** A server that waits for its disk, with a role that may keep a ledger and nothing else. */
 export class LedgerTown {
   readonly server: Started;
-  /** What this machine remembers of ledgers. */
+  /** Memory of this machine about ledgers. */
   readonly state = mkdtempSync(join(tmpdir(), 'fugu-state-'));
   private constructor(server: Started) {
     this.server = server;
   }
 
   static async open(): Promise<LedgerTown> {
-    // As careless as a server may be told to be: a ledger does not go by that.
+    // Settings as careless as a server permits; a ledger does not rely on them.
     const town = new LedgerTown(await startServer(['synchronous_commit=off', 'max_connections=60']));
     await town.as('owner', `CREATE ROLE keeper LOGIN PASSWORD '${password}'`, 'postgres');
     await town.as('owner', 'CREATE DATABASE budgets OWNER keeper', 'postgres');
@@ -50,7 +50,7 @@ export class LedgerTown {
   tamper(sql: string): Promise<unknown> {
     return this.as('keeper', `SET search_path = fugu_ledger; ${sql}`);
   }
-  /** Nothing is there any more, and nobody remembers it. */
+  /** Removes everything, including the memory of this machine. */
   async empty(): Promise<void> {
     await this.as('keeper', 'DROP SCHEMA IF EXISTS fugu_ledger CASCADE');
     this.forget();

@@ -55,22 +55,22 @@ describe.skipIf(!server)('a server', () => {
 
   describeLedger('a ledger in PostgreSQL', () => town.room());
 
-  describe('who may keep a ledger, and where', () => {
-    it('waits for the disk also where the server is told not to', async () => {
+  describe('the role and the server of a ledger', () => {
+    it('the ledger waits for the disk even if the server is configured not to', async () => {
       const connection = await new LedgerServer(town.address()).connect();
       expect((await connection.run('SHOW synchronous_commit')).rows).toEqual([['on']]);
       await connection.end();
       expect(await town.as('keeper', 'SHOW synchronous_commit')).toEqual([['off']]);
     });
 
-    it('refuses a server that does not wait for its disk', async () => {
+    it('the ledger refuses a server that does not wait for its disk', async () => {
       const careless = await PostgresTown.open('careless');
       process.env.FUGU_LEDGER_PASSWORD = server!.reader;
       expect(await failureOf(openLedger(careless.address()))).toMatchObject({ code: 'DISK_FAILED', hint: 'Set fsync = on.' });
       await careless.close();
     });
 
-    it('refuses a superuser, a wrong password, a database that is not there, and says no secret', async () => {
+    it('the ledger refuses a superuser, a wrong password and a missing database, and discloses no secret', async () => {
       process.env.FUGU_LEDGER_PASSWORD = town.server.owner;
       const faults = [await failureOf(openLedger(town.address('owner'))), await failureOf(openLedger(town.address()))];
       expect(faults.map(({ code }) => code)).toEqual(['ACCESS_DENIED', 'ACCESS_DENIED']);
@@ -82,7 +82,7 @@ describe.skipIf(!server)('a server', () => {
       for (const secret of [town.password, town.server.owner]) expect(text).not.toContain(secret);
     });
 
-    it('is kept by somebody who has the rights of the guide and no other, and cannot take anything back', async () => {
+    it('a role with exactly the rights of the guide can keep the ledger, and cannot delete anything', async () => {
       await filled();
       const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'how-to', 'postgres.md'), 'utf8');
       const rights = /GRANT USAGE ON SCHEMA fugu_ledger TO clerk;[^`]*/.exec(guide)![0];
@@ -117,13 +117,13 @@ describe.skipIf(!server)('a server', () => {
       ['a table that a crash empties', 'ALTER TABLE answer SET UNLOGGED'],
       ['a mark that is gone', 'DELETE FROM mark'],
       ['a table that is gone', 'DROP TABLE analyst'],
-    ])('is refused: %s', async (_what, sql) => {
+    ])('the ledger refuses %s', async (_what, sql) => {
       await filled();
       await town.tamper(sql);
       expect((await failureOf(ledgerAt())).code).toBe('LEDGER_CORRUPT');
     });
 
-    it('books nothing under a name that the database cannot hold', async () => {
+    it('the ledger reserves nothing under a name that the database cannot hold', async () => {
       const ledger = await ledgerAt();
       expect(await failureOf(ledger.reserve(asking({ population: 'a\0b' })))).toMatchObject({
         code: 'POLICY_INVALID',
@@ -132,7 +132,7 @@ describe.skipIf(!server)('a server', () => {
       expect((await ledger.verify()).entries).toBe(0);
     });
 
-    it('tells locks, deadlocks and lost connections as a ledger that is busy', () => {
+    it('the ledger reports locks, deadlocks and lost connections as a busy ledger', () => {
       const codes = ['55P03', '40P01', '57014', '23505', '08006', '57P01', 'ECONNRESET', ''];
       const text = codes.map((code) => serverFault({ code, detail: 'Key (population)=(secret)' }, 'postgres://x/y'));
       expect(text.map(({ code }) => code)).toEqual(codes.map(() => 'LEDGER_BUSY'));
@@ -140,7 +140,7 @@ describe.skipIf(!server)('a server', () => {
     });
   });
 
-  describe('a connection that is lost while a booking is committed', () => {
+  describe('a connection that is lost while a reservation is committed', () => {
     const through = async (work: (proxy: Awaited<ReturnType<typeof cuttingProxy>>, ledger: Ledger) => Promise<void>) => {
       const proxy = await cuttingProxy(town.server.port);
       try {
@@ -152,7 +152,7 @@ describe.skipIf(!server)('a server', () => {
       }
     };
 
-    it('not spent, when the server never heard of it', () =>
+    it('a commit that the server never received is reported as not spent', () =>
       through(async (proxy, ledger) => {
         proxy.cutAt('COMMIT\0', 'unheard');
         expect(await failureOf(ledger.reserve(asking({ key: 'k1' })))).toMatchObject({
@@ -164,7 +164,7 @@ describe.skipIf(!server)('a server', () => {
         expect(await spentByAnalyst(await ledgerAt())).toBe('1/5');
       }));
 
-    it('booked, when only its answer was lost: the ledger looks', () =>
+    it('a commit that lost only its reply is found in the ledger', () =>
       through(async (proxy, ledger) => {
         proxy.cutAt('COMMIT\0', 'unanswered');
         const entry = await ledger.reserve(asking({ key: 'k1' }));
@@ -175,7 +175,7 @@ describe.skipIf(!server)('a server', () => {
         expect(await spentByAnalyst(ledger)).toBe('1/5');
       }));
 
-    it('keeps nobody waiting, when then the witness fails, too', async () => {
+    it('a lost commit keeps nobody waiting when the witness fails afterwards, too', async () => {
       const script = join(folder, 'deaf.sh');
       writeFileSync(script, `#!/bin/sh\n[ "$1" = get ] && exit 0\n[ -e ${folder}/deaf ] && exit 1\nexit 0\n`, { mode: 0o755 });
       const proxy = await cuttingProxy(town.server.port);
@@ -191,7 +191,7 @@ describe.skipIf(!server)('a server', () => {
       proxy.close();
     });
 
-    it('told as spent, when nobody can look, and the same words take it up', () =>
+    it('a commit that nobody can look up is reported as spent, and the same request resumes it', () =>
       through(async (proxy, ledger) => {
         let now = performance.now();
         vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000));
@@ -204,7 +204,7 @@ describe.skipIf(!server)('a server', () => {
         expect(await (await ledgerAt()).reserve(asking({ key: 'k1' }))).toMatchObject({ sequence: 3, resumed: true });
       }));
 
-    it('goes on with another connection, when the server has closed the one that was kept', () =>
+    it('the ledger opens another connection when the server has closed the one it kept', () =>
       through(async (_proxy, ledger) => {
         await town.as(
           'owner',
@@ -215,10 +215,10 @@ describe.skipIf(!server)('a server', () => {
       }));
   });
 
-  describe('a database that was taken back', () => {
+  describe('a database restored to an older state', () => {
     const dump = () => join(town.server.folder, 'ledger.dump');
 
-    it('is noticed by whoever saw more, and goes on after somebody took responsibility: the drill of the guide', async () => {
+    it("a machine that saw more notices the older state, and the ledger goes on after somebody takes responsibility: the guide's drill", async () => {
       await filled();
       program('pg_dump', '-n', 'fugu_ledger', '-Fc', '-f', dump());
       const before = await ledgerAt();
@@ -244,7 +244,7 @@ describe.skipIf(!server)('a server', () => {
       await before.spent('town');
     });
 
-    it('is noticed also by whoever has seen a recovery that is gone with the rest', async () => {
+    it('a machine that saw a recovery which is gone with the rest notices the older state, too', async () => {
       const bring = () => program('pg_restore', dump());
       const take = () => program('pg_dump', '-n', 'fugu_ledger', '-Fc', '-f', dump());
       const refused = async (ledger: Ledger | Promise<Ledger>) =>
@@ -261,7 +261,7 @@ describe.skipIf(!server)('a server', () => {
       await takeAway();
       bring();
       for (const ledger of [first, ledgerAt()]) await refused(ledger);
-      // Somebody takes responsibility for that; both hear of it, and go on.
+      // Somebody takes responsibility for that; both are notified, and go on.
       await recoverStorage(town.address(), 'the disk failed');
       take();
       const second = await ledgerAt();
@@ -276,14 +276,14 @@ describe.skipIf(!server)('a server', () => {
       await recoverStorage(town.address(), 'once more');
       take();
       for (const ledger of [first, second, await ledgerAt()]) await ledger.spent('town');
-      // What was seen since is remembered as before.
+      // States seen since then are remembered as before.
       await (await ledgerAt()).amend('town', folderTerms, 'open again');
       await takeAway();
       bring();
       await refused(ledgerAt());
     });
 
-    it('is noticed by a witness where nobody remembers', async () => {
+    it('a witness notices the older state if no machine remembers', async () => {
       const script = join(folder, 'witness.sh');
       writeFileSync(
         script,
@@ -307,8 +307,8 @@ describe.skipIf(!server)('a server', () => {
     });
   });
 
-  describe('backups', () => {
-    it('come back into an empty database, with every answer, closed until somebody takes responsibility', async () => {
+  describe('backups of a ledger', () => {
+    it('a backup is restored into an empty database, with every answer, closed until somebody takes responsibility', async () => {
       await filled();
       const file = join(folder, 'server.backup');
       expect(await backupStorage(town.address(), file)).toMatchObject({ links: 10, answers: 4 });
@@ -328,7 +328,7 @@ describe.skipIf(!server)('a server', () => {
       expect(await ledger.verify()).toMatchObject({ ok: true, entries: 5 });
     });
 
-    it('of a ledger in files move it to a server, and those of another ledger are not joined', async () => {
+    it('a backup of a ledger in files moves it to a server, and those of another ledger are not merged', async () => {
       const place = join(folder, 'moved.db');
       await filled(place);
       const file = join(folder, 'files.backup');
@@ -344,7 +344,7 @@ describe.skipIf(!server)('a server', () => {
       expect((await failureOf(restoreStorage(town.address(), file, 'why'))).code).toBe('LEDGER_MISMATCH');
     });
 
-    it('are what a damaged chain comes back from; rows that were damaged come back from the chain', async () => {
+    it('a damaged chain is restored from backups, and damaged rows from the chain', async () => {
       await filled();
       await town.tamper(`UPDATE account SET totals = '[]'; DELETE FROM analyst; UPDATE answer SET body = 'other' WHERE of = 2`);
       expect((await failureOf(ledgerAt().then((ledger) => ledger.spent('town')))).code).toBe('LEDGER_CORRUPT');
@@ -358,7 +358,7 @@ describe.skipIf(!server)('a server', () => {
     });
   });
 
-  it('pays for releases of a policy, tells them again, and keeps its password to itself', async () => {
+  it('the ledger pays for releases of a policy, returns them again, and never shows its password', async () => {
     builtOnce();
     writeFileSync(join(folder, 'people.csv'), 'id,party\n1,dem\n2,rep\n3,dem\n');
     const policy = (ledger: string) =>

@@ -8,14 +8,14 @@ import { category, samplePolicy } from '../sample-policy.js';
 import { quickerThan } from './quicker.js';
 import { PostgresTown, server } from './town.js';
 
-describe.skipIf(!server)('memory beside a database', () => {
+describe.skipIf(!server)('memory of our process in front of a database', () => {
   let town: PostgresTown;
   beforeAll(async () => {
     town = await PostgresTown.open('memory');
   });
   afterAll(() => town?.close());
 
-  it('stays below 300 MB where rows are long, also behind many short ones', async () => {
+  it('our process stays below 300 MB with long rows, even behind many short ones', async () => {
     const short = 9000;
     const long = 5000;
     // Each of them another text of 100,000 letters: half a gigabyte that has to come through.
@@ -29,14 +29,14 @@ describe.skipIf(!server)('memory beside a database', () => {
     expect(bytes).toBeLessThan(mostMemory);
   });
 
-  it('stays below 300 MB beside a cell of 600 MB, which makes no statement fail', async () => {
-    // More than a text may have here, more than the server can take apart there.
+  it('our process stays below 300 MB with a cell of 600 MB, which fails no statement', async () => {
+    // More than a text may have here, and more than the server can parse there.
     await town.run(`CREATE TABLE huge AS SELECT 'a' AS note FROM generate_series(1, 50) UNION ALL SELECT repeat('x', 600000000)`);
     await town.run('GRANT SELECT ON huge TO reader');
     const { told: counts, bytes } = await countsOfNotes(`source: "${town.address()}", table: huge`);
     expect(counts).toEqual([50, 0, 0, 0, 0, 0, 0, 0, 0]);
     expect(bytes).toBeLessThan(mostMemory);
-    // As somebody's name, who is nobody then, and as an answer, which is missing.
+    // As the name of a person, which is missing then, and as an answer, which is missing.
     for (const [protect, missing] of [[{ secret: 'person', unit: 'note', maxRows: 90 }, 0n], [{}, 1n]] as const) {
       const policy = { ...samplePolicy([category('note', ['a', 'b'])], protect), data: { source: town.address(), table: 'huge' } };
       const { measures } = bindBatch(parseBatch([{ kind: 'histogram', column: 'note' }, { kind: 'count', where: [{ column: 'note', op: '!=', value: 'b' }] }]), policy); // biome-ignore format: one line
@@ -54,7 +54,7 @@ describe.skipIf(!server)('memory beside a database', () => {
     ['numbers', 'INTEGER[]', 'array_fill(1, ARRAY[10000000])'],
     ['bits', 'VARBIT', `CAST(repeat('1', 400000000) AS VARBIT)`],
     ['a document', 'JSONB', `to_jsonb(repeat(chr(1), 200000000))`],
-  ])('nor does one of %s that would be longer still as text, nor take its time', async (_, type, cell) => {
+  ])('a cell of %s whose text would be longer still fails no statement, and does not take its time', async (_, type, cell) => {
     const table = `huge_${type.replace('[]', '_list').toLowerCase()}`;
     await town.run(`CREATE TABLE ${table} (note ${type}); INSERT INTO ${table} VALUES (NULL), (${cell}); GRANT SELECT ON ${table} TO reader`); // biome-ignore format: one line
     const policy = { ...samplePolicy([category('note', ['a', 'b'])]), data: { source: town.address(), table } };
@@ -65,7 +65,7 @@ describe.skipIf(!server)('memory beside a database', () => {
       for (const way of [countByDatabase, countStreaming])
         expect((await way(engine, policy, measures)).map((cells) => cells.open())).toEqual([[0n, 0n, 2n]]);
     };
-    // Whoever writes the cell out takes at least as long as writing it out, however busy the machine is.
+    // Counting is quicker than writing the cell out, however busy the machine is.
     expect(await quickerThan(writing, counting)).toBe(true);
     await engine.close();
   });

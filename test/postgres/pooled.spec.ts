@@ -19,7 +19,7 @@ describe.skipIf(!server)('a pooler that exchanges sessions between transactions'
     await town?.close();
   });
 
-  it('is noticed before anything is read otherwise than it was set', async () => {
+  it('the engine notices the pooler before anything is read under other settings', async () => {
     await town.run(
       `CREATE TABLE days AS SELECT DATE '2020-12-31' AS day; GRANT SELECT ON days TO reader; ALTER DATABASE pooled SET datestyle = 'German'`,
     );
@@ -43,7 +43,7 @@ describe.skipIf(!server)('a pooler that exchanges sessions between transactions'
     pooler.close();
   });
 
-  it('keeps no ledger: its commits would not wait for the disk', async () => {
+  it('the pooler cannot serve a ledger: its commits would not wait for the disk', async () => {
     await ledgers.empty();
     // The tables are there, so that nothing has to be made.
     await (await openLedger(ledgers.address(), {})).close();

@@ -4,7 +4,7 @@ const timeOf = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - started;
 };
 
-/** Whether `work` takes less than `times` as long as `peer`, in one of some rounds: what is slower by its nature is so in all, and a busy machine in some. */
+/** True if `work` takes less than `times` as long as `peer` in one of some rounds: slow work is slow in all, a busy machine in some. */
 export async function quickerThan(peer: () => Promise<unknown>, work: () => Promise<unknown>, times = 1): Promise<boolean> {
   for (let round = 0; round < 10; round++) {
     const most = times * (await timeOf(peer));

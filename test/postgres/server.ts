@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { isInstalled, startServer } from './start-server.js';
 
-/** Where a server runs for these tests, and the passwords of who owns it and who may read; absent where none is installed. */
+/** Address of a server for these tests, with the passwords of its owner and reader; absent if none is installed. */
 export interface Server {
   readonly port: number;
   readonly owner: string;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => town?.close());
 
 describe('two services on one ledger in PostgreSQL', () => {
-  it('keep the quotas of two analysts together', async () => {
+  it('two services keep the quotas of two analysts together', async () => {
     const folder = await askThroughTwo(`"${town.address()}"`, {
       FUGU_LEDGER_PASSWORD: town.password,
       XDG_STATE_HOME: town.state,

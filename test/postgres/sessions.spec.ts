@@ -18,7 +18,7 @@ import {
 } from '../engine-sessions.js';
 import { PostgresTown, server } from './town.js';
 
-/** Whole sessions on a server beside the same on files: with so much budget that what is told is what was counted. */
+/** Whole sessions on a server compared with files; the budget is so large that answers equal the counts. */
 describe.skipIf(!server)('a session on PostgreSQL', () => {
   let town: PostgresTown;
   let folder: string;
@@ -44,7 +44,7 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     await town?.close();
   });
 
-  it('tells what files would tell: tables, persons, households, friends, sequences', async () => {
+  it('tables, persons, households, friends and sequences have the same answers as from files', async () => {
     const ask = async (fugu: Fugu) => {
       const plan = await fugu.plan({ queries: townQueries }, { epsilon: 10000 });
       return [plan.errors, plan.records ?? null, valuesOf(await fugu.release({ queries: townQueries }, { epsilon: 10000 }))];
@@ -68,11 +68,11 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     expect((tied[1] as { leftOut: number }).leftOut).toBeGreaterThan(0);
   });
 
-  it('learns which values a column has that nobody declared', async () => {
+  it('the session learns the undeclared values of a column', async () => {
     expect(await both({}, learnedHomes)).toEqual(homes);
   });
 
-  it('counts patterns, paths written in SQL and degrees', async () => {
+  it('the session counts patterns, paths written in SQL and degrees', async () => {
     const edges = { protect: '{ secret: edge }' };
     const numbers = async (fugu: Fugu) => {
       const found: unknown[] = [];
@@ -92,7 +92,7 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     expect(triangles).not.toBeNull();
   });
 
-  it('clusters what it streams, and draws the same tables from a survey', async () => {
+  it('the session clusters streamed rows, and draws the same tables from a survey', async () => {
     for (const where of ['files', 'elsewhere'] as const) {
       const fugu = await open(policy(where), { acceptNoProtection: true });
       const answer = (await fugu.release(
@@ -108,7 +108,7 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     });
   });
 
-  it('is told again from the record, and asks the data anew when told to', async () => {
+  it('a repeated request gets the recorded answer, and a fresh one reads the data again', async () => {
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
     const count = (await fugu.release({ kind: 'count' }, { epsilon: 10000 })) as unknown as {
       receipt: { ledger: { entry: number } };
@@ -125,7 +125,7 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     await fugu.close();
   });
 
-  it('sees one moment in one release, though others write all the time', async () => {
+  it('a release sees one moment although others write all the time', async () => {
     await town.run('CREATE TABLE busy (x TEXT); GRANT SELECT ON busy TO reader');
     const file = policy('elsewhere');
     writeFileSync(file, readFileSync(file, 'utf8').replace('study.people', 'public.busy').replace(/protect:.*/, 'protect: { secret: row }').replace(/relations:[\s\S]*$/, 'columns:\n  x: { type: category, values: [a] }\n')); // biome-ignore format: one line
@@ -150,7 +150,7 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     await fugu.close();
   });
 
-  it('says nowhere who came in with which password, and refuses one in a policy', async () => {
+  it('no output contains a password of a connection, and one in a policy is refused', async () => {
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true });
     const answer = await fugu.release({ kind: 'count' }, { epsilon: 1 });
     await fugu.close();
@@ -166,7 +166,7 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     await expect(readPolicy(file)).rejects.toMatchObject({ code: 'POLICY_INVALID', hint: expect.stringMatching(/ledger/) });
   });
 
-  it('can be drafted from the table itself', async () => {
+  it('a policy is drafted from the table itself', async () => {
     const out = join(folder, 'drafted.yaml');
     const { unconfirmed } = await draftPolicy(town.address(), { out, table: 'study.people', dependence: 'none' } as never);
     expect(unconfirmed).toContain('party');
@@ -174,7 +174,7 @@ describe.skipIf(!server)('a session on PostgreSQL', () => {
     await readPolicy(out);
   });
 
-  it('tells by which names the server knows what it was asked, also where that failed, and to nobody else', async () => {
+  it('the query ids of the server go to the query log, even after failures, and nowhere else', async () => {
     const logs: QueryLog[] = [];
     const fugu = await open(policy('elsewhere'), { acceptNoProtection: true, trail: (trail) => logs.push(trail) });
     const answer = await fugu.release(townQueries[1]);

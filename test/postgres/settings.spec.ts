@@ -4,7 +4,7 @@ import { openEngine } from '../../src/data/terms/open.js';
 import { faultOf } from '../fault.js';
 import { PostgresTown, server } from './town.js';
 
-describe.skipIf(!server)('what a role is used to', () => {
+describe.skipIf(!server)('settings of a role', () => {
   let town: PostgresTown;
   beforeAll(async () => {
     town = await PostgresTown.open('settings');
@@ -38,7 +38,7 @@ describe.skipIf(!server)('what a role is used to', () => {
   };
   const all = async () => [await read('cells'), await read('shown'), await read('own')];
 
-  it('changes nothing of what is read: neither text nor rows nor who reads', async () => {
+  it('the settings change nothing that is read: neither text nor rows nor the reader', async () => {
     const before = await all();
     expect(before[2]![0]![0]).toBe(1000n);
     const settings = [
@@ -53,7 +53,7 @@ describe.skipIf(!server)('what a role is used to', () => {
     expect(after).toEqual(before);
   });
 
-  it('does not make one release of two readers, when it changes in the middle', async () => {
+  it('settings that change during a release do not give it two readers', async () => {
     const engine = await openEngine({ source: town.address('settled'), table: 'own' });
     const counts = await withSnapshot(engine, async (data) => {
       const ask = () => data.rows({ sql: 'SELECT count(*), min(own) FROM fugu_data', values: [] });
@@ -67,7 +67,7 @@ describe.skipIf(!server)('what a role is used to', () => {
     expect(counts.map((rows) => rows[0])).toEqual(Array.from({ length: 3 }, () => [1000n, 'settled']));
   });
 
-  it('does not hide that somebody may do everything', async () => {
+  it('the settings do not hide that a role may do everything', async () => {
     await town.run('ALTER ROLE settled SUPERUSER; ALTER ROLE settled SET role = somebody');
     expect((await faultOf(openEngine({ source: town.address('settled'), table: 'cells' }))).code).toBe('ACCESS_DENIED');
     await town.run('ALTER ROLE settled NOSUPERUSER; ALTER ROLE settled RESET ALL');

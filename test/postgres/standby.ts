@@ -7,7 +7,7 @@ export interface Standby {
   readonly port: number;
   /** Until it has whatever the other has by now. */
   readonly caughtUp: () => Promise<void>;
-  /** It follows nobody any more. */
+  /** Promotes the follower. */
   readonly promote: () => void;
   readonly kill: () => void;
   /** After that: under another port if need be, and as a server of its own where it is promoted then. */

@@ -38,7 +38,7 @@ export interface Started {
   readonly kill: () => void;
   /** After that. */
   readonly startAgain: () => void;
-  /** A program that comes with the server, run by somebody who is not root. */
+  /** A program of the server, run by a user other than root. */
   readonly run: (program: string, ...words: string[]) => Buffer;
   readonly remove: () => void;
 }
@@ -93,7 +93,7 @@ export async function startServer(settings: readonly string[]): Promise<Started>
   const all = [...options, ...settings.flatMap((setting) => ['-c', setting]), ...tls].join(' ');
   const startAgain = () => void run('pg_ctl', '-D', data, '-w', '-l', join(data, 'log'), '-o', all, 'start');
   startAgain();
-  // Whoever ends these tests by force does not leave a server behind.
+  // Killing these tests leaves no server behind.
   const stop = `${root ? `${runuser} -u postgres -- ` : ''}${join(bin, 'pg_ctl')} -D ${data} -m immediate stop; rm -rf ${folder}`;
   const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; [ -d ${folder} ] && { ${stop}; }`;
   spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();

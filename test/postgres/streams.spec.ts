@@ -59,23 +59,26 @@ columns:
   it.each([
     ['steps', {}],
     ['totals', { totals: true }],
-  ] as const)('tells %s once, from the record afterwards, and goes on where it was', async (_, options) => {
-    const { policy, data } = await shop([1, 2, 3]);
-    const first = await all(policy, options);
-    expect(first.map(({ step, replayed }) => [step, replayed])).toEqual([[1, false], [2, false]]); // biome-ignore format: one line
-    const again = await all(policy, options);
-    expect(again.map(({ step, tables, totals }) => [step, tables, totals])).toEqual(first.map(({ step, tables, totals }) => [step, tables, totals])); // biome-ignore format: one line
-    expect(again.every(({ replayed }) => replayed)).toBe(true);
-    appendFileSync(data, rowsOf(4));
-    expect((await all(policy, options)).map(({ step, replayed }) => [step, replayed])).toEqual([[1, true], [2, true], [3, false]]); // biome-ignore format: one line
-    // Nothing lies beside the policy: whoever streams from another machine sees the same.
-    expect(readdirSync(folder).filter((name) => name.startsWith('steps-'))).toEqual([]);
-    const notes = (await entries()).filter(({ label }) => label.startsWith('steps of day told'));
-    expect(notes.at(-1)!.label).toMatch(/up to 3$/);
-    expect(notes.every(({ profile }) => profile.perRecord.size === 0)).toBe(true);
-  });
+  ] as const)(
+    'the stream releases %s once, returns it from the record afterwards, and goes on where it was',
+    async (_, options) => {
+      const { policy, data } = await shop([1, 2, 3]);
+      const first = await all(policy, options);
+      expect(first.map(({ step, replayed }) => [step, replayed])).toEqual([[1, false], [2, false]]); // biome-ignore format: one line
+      const again = await all(policy, options);
+      expect(again.map(({ step, tables, totals }) => [step, tables, totals])).toEqual(first.map(({ step, tables, totals }) => [step, tables, totals])); // biome-ignore format: one line
+      expect(again.every(({ replayed }) => replayed)).toBe(true);
+      appendFileSync(data, rowsOf(4));
+      expect((await all(policy, options)).map(({ step, replayed }) => [step, replayed])).toEqual([[1, true], [2, true], [3, false]]); // biome-ignore format: one line
+      // No state file lies in the policy's folder, so a stream from another machine sees the same.
+      expect(readdirSync(folder).filter((name) => name.startsWith('steps-'))).toEqual([]);
+      const notes = (await entries()).filter(({ label }) => label.startsWith('steps of day told'));
+      expect(notes.at(-1)!.label).toMatch(/up to 3$/);
+      expect(notes.every(({ profile }) => profile.perRecord.size === 0)).toBe(true);
+    },
+  );
 
-  it('refuses rows that came in for steps that were told, whichever machine told them', async () => {
+  it('the stream refuses rows that arrive for released steps, whichever machine released them', async () => {
     const { policy, data } = await shop([1, 2, 3]);
     await all(policy);
     const before = (await entries()).length;
@@ -91,7 +94,7 @@ columns:
     ['a row that is gone', 'DELETE FROM visits WHERE day = 1 AND person = 0', 'told already'],
     ['a row that came in', `INSERT INTO visits VALUES (9, 1, 'ill')`, 'told already'],
     ['rows of which none is left', 'DELETE FROM visits WHERE day > 3', undefined],
-  ])('tells no step of a table that has changed between two steps as if it had not: %s', async (_what, change, message) => {
+  ])('the stream never releases a step of a table that changed between two steps: %s', async (_what, change, message) => {
     const { policy } = await shop([1]);
     const visits = await PostgresTown.open('visits');
     try {

@@ -4,7 +4,7 @@ import type { EngineSource } from '../../src/data/engine/source.js';
 
 export const server = inject('postgres');
 
-/** A database of its own for each file of tests, with somebody who may read and nothing else. */
+/** A separate database for each test file, with a role that may read and nothing else. */
 export class PostgresTown {
   readonly name: string;
   readonly #owner: pg.Client;

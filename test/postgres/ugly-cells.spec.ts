@@ -20,7 +20,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
   });
   afterAll(() => town?.close());
 
-  /** Cells are literals of their own types: what the server cannot hold, it refuses here. */
+  /** Cells are literals of their own types: the server refuses values it cannot hold here. */
   const write = async (named: string, table: MemoryTable): Promise<readonly File[]> => {
     const { columns, rows } = table;
     const type = (t: string) => (t === 'VARCHAR' ? 'TEXT' : t);
@@ -36,7 +36,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
   };
   const course = (more: Partial<Course> = {}): Course => ({ stored: postgresTypes, write, files: (list) => list, ...more });
 
-  it('never decides between an answer and a fault, and all ways of counting read it as a plain reference does', {
+  it('an ugly cell never decides between an answer and a fault, and all counting methods agree with a reference', {
     timeout: 1e7,
   }, async () => {
     const tally: Tally = { cases: 0, wrong: [] };
@@ -51,7 +51,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
     expect(tally.cases).toBeGreaterThan(Math.max(1000, wanted));
   });
 
-  /** Texts as they go to the server; what a moment and a table are called is no part of them. */
+  /** Texts as sent to the server, without the names of snapshots and tables. */
   const wire = ({ named }: File) => {
     const texts: string[] = [];
     const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...words: unknown[]) {
@@ -74,7 +74,9 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
   const { query } = pg.Client.prototype;
   afterEach(() => vi.restoreAllMocks());
 
-  it('never decides what is asked of the server, in how many trips, and how that ends', { timeout: 1e7 }, async () => {
+  it('an ugly cell changes neither the statements sent to the server, nor their trips, nor their outcome', {
+    timeout: 1e7,
+  }, async () => {
     for (const seed of wanted > 0 ? [1, 2, 3, 4, 5, 6] : [1]) {
       const { tried, asked: statements, wrong } = await neighboursDiffer(seed, { ...course(), most: 12, wire });
       if (wanted > 0)
@@ -84,7 +86,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
     }
   });
 
-  it('does not make one statement two, however many texts nobody expects there are', async () => {
+  it('undeclared texts never turn one statement into two, however many there are', async () => {
     const statements: number[] = [];
     for (const texts of [cells + spareGroups - 1, cells + spareGroups, cells + spareGroups + 1]) {
       const table = `many_${texts}`;
@@ -111,7 +113,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
       /instead/,
     ],
     ['leaves out byte order marks', 'TEXT', 'options', (c) => (typeof c === 'string' ? c.replace(/^\ufeff/, '') : c), /instead/],
-  ])('is caught when a reader %s', async (_, type, reading, change, sign) => {
+  ])('the test detects a reader that %s', async (_, type, reading, change, sign) => {
     const marked = (cell: UglyCell) => type !== 'TEXT' || (cell.text?.startsWith('\ufeff') ?? false);
     const { wrong } = await fuzz(
       1,
@@ -126,7 +128,7 @@ describe.skipIf(!server)('one ugly cell in PostgreSQL', () => {
     expect(wrong.some(({ found }) => sign.test(found))).toBe(true);
   });
 
-  it('does not decide between a moment and a minute, however long it is', async () => {
+  it('a long cell never decides between a moment and a minute', async () => {
     const million = 1 << 18;
     const cells = {
       tame: '3',

@@ -10,8 +10,8 @@ beforeAll(() => builtOnce());
 let folder: string;
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('what takes long', () => {
-  it('is worked out on threads of their own, again and again, and at the same time; faults come back as they were', async () => {
+describe('long calculations', () => {
+  it('long calculations run on threads of their own, repeatedly and in parallel, and faults are passed back unchanged', async () => {
     folder = townFolder();
     const root = new TokenStore(join(folder, 'fugu-tokens')).make({ name: 'root', role: 'steward', days: 1 }).text;
     const { child, url, ended } = await startService(folder, ['village.yaml']);

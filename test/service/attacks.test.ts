@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-/** What comes back over a socket of one's own, until the other side ends it. */
+/** Bytes received over a raw socket until the other side closes it. */
 function raw(text: string, then: readonly string[] = [], at = place): Promise<string> {
   const { port } = new URL(at.serving.url);
   return new Promise((done) => {
@@ -34,9 +34,9 @@ function raw(text: string, then: readonly string[] = [], at = place): Promise<st
 }
 const statusesOf = (text: string): readonly number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, s]) => Number(s));
 
-describe('over the wire', () => {
-  it('whoever sends a request a byte at a time, or half of one, is let go', async () => {
-    // Nobody else asks here: on a machine with much to do a whole request, too, may take longer than this.
+describe('attacks over the wire', () => {
+  it('a client that sends a request a byte at a time, or half of one, is disconnected', async () => {
+    // No other client connects here: on a busy machine a complete request may take longer than this, too.
     const hasty = await serveTown(undefined, { limits, patience: { headersTimeout: 400, requestTimeout: 800 } });
     expect(statusesOf(await raw('GET /v1/policies HTTP/1.1\r\nhost: x\r\nx-slow: ', [], hasty))).toEqual([408]);
     const half = `POST /v1/policies/town/plan HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${stewardOf(hasty)}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`;
@@ -44,7 +44,7 @@ describe('over the wire', () => {
     await hasty.close();
   });
 
-  it('a request is one request, whatever its headers say about its length', async () => {
+  it('a request is one request, under any headers about its length', async () => {
     const inside = 'GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n';
     const smuggled: readonly string[] = [
       `POST /v1/session HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${inside}`,
@@ -64,7 +64,7 @@ describe('over the wire', () => {
     expect(statusesOf(await raw(`GET /v1/policies HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`))).toEqual([431]);
   });
 
-  it('what is too large is refused, also where nobody says how large it is', async () => {
+  it('a body that is too large is refused, even without a stated length', async () => {
     const chunk = 'x'.repeat(30_000);
     const part = `${chunk.length.toString(16)}\r\n${chunk}\r\n`;
     const head = (path: string, more = '') =>
@@ -77,7 +77,7 @@ describe('over the wire', () => {
   });
 });
 
-describe('behind the door', () => {
+describe('attacks on the API of a service', () => {
   let town: ServedTown;
   afterEach(() => town?.close());
 
@@ -109,7 +109,7 @@ describe('behind the door', () => {
     );
   });
 
-  it('paths lead nowhere but to what is declared', async () => {
+  it('paths lead only to declared files', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
     const paths = [
@@ -152,13 +152,13 @@ describe('behind the door', () => {
     expect(gone.body).toEqual({ ended: true });
   });
 
-  it('tokens cannot be guessed at leisure, and all that open nothing are told alike', async () => {
+  it('guesses of tokens are throttled, and all invalid ones get the same message', async () => {
     town = await openTown(undefined, { guesses: 5 });
     const texts = Array.from({ length: 40 }, (_, k) => `fugu_${k.toString(16).padStart(16, '0')}_${'A'.repeat(43)}`);
     const statuses = await Promise.all(texts.map(async (text) => (await town.ask(text, '/v1/policies')).status));
     expect(statuses.filter((s) => s === 401).length).toBeLessThanOrEqual(6);
     expect(statuses.filter((s) => s === 429).length).toBeGreaterThanOrEqual(34);
-    // Whoever has a token is not shut out by whoever guesses from the same address.
+    // The holder of a token is not locked out by guesses from the same address.
     expect((await town.ask(town.token('ann', 'analyst'), '/v1/policies')).status).toBe(200);
   });
 });

@@ -29,7 +29,7 @@ async function make(name: string): Promise<void> {
 }
 
 describe('the list of policies that were made in the console', () => {
-  it('is empty where there is none, and a fault where its folder is a link that leads nowhere', () => {
+  it('the list is empty if there is none, and a fault if its folder is a link that leads nowhere', () => {
     expect(made.list()).toEqual([]);
     symlinkSync(at('elsewhere'), at('fugu-policies'));
     expect(() => made.list()).toThrowError(expect.objectContaining({ code: 'DATA_MALFORMED' }));
@@ -39,7 +39,7 @@ describe('the list of policies that were made in the console', () => {
 });
 
 describe('a backup of a service', () => {
-  it('copies every ledger that it can, and then says what it could not', async () => {
+  it('the backup copies every ledger that it can, and then reports those it could not', async () => {
     await make('first');
     await make('second');
     rmSync(at('first.yaml'));

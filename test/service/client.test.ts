@@ -14,19 +14,19 @@ afterEach(() => town?.close());
 const bare = (text: string) => text.replaceAll(/[\s|;,()]+/g, '');
 
 describe('the page of the API', () => {
-  it('is what the API document says', () => {
+  it('the page equals the API document', () => {
     const committed = readFileSync(join(import.meta.dirname, '../../docs/reference/service-api.md'), 'utf8');
     expect(committed).toBe(pageOf(openapi(routes)));
   });
 });
 
-describe('the client', () => {
-  it('is what the API document says', () => {
+describe('the generated client', () => {
+  it('the client equals the API document', () => {
     const committed = readFileSync(join(import.meta.dirname, '../../src/app/client/client.ts'), 'utf8');
     expect(bare(committed)).toBe(bare(clientOf(openapi(routes))));
   });
 
-  it('speaks to a service: plans, releases, waits for a job, and throws what it was refused with', async () => {
+  it('the client speaks to a service: plans, releases, waits for a job, and throws the fault of a refusal', async () => {
     town = await openTown();
     const own = ((url: string, init: RequestInit) => town.app.request(url, init)) as typeof fetch;
     const client = new FuguClient({ url: 'http://fugu.test/', token: town.token('ann', 'analyst'), fetch: own });

@@ -26,8 +26,8 @@ const started = (...words: readonly string[]) => {
   return { child, ended, url };
 };
 
-describe('fugu serve and fugu token', () => {
-  it('serve whoever was given a token, until it is ended, and stop when told to', async () => {
+describe('the commands fugu serve and fugu token', () => {
+  it('fugu serve serves the holders of tokens until these end, and stops on request', async () => {
     folder = townFolder();
     const made = await fugu({ cwd: folder }, 'token', 'make', 'town.yaml', '--role', 'analyst', '--for', 'ann', '--json');
     const { token, id } = JSON.parse(made.out);
@@ -45,7 +45,7 @@ describe('fugu serve and fugu token', () => {
     expect(JSON.parse(out).entries).toMatchObject([{ analyst: 'ann', settled: true }]);
   });
 
-  it('refuse what they cannot do in one sentence', async () => {
+  it('fugu serve and fugu token refuse impossible requests in one sentence', async () => {
     folder = townFolder();
     const wrong: readonly (readonly string[])[] = [
       ['token', 'make', 'town.yaml', '--for', 'ann'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { mainFile } from '../fugu.js';
 
-/** Whether the system has a program that makes terminals. */
+/** True if the system has a program that makes terminals. */
 export const hasScript = (() => {
   try {
     return execFileSync('script', ['-qec', 'echo here', '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] }).includes('here');
@@ -23,7 +23,7 @@ export interface Desktop {
   remove(): void;
 }
 
-/** What a desktop would have: a program that opens pages. This one writes down what it was asked to open. */
+/** A stand-in for the program of a desktop that opens pages; it records its arguments. */
 export function openDesktop(): Desktop {
   const bin = mkdtempSync(join(tmpdir(), 'fugu-opener-'));
   const openedFile = join(bin, 'asked');

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('every documented policy', () => {
-  it('is found: at least those of today', () => {
+  it("the test finds at least today's policies", () => {
     expect(documented.length).toBeGreaterThanOrEqual(30);
     expect(documented.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['time-0', 'time-1', 'relationships-0', 'tables-0']),
@@ -48,11 +48,11 @@ describe('every documented policy', () => {
     );
   });
 
-  it.each(documented)('$name passes check', async ({ file }) => {
+  it.each(documented)('the policy $name passes check', async ({ file }) => {
     expect(await checkPolicy(file)).toMatchObject({ ready: true });
   });
 
-  it.each(documented)('$name: every endpoint that reads answers or says why not', async ({ name }) => {
+  it.each(documented)('every endpoint that reads answers for $name or explains why not', async ({ name }) => {
     for (const route of reading) {
       const { status, body } = await ask(route.path.replace('{policy}', name));
       expect([route.name, status, status < 500 ? '' : body]).toEqual([
@@ -70,7 +70,7 @@ describe('every documented policy', () => {
     expect((await ask(`/v1/policies/${name}/plan`, { question, epsilon: '1/10' })).status).toBeLessThan(500);
   });
 
-  it('of steps is drawn: the guide to time shows who is tied to whom and what that tells', async () => {
+  it('the guide to time draws the policy of steps: its ties and what they disclose', async () => {
     const ties = (await ask('/v1/policies/time-0/ties')).body as { ties: number };
     expect(ties.ties).toBe(120);
     expect((await ask('/v1/policies/time-0/leakage')).status).toBe(200);

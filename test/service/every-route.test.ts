@@ -9,8 +9,8 @@ const count = { question: { kind: 'count', by: ['party'] }, epsilon: '1/2' };
 const csv = (rows: number) =>
   `id,house,colour,weight\n${Array.from({ length: rows }, (_, k) => `${k},h${k >> 1},${['red', 'blue', 'green'][k % 3]},${40 + (k % 37)}`).join('\n')}\n`;
 
-describe('every route', () => {
-  it('answers in the form that the API document declares, and nothing may be framed or kept', async () => {
+describe('every route of the API', () => {
+  it('every route answers in its declared form, and no answer may be framed or cached', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
     const get = { headers: { authorization: `Bearer ${root}` } };
@@ -82,7 +82,7 @@ describe('every route', () => {
     );
   });
 
-  it('tells whoever uses another method which there are, and what is not there is not there', async () => {
+  it('another method gets the list of valid ones, and an unknown path does not exist', async () => {
     town = await openTown();
     const put = await town.send('/v1/policies', { method: 'PUT' });
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET']);

@@ -17,8 +17,8 @@ const linesIn = (folder: string) =>
         .map((line) => JSON.parse(line)),
     );
 
-describe('a flood', () => {
-  it('of refusals fills no disk, and how many were left out is written down', async () => {
+describe('a flood of requests', () => {
+  it('a flood of refusals fills no disk, and the number of those left out is written down', async () => {
     town = await openTown(undefined, { guesses: 3, burst: 5, perSecond: 0.001 });
     const ann = town.token('ann', 'analyst');
     for (let k = 0; k < 40; k++) expect((await town.ask(undefined, '/v1/policies')).status).toBe(401);
@@ -35,7 +35,7 @@ describe('a flood', () => {
     expect(statuses).toEqual([403, 403, 403, 403, 429, 429]);
   });
 
-  it('of listeners holds no more connections to a job than a few, and who asks for a head holds none', async () => {
+  it('a flood of listeners holds only a few connections to a job, and a HEAD request holds none', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     let end: () => void = () => undefined;
@@ -62,8 +62,8 @@ describe('a flood', () => {
   });
 });
 
-describe('the log', () => {
-  it('says nothing that its hashes do not speak of', async () => {
+describe('the audit log', () => {
+  it('the audit log holds nothing that its hashes do not cover', async () => {
     town = await openTown();
     await town.ask(town.token('ann', 'analyst'), '/v1/policies');
     const folder = join(town.folder, 'log');
@@ -77,7 +77,7 @@ describe('the log', () => {
     expect(verifyAuditLog(folder).events).toBe(1);
   });
 
-  it('lies, as tokens do, where nobody else reads', async () => {
+  it('the audit log and the tokens lie where nobody else reads', async () => {
     town = await openTown();
     town.token('ann', 'analyst');
     for (const folder of ['log', 'tokens']) expect(statSync(join(town.folder, folder)).mode & 0o077).toBe(0);

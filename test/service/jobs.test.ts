@@ -14,7 +14,7 @@ async function over(token: string, job: string): Promise<Answered> {
   }
 }
 
-/** A job that works until it is let go, so that others wait. */
+/** A job that works until it is released, so that others wait. */
 function held(token: string): () => void {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((go) => {
@@ -27,8 +27,8 @@ function held(token: string): () => void {
   return open;
 }
 
-describe('jobs', () => {
-  it('work while nobody waits, and say how it went to whoever may know', async () => {
+describe('jobs of a service', () => {
+  it('a job works while nobody waits, and reports its outcome to those who may know', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const begun = await town.ask(ann, '/v1/policies/town/jobs', count);
@@ -44,7 +44,7 @@ describe('jobs', () => {
     expect((await town.ask(town.token('root', 'steward'), `/v1/jobs/${job}`)).body.state).toBe('done');
   });
 
-  it('tell the fault they ended in, and what became of the budget', async () => {
+  it('a job reports the fault it ended in, and the state of the budget', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const { job } = (await town.ask(ann, '/v1/policies/town/jobs', { question: { kind: 'count', by: ['nothing'] } })).body;
@@ -55,7 +55,7 @@ describe('jobs', () => {
     });
   });
 
-  it('spend nothing where they are cancelled before anything is booked, and keep what is booked', async () => {
+  it('a job cancelled before anything is reserved spends nothing, and otherwise keeps its reservation', async () => {
     town = await openTown(undefined, { jobsWorking: 1 });
     const ann = town.token('ann', 'analyst');
     const open = held(ann);
@@ -80,7 +80,7 @@ describe('jobs', () => {
     expect((await town.ask(ann, '/v1/policies/town/ledger')).body.entries).toHaveLength(3);
   });
 
-  it('are recorded although they are cancelled, once something is booked: nothing is given back', async () => {
+  it('a job cancelled after its reservation still records its answer: nothing is given back', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const { jobs } = town.service;
@@ -104,7 +104,7 @@ describe('jobs', () => {
     expect(again.body.receipt.ledger.replayed).toBe(true);
   });
 
-  it('are not begun without end by one token, and not at all once the service stops', async () => {
+  it('one token cannot start jobs without limit, and nobody can once the service stops', async () => {
     town = await openTown(undefined, { jobsWorking: 1, jobsEach: 2 });
     const ann = town.token('ann', 'analyst');
     const begin = (epsilon: string) => town.ask(ann, '/v1/policies/town/jobs', { ...count, epsilon });

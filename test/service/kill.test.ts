@@ -24,7 +24,7 @@ interface ReleaseReply {
 
 describe('a service that is killed', () => {
   it(
-    `has every answered release in its ledger and has answered nothing else, ${kills} times`,
+    `the ledger of a killed service holds every answered release and no other, ${kills} times`,
     async () => {
       folder = townFolder();
       const tokens = new TokenStore(join(folder, 'fugu-tokens'));
@@ -73,7 +73,7 @@ describe('a service that is killed', () => {
       }
       expect(answers.length).toBeGreaterThan(10 * kills);
       for (const { entry, hash } of answers) expect([entry, entries.get(entry)]).toMatchObject([entry, { hash, settled: true }]);
-      // At most what was under way when it was killed was booked and never told.
+      // At most the request under way at the kill was reserved without being answered.
       expect(entries.size).toBeGreaterThanOrEqual(answers.length);
       expect(entries.size).toBeLessThanOrEqual(answers.length + kills * clients);
       for (const { body, entry, tables } of answers.filter((_, k) => k % 7 === 0)) {
@@ -91,7 +91,7 @@ describe('a service that is killed', () => {
     Math.max(300_000, 60_000 * kills),
   );
 
-  it('finishes or records what was begun when it is told to stop', async () => {
+  it('a service that is stopped finishes or records the work under way', async () => {
     folder = townFolder();
     const ann = new TokenStore(join(folder, 'fugu-tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
     const service = await startService(folder);
@@ -117,8 +117,8 @@ describe('a service that is killed', () => {
   });
 });
 
-describe('the audit log', () => {
-  it('is found out by the next process where a line was changed, and told when it was cut short', async () => {
+describe('the audit log after a restart', () => {
+  it('the next process detects a changed line, and reports a log that was cut short', async () => {
     folder = townFolder();
     const root = new TokenStore(join(folder, 'fugu-tokens')).make({ name: 'root', role: 'auditor', days: 1 }).text;
     const first = await startService(folder);

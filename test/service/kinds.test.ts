@@ -7,7 +7,7 @@ let town: ServedTown;
 afterEach(() => town?.close());
 
 describe('questions of every kind', () => {
-  it('are planned and released over HTTP like any other', async () => {
+  it('every kind is planned and released over HTTP like any other', async () => {
     town = await openTown('{ epsilon: 16 }');
     const ann = town.token('ann', 'analyst');
     const questions: readonly (readonly [object, string])[] = [
@@ -36,7 +36,7 @@ describe('questions of every kind', () => {
       expect(release.body).toHaveProperty(field);
       const { entry } = release.body.receipt.ledger;
       const recorded = await town.ask(ann, `/v1/policies/town/answers/${entry}`);
-      // Rows are drawn anew from what was measured, which is what was paid for.
+      // Rows are drawn again from the paid measurements.
       const of = (body: { [field: string]: unknown; result?: { measured?: unknown } }) => body.result?.measured ?? body[field];
       expect([question, of(recorded.body)]).toEqual([question, of(release.body)]);
       const report = await town.ask(ann, `/v1/policies/town/reports/${entry}`);
@@ -51,7 +51,7 @@ describe('questions of every kind', () => {
     }
   });
 
-  it('are asked of every step of a stream, which pays for no step twice; who pays is not theirs to say', async () => {
+  it('every kind runs for every step of a stream, which pays for no step twice; the payer is not theirs to choose', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const stream = { query: { kind: 'count', by: ['party'] }, order: 'week', through: 3 };
@@ -69,7 +69,7 @@ describe('questions of every kind', () => {
       );
   });
 
-  it('tell what is spent at each step where the policy has steps', async () => {
+  it('the service reports the spending at each step if the policy has steps', async () => {
     town = await openTown();
     const file = join(town.folder, 'walks.yaml');
     copyFileSync(join(import.meta.dirname, '../../examples/visits/visits.csv'), join(town.folder, 'visits.csv'));

@@ -14,7 +14,7 @@ const sending = (token: string, body: string | ReadableStream<Uint8Array>) => ({
   duplex: 'half' as const,
 });
 
-/** A body that is not all there until somebody says so. */
+/** A body that stays incomplete until `finish` is called. */
 function slowBody(): { readonly body: ReadableStream<Uint8Array>; finish(): void } {
   let finish = (): void => undefined;
   const body = new ReadableStream<Uint8Array>({
@@ -27,7 +27,7 @@ function slowBody(): { readonly body: ReadableStream<Uint8Array>; finish(): void
 }
 
 describe('a file that is sent slowly', () => {
-  it('holds no turn of those who work, and only so many are sent at once', async () => {
+  it('a slow upload takes no turn of other work, and the number of uploads is limited', async () => {
     town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50, sending: 2 });
     const root = town.token('root', 'steward');
     const slow = [slowBody(), slowBody()];
@@ -40,7 +40,7 @@ describe('a file that is sent slowly', () => {
     expect((await sent[0]!).status).toBe(200);
     slow[1]!.finish();
     expect((await sent[1]!).status).toBe(200);
-    // Who is refused for what they sent holds no place either.
+    // A refused upload holds no place either.
     for (const name of ['', '../x.csv', 'a b'])
       expect(
         (
@@ -55,8 +55,8 @@ describe('a file that is sent slowly', () => {
   });
 });
 
-describe('a long figure', () => {
-  it('takes no turn of those who wait for something short, and only so many are worked out at once', async () => {
+describe('a long calculation', () => {
+  it('a long calculation takes no turn of short requests, and their number is limited', async () => {
     town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50, figures: 1 });
     const root = town.token('root', 'steward');
     const long = async () => (await town.ask(root, '/v1/policies/village/leakage')).status;
@@ -72,7 +72,7 @@ describe('a long figure', () => {
 });
 
 describe('a file for which there was no turn', () => {
-  it('is not kept: nobody could list it or take it away', async () => {
+  it('the file is not kept: nobody could list or delete it', async () => {
     town = await openTown(undefined, { working: 1, waiting: 0, waitMilliseconds: 50 });
     const root = town.token('root', 'steward');
     const back = (await town.service.turns.take())!;
@@ -85,21 +85,21 @@ describe('a file for which there was no turn', () => {
 });
 
 describe('a draft', () => {
-  it('that became a policy is not brought back by an answer that came late', async () => {
+  it('a draft that became a policy is not restored by a late answer', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
     const { id } = (await town.send('/v1/drafts', sending(root, csv))).body;
     const { drafts } = town.service;
     await drafts.answer(id, { dependence: 'house' });
     const late = drafts.answer(id, { dependence: 'none' });
-    // What confirming ends with, here or in another process.
+    // The last step of confirming, here or in another process.
     drafts.end(id, true);
     await expect(late).rejects.toThrow('There is no such draft');
     expect(drafts.list()).toEqual([]);
     expect(existsSync(`${town.folder}/drafts/${id}/colours.csv`)).toBe(true);
   });
 
-  it('becomes one policy, however many confirm it under however many names', async () => {
+  it('a draft becomes one policy, however many confirm it under however many names', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
     const { id } = (await town.send('/v1/drafts', sending(root, csv))).body;
@@ -114,7 +114,7 @@ describe('a draft', () => {
   });
 });
 
-describe('whoever listens to a job', () => {
+describe('a listener of a job', () => {
   const listening = async (
     end: (ann: string) => Promise<void> | void,
     headers: (ann: string) => Promise<Record<string, string>>,
@@ -136,13 +136,13 @@ describe('whoever listens to a job', () => {
     expect(text).not.toContain('event: done');
   };
 
-  it('hears nothing more once their token was ended', () =>
+  it('a listener receives nothing more once their token has ended', () =>
     listening(
       (ann) => void town.tokens.end(town.tokens.find(ann)!.id),
       async (ann) => ({ authorization: `Bearer ${ann}` }),
     ));
 
-  it('nor once their session was', () => {
+  it('a listener receives nothing more once their session has ended', () => {
     let cookie = '';
     return listening(
       () => town.service.sessions.end(cookie.split('=')[1]!),
@@ -154,7 +154,7 @@ describe('whoever listens to a job', () => {
     );
   });
 
-  it('nor once it cannot be read who they are, and neither the job nor the service is harmed', () =>
+  it('a listener who can no longer be identified receives nothing more, and neither the job nor the service is harmed', () =>
     listening(
       (ann) => {
         const { id } = town.tokens.find(ann)!;
@@ -163,7 +163,7 @@ describe('whoever listens to a job', () => {
       async (ann) => ({ authorization: `Bearer ${ann}` }),
     ));
 
-  it('is told where to look for a job that this process never had', async () => {
+  it('a job that this process never had is not found, with a hint at the recorded answer', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const { status, body } = await town.ask(ann, `/v1/jobs/${'0'.repeat(40)}`);

@@ -65,7 +65,7 @@ const names = async ({ url }: ServiceProcess, root: string): Promise<readonly st
   (await askOver(url, root, '/v1/policies')).body.policies.map((p: { name: string }) => p.name);
 
 describe('a policy that was made in the console', () => {
-  it('is served again after the service was killed, with its budget and its answers', async () => {
+  it('the policy is served again after the service was killed, with its budget and its answers', async () => {
     const { folder, root } = scene();
     const first = await started(folder);
     expect((await made(first, root, { policy: 'colours' })).confirmed.status).toBe(200);
@@ -82,7 +82,7 @@ describe('a policy that was made in the console', () => {
     expect(await names(await started(folder, ['colours.yaml']), root)).toEqual(['town', 'colours']);
   });
 
-  it('and cannot be served any more keeps no other from being served', async () => {
+  it('a policy that cannot be served any more keeps no other from being served', async () => {
     const { folder, root } = scene();
     const first = await started(folder);
     await made(first, root, { policy: 'colours' });
@@ -95,7 +95,7 @@ describe('a policy that was made in the console', () => {
     await expect(started(folder)).rejects.toThrow(/list of policies made in the console cannot be read/);
   });
 
-  it('is in the backup of the service, and its answers are told where that was restored', async () => {
+  it('the policy is in the backup of the service, and its answers are available after a restore', async () => {
     const { folder, root } = scene();
     const first = await started(folder);
     await made(first, root, { policy: 'colours' });
@@ -136,7 +136,7 @@ describe('a policy that was made in the console', () => {
 });
 
 describe('data that is sent to a service twice', () => {
-  it('gets a second budget for a reason only, also under another name and after a restart', async () => {
+  it('the data gets a second budget only for a reason, even under another name and after a restart', async () => {
     const { folder, root } = scene();
     const first = await started(folder);
     expect((await made(first, root, { policy: 'colours' })).draft.hasBudget).toBeUndefined();
@@ -146,7 +146,7 @@ describe('data that is sent to a service twice', () => {
       status: 409,
       body: { code: 'LEDGER_MISMATCH', title: 'This data has a budget already: that of the policy colours.' },
     });
-    // What a served policy reads has a budget, too, whether or not anything was released.
+    // The data of a served policy has a budget, whether or not anything was released.
     const town = readFileSync(join(folder, 'town.csv'), 'utf8');
     expect((await made(first, root, { policy: 'copied', bytes: town })).confirmed.body.title).toContain('the policy town');
     await killed(first);
@@ -166,7 +166,7 @@ describe('data that is sent to a service twice', () => {
     expect(reasons).toHaveLength(1);
   });
 
-  it('is refused to a service that is started with a copy of it', async () => {
+  it('the data is refused to a service that is started with a copy of it', async () => {
     const { folder, root } = scene();
     const first = await started(folder);
     await killed(first);

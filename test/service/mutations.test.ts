@@ -71,7 +71,7 @@ const inPath = (text: string): string => encodeURIComponent(text.replaceAll(/\p{
 
 describe('mutated requests', () => {
   it(
-    `are refused or answered, ${mutations} of them, and tell nothing that is not declared`,
+    `mutated requests are refused or answered, ${mutations} of them, and disclose nothing undeclared`,
     async () => {
       town = await openTown(undefined, { burst: 1e9, perSecond: 1e9, guesses: 1e9, jobsEach: 1e6 });
       // Cells that nothing declares: an undeclared answer, and names.
@@ -124,7 +124,7 @@ describe('mutated requests', () => {
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
         const text = JSON.stringify(answer.body);
         expect([path, body, answer.status >= 500 ? text : '']).toEqual([path, body, '']);
-        // What the steward alone may see is as private as the rows.
+        // Data for the steward alone is as private as the rows.
         if (!['attack', 'draft', 'drafted', 'answerDraft'].includes(route.name))
           expect([path, body, text.includes('zqmark')]).toEqual([path, body, false]);
         if (answer.status >= 400) expect(text).not.toMatch(/\/(tmp|home|work|src)\//);

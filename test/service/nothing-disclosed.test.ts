@@ -37,8 +37,8 @@ dependence: [{ kind: ties, relation: friend, column: party, oddsRatio: 4 }]
   await town.service.serve(join(town.folder, 'unnamed.yaml'));
 }
 
-describe('an analyst is told nothing', () => {
-  it('of where files lie, whatever is asked', async () => {
+describe('the answers to an analyst', () => {
+  it('no answer shows an analyst where files lie', async () => {
     await open();
     await addUnnamed();
     for (const name of ['unnamed', 'village']) {
@@ -65,7 +65,7 @@ describe('an analyst is told nothing', () => {
     );
   });
 
-  it('of folders in a fault, which is written for whoever sits at the machine', () => {
+  it('no fault shows an analyst a folder: those texts are for the person at the machine', () => {
     const texts = (message: string, hint: string, file?: string) => {
       const {
         title,
@@ -90,7 +90,7 @@ describe('an analyst is told nothing', () => {
     );
   });
 
-  it('of what others call what they ask, also where the answer is one that others paid for', async () => {
+  it('no answer shows an analyst the names others gave their requests, even if others paid for it', async () => {
     await open();
     const [ann, bob] = [town.token('ann', 'analyst'), town.token('bob', 'analyst')];
     const request = { question: { kind: 'count', by: ['party'] }, epsilon: '1/4' };
@@ -104,8 +104,8 @@ describe('an analyst is told nothing', () => {
   });
 });
 
-describe('an auditor', () => {
-  it('is told exact figures about ties only where everybody may know them', async () => {
+describe('the answers to an auditor', () => {
+  it('an auditor sees exact figures about ties only if everybody may know them', async () => {
     await open();
     const [otto, root] = [town.token('otto', 'auditor'), town.token('root', 'steward')];
     const textOf = (name: string) => readFileSync(join(town.folder, `${name}.yaml`), 'utf8').replace(/population: .*/, '');
@@ -124,7 +124,7 @@ describe('an auditor', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  it('pays for new totals of a stream once, wherever it is said that they are new', async () => {
+  it('an Idempotency-Key pays for new totals of a stream once, wherever the request marks them as new', async () => {
     await open();
     await addUnnamed();
     const ann = town.token('ann', 'analyst');

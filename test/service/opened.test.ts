@@ -30,8 +30,8 @@ async function signedIn(link: string): Promise<{ readonly role: string }> {
   return (await answer.json()) as { role: string };
 }
 
-describe.skipIf(process.platform === 'win32')('fugu serve --open', () => {
-  it('hands the link to the browser in a file that nobody else can read, and takes it away in the end', async () => {
+describe.skipIf(process.platform === 'win32')('the command fugu serve --open', () => {
+  it('the command passes the link to the browser in a file that nobody else can read, and deletes it in the end', async () => {
     rmSync(folder, { recursive: true });
     folder = townFolder();
     const child = spawn(process.execPath, [mainFile, 'serve', 'town.yaml', '--port', '0', '--open'], {
@@ -49,13 +49,13 @@ describe.skipIf(process.platform === 'win32')('fugu serve --open', () => {
     expect(existsSync(page)).toBe(false);
   });
 
-  it('needs a link', async () => {
+  it('the command needs a link', async () => {
     rmSync(folder, { recursive: true });
     folder = townFolder();
     expect((await fugu({ cwd: folder }, 'serve', 'town.yaml', '--open', '--no-link')).code).toBe(2);
   });
 
-  it('knows the opener of each system, and says where there is none', async () => {
+  it('the command knows the opener of each system, and reports where there is none', async () => {
     expect(browserCommand('darwin', {})).toEqual(['open']);
     expect(browserCommand('win32', {})?.slice(0, 3)).toEqual(['cmd', '/c', 'start']);
     expect(browserCommand('linux', { WAYLAND_DISPLAY: 'wayland-0' })).toEqual(['xdg-open']);
@@ -67,8 +67,8 @@ describe.skipIf(process.platform === 'win32')('fugu serve --open', () => {
   });
 });
 
-describe.skipIf(!hasScript)('fugu demo', () => {
-  it('on a terminal offers the console, opens it, and stops when told to', async () => {
+describe.skipIf(!hasScript)('the command fugu demo', () => {
+  it('the demo on a terminal offers the console, opens it, and stops on request', async () => {
     const { seen, ended, say, until } = terminal(folder, 'demo --out demo', desktop.env);
     await until(/Open the console in your browser\? \[Y\/n\]/);
     say('\n');
@@ -80,7 +80,7 @@ describe.skipIf(!hasScript)('fugu demo', () => {
     expect((await fugu({ cwd: folder }, 'ledger', 'demo/run-1/yours.yaml', '--json')).out).toContain('"entries": []');
   });
 
-  it('prints the link where no browser can be opened', async () => {
+  it('the demo prints the link if no browser can be opened', async () => {
     const { DISPLAY: _x, WAYLAND_DISPLAY: _w, BROWSER: _b, ...bare } = desktop.env;
     const { seen, ended, say, until } = terminal(folder, 'demo --out demo', bare);
     await until(/Open the console/);
@@ -91,7 +91,7 @@ describe.skipIf(!hasScript)('fugu demo', () => {
     expect(await ended).toBe(0);
   });
 
-  it('serves nothing for whoever says no or has gone, and nothing at all without a terminal', async () => {
+  it('the demo serves nothing after a no or a closed terminal, and nothing at all without a terminal', async () => {
     const no = terminal(folder, 'demo --out demo', desktop.env);
     await no.until(/Open the console/);
     no.say('n\n');

@@ -43,12 +43,15 @@ print("told")
 `;
 
 describe('the Python package', () => {
-  it.skipIf(!there)(`speaks to a service${there ? '' : ' (skipped: there is no Python 3.9 or later)'}`, async () => {
-    const ann = new TokenStore(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
-    const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, '../../python/src'), PYTHONDONTWRITEBYTECODE: '1' };
-    const output = await new Promise<string>((done) =>
-      execFile(python, ['-c', script, place.serving.url, ann], { env }, (_error, out, err) => done(out + err)),
-    );
-    expect(output).toBe('told\n');
-  });
+  it.skipIf(!there)(
+    `the Python package speaks to a service${there ? '' : ' (skipped: there is no Python 3.9 or later)'}`,
+    async () => {
+      const ann = new TokenStore(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
+      const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, '../../python/src'), PYTHONDONTWRITEBYTECODE: '1' };
+      const output = await new Promise<string>((done) =>
+        execFile(python, ['-c', script, place.serving.url, ann], { env }, (_error, out, err) => done(out + err)),
+      );
+      expect(output).toBe('told\n');
+    },
+  );
 });

@@ -51,12 +51,15 @@ cat("told\\n")
 `;
 
 describe('the R package', () => {
-  it.skipIf(!there)(`speaks to a service${there ? '' : ' (skipped: there is no R with jsonlite and curl)'}`, async () => {
-    const ann = new TokenStore(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
-    const env = { ...process.env, FUGU_R_SOURCE: join(import.meta.dirname, '../../r') };
-    const output = await new Promise<string>((done) =>
-      execFile('Rscript', ['-e', script, place.serving.url, ann], { env }, (_error, out, err) => done(out + err)),
-    );
-    expect(output).toBe(`<fugu policy town of ${place.serving.url}>\ntold\n`);
-  });
+  it.skipIf(!there)(
+    `the R package speaks to a service${there ? '' : ' (skipped: there is no R with jsonlite and curl)'}`,
+    async () => {
+      const ann = new TokenStore(join(place.folder, 'tokens')).make({ name: 'ann', role: 'analyst', days: 1 }).text;
+      const env = { ...process.env, FUGU_R_SOURCE: join(import.meta.dirname, '../../r') };
+      const output = await new Promise<string>((done) =>
+        execFile('Rscript', ['-e', script, place.serving.url, ann], { env }, (_error, out, err) => done(out + err)),
+      );
+      expect(output).toBe(`<fugu policy town of ${place.serving.url}>\ntold\n`);
+    },
+  );
 });

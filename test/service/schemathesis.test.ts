@@ -6,13 +6,13 @@ import { TokenStore } from '../../src/app/service/token.js';
 import { askOver, serveTown } from './served.js';
 
 /**
- * Schemathesis makes requests from the API document, good and bad ones, and compares what it is told. It is no part of Fugu: FUGU_SCHEMATHESIS names the program
- * (python3 -m venv, pip install schemathesis, its bin/st), and FUGU_SCHEMATHESIS_EXAMPLES how many it makes for each route.
+ * Schemathesis makes good and bad requests from the API document and checks the responses. FUGU_SCHEMATHESIS names its program
+ * (pip install schemathesis, bin/st), FUGU_SCHEMATHESIS_EXAMPLES the number of requests per route.
  */
 const program = process.env.FUGU_SCHEMATHESIS ?? 'st';
 const there = process.env.FUGU_SCHEMATHESIS !== undefined && spawnSync(program, ['--version']).status === 0;
 const examples = process.env.FUGU_SCHEMATHESIS_EXAMPLES ?? '20';
-/** Whether a question fits the policy cannot be said in a schema: a body in the right form may be refused. */
+/** A schema cannot state that a question fits the policy: a well-formed body may be refused. */
 const checks = [
   'not_a_server_error',
   'status_code_conformance',
@@ -28,16 +28,16 @@ const checks = [
 let place: Awaited<ReturnType<typeof serveTown>>;
 beforeAll(async () => {
   if (!there) return;
-  // Whoever makes up tokens by the hundred is told to wait, which is not what is asked here.
+  // High limits: throttling of guessed tokens is not under test here.
   place = await serveTown('{ epsilon: 16 }', { limits: { guesses: 1e9, burst: 1e9, perSecond: 1e9 } });
   const file = join(place.folder, 'town.csv');
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/,h(\d)/g, ',zqmark$1'));
 });
 afterAll(() => place?.close());
 
-describe('schemathesis', () => {
+describe('requests made by schemathesis', () => {
   it.skipIf(!there)(
-    `finds nothing${there ? '' : ' (skipped: FUGU_SCHEMATHESIS names no program)'}`,
+    `schemathesis finds nothing${there ? '' : ' (skipped: FUGU_SCHEMATHESIS names no program)'}`,
     async () => {
       const { folder, serving: service } = place;
       const root = new TokenStore(join(folder, 'tokens')).make({ name: 'root', role: 'steward', days: 1 }).text;

@@ -8,8 +8,8 @@ const synth = { question: { synth: { columns: ['party'], rows: 20 } }, epsilon: 
 const paid = async (root: string): Promise<number> =>
   (await town.ask(root, '/v1/policies/town/ledger')).body.entries.filter((e: { epsilon?: number }) => e.epsilon).length;
 
-describe('what is sent again before it is answered', () => {
-  it('is paid for once, also where a booking cannot be taken up', async () => {
+describe('a request sent again before it is answered', () => {
+  it('the request is paid for once, even if its reservation cannot be resumed', async () => {
     town = await openTown();
     const [root, ann] = [town.token('root', 'steward'), town.token('ann', 'analyst')];
     const send = (token: string, label: string) => town.ask(token, '/v1/policies/town/release', { ...synth, label });
@@ -20,7 +20,7 @@ describe('what is sent again before it is answered', () => {
     expect(await paid(root)).toBe(1);
   });
 
-  it('under one key, too, and as jobs; asked anew without a key each pays', async () => {
+  it('the request is paid for once under one key and as a job; fresh requests without a key each pay', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
     const send = (more: object, headers = {}) => town.ask(root, '/v1/policies/town/release', { ...synth, ...more }, headers);
@@ -34,7 +34,7 @@ describe('what is sent again before it is answered', () => {
     expect(await paid(root)).toBe(4);
   });
 
-  it('is tried again where the first was refused', async () => {
+  it('the request is tried again if the first was refused', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
     const answers = await Promise.all([0, 1].map(() => town.ask(root, '/v1/policies/town/release', { ...synth, epsilon: '9' })));

@@ -66,7 +66,7 @@ const placesIn = (folder: string) => ({
   registry: join(folder, 'known-data'),
 });
 
-/** A service with two policies, asked without a network. */
+/** A service with two policies, used without a network. */
 export async function openTown(budget?: string, limits: Partial<ServiceLimits> = {}): Promise<ServedTown> {
   const folder = townFolder(budget);
   const tokens = new TokenStore(join(folder, 'tokens'));

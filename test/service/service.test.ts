@@ -10,7 +10,7 @@ afterEach(() => town?.close());
 const count = { question: { kind: 'count', by: ['party'] }, epsilon: '1/2' };
 
 describe('the service', () => {
-  it('plans for nothing, releases once, and tells the recorded answer to whoever asks the same', async () => {
+  it('the service plans for free, releases once, and returns the recorded answer for the same question', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const plan = await town.ask(ann, '/v1/policies/town/plan', count);
@@ -28,7 +28,7 @@ describe('the service', () => {
     expect((await town.ask(ann, '/v1/policies/town/ledger')).body.entries).toMatchObject([{ analyst: 'ann', settled: true }]);
   });
 
-  it('lets nobody in without a token that stands, and tells nobody why', async () => {
+  it('the service admits nobody without a valid token, and gives no reason', async () => {
     town = await openTown();
     const old = town.tokens.make({ name: 'old', role: 'steward', days: 1 }, new Date(Date.now() - 2 * 86_400_000)).text;
     const gone = town.token('gone', 'steward');
@@ -47,7 +47,7 @@ describe('the service', () => {
     }
   });
 
-  it('bars roles from what is not theirs, and tokens from policies they do not open', async () => {
+  it('the service bars roles from the routes of others, and tokens from policies they do not open', async () => {
     town = await openTown();
     const auditor = town.token('eve', 'auditor');
     expect((await town.ask(auditor, '/v1/policies/town/release', count)).status).toBe(403);
@@ -63,7 +63,7 @@ describe('the service', () => {
     expect({ ...barred.body, request: '' }).toEqual({ ...missing.body, request: '' });
   });
 
-  it('says what went wrong as a problem, with what became of the budget', async () => {
+  it('the service reports a fault as a problem, with the state of the budget', async () => {
     town = await openTown('{ epsilon: 1 }');
     const ann = town.token('ann', 'analyst');
     expect((await town.ask(ann, '/v1/policies/town/release', { ...count, epsilon: 1 })).status).toBe(200);
@@ -83,7 +83,7 @@ describe('the service', () => {
     expect((await town.ask(ann, '/v1/nothing')).status).toBe(404);
   });
 
-  it('turns away what is too large, too often or too much at once, and says when to come again', async () => {
+  it('the service refuses requests that are too large, too often or too many at once, and names the time to retry', async () => {
     town = await openTown(undefined, { bodyBytes: 10_000, burst: 3, perSecond: 0.001, guesses: 2 });
     const ann = town.token('ann', 'analyst');
     const large = await town.ask(ann, '/v1/policies/town/plan', { question: { sql: 'x'.repeat(20_000) } });
@@ -97,7 +97,7 @@ describe('the service', () => {
     expect(guesses.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(2);
   });
 
-  it('answers 503 with Retry-After where too many wait, or none gets a turn in time, and has begun nothing', async () => {
+  it('the service answers 503 with Retry-After if too many wait, or none gets a turn in time, and has begun nothing', async () => {
     town = await openTown(undefined, { working: 1, waiting: 1, waitMilliseconds: 50 });
     const ann = town.token('ann', 'analyst');
     const back = await town.service.turns.take();
@@ -109,7 +109,7 @@ describe('the service', () => {
     expect((await town.ask(ann, '/v1/policies/town/release', count)).status).toBe(200);
   });
 
-  it('takes a request that is sent twice under one key for one, also where it asks anew', async () => {
+  it('the service treats a request sent twice under one key as one, even if it is fresh', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     const fresh = { ...count, fresh: true };
@@ -126,7 +126,7 @@ describe('the service', () => {
     expect((await town.ask(ann, '/v1/policies/town/budget')).body.budget.spent).toBeCloseTo(1, 9);
   });
 
-  it('writes down who did what and how it ended, in lines that cannot be changed unseen, and no value', async () => {
+  it('the audit log records who did what with which outcome, in lines that cannot be changed unnoticed, without values', async () => {
     town = await openTown();
     const ann = town.token('ann', 'analyst');
     await town.ask(ann, '/v1/policies/town/release', count);

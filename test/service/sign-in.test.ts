@@ -14,7 +14,7 @@ const signIn = (body: object, headers: Record<string, string> = {}) =>
 const cookieOf = (headers: Headers): string => headers.get('set-cookie')!.split(';')[0]!;
 
 describe('signing in', () => {
-  it('goes by a code that is good once, and sets a cookie that no script and no other site can use', async () => {
+  it('a sign-in uses a code that is good once, and sets a cookie that no script and no other site can use', async () => {
     town = await openTown();
     const root = town.token('root', 'steward');
     const code = town.service.sessions.link(idOf(root));
@@ -31,7 +31,7 @@ describe('signing in', () => {
     expect(kept.join('')).not.toContain(cookie.slice(5));
   });
 
-  it('does not help a page of another site, whatever it sends', async () => {
+  it('a sign-in does not help a page of another site, whatever it sends', async () => {
     town = await openTown();
     const { headers, body } = await signIn({ token: town.token('ann', 'analyst') });
     const cookie = cookieOf(headers);
@@ -51,7 +51,7 @@ describe('signing in', () => {
     expect((await town.ask(town.token('root', 'steward'), '/v1/policies/town/ledger')).body.entries).toHaveLength(1);
   });
 
-  it('ends with the session, with its token, and after twelve hours', async () => {
+  it('a sign-in ends with the session, with its token, and after twelve hours', async () => {
     town = await openTown();
     const token = town.token('ann', 'analyst', { days: 30 });
     const { headers, body } = await signIn({ token });
@@ -72,7 +72,7 @@ describe('signing in', () => {
     expect((await signIn({ token })).status).toBe(401);
   });
 
-  it('takes no old code, no guess, and not many guesses; a wrong token is not helped by a good cookie', async () => {
+  it('a sign-in refuses old codes and guesses, and limits guesses; a good cookie does not help a wrong token', async () => {
     town = await openTown(undefined, { guesses: 3 });
     const root = town.token('root', 'steward');
     const old = town.service.sessions.link(idOf(root), new Date(Date.now() - 11 * 60_000));
@@ -85,14 +85,14 @@ describe('signing in', () => {
     expect((await signIn({ code: '../../tokens/x' })).status).toBe(429);
   });
 
-  it('is called __Host-fugu and is for TLS only where a proxy says that TLS was spoken', async () => {
+  it('the cookie is called __Host-fugu and is for TLS only if a proxy reports TLS', async () => {
     town = await openTown();
     Object.assign(town.service, { behindProxy: true });
     const { headers } = await signIn({ token: town.token('root', 'steward') }, { 'x-forwarded-proto': 'https' });
     expect(headers.get('set-cookie')).toMatch(/^__Host-fugu=.*; Secure$/);
   });
 
-  it('keeps no more than fifty sessions of one token', async () => {
+  it('one token keeps no more than fifty sessions', async () => {
     town = await openTown();
     const token = town.tokens.find(town.token('ann', 'analyst'))!;
     for (let k = 0; k < 55; k++) town.service.sessions.begin(token, new Date(Date.now() + k));

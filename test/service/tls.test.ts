@@ -23,7 +23,7 @@ function certificate(): { readonly cert: string; readonly key: string } | undefi
 const tls = certificate();
 
 describe.skipIf(tls === undefined)('a service with a certificate', () => {
-  it('speaks TLS only, says that it must be asked so, and keeps its cookie to it', async () => {
+  it('the service speaks TLS only, says so to plain requests, and restricts its cookie to TLS', async () => {
     const shop = openWorkshop(policyYaml(), 30);
     const serving = await serve({
       policies: [shop.policyFile],

@@ -6,7 +6,7 @@ import { askThroughTwo } from './two-processes.js';
 beforeAll(() => builtOnce());
 
 describe('two processes on one ledger', () => {
-  it('keep the quotas of two analysts together', async () => {
+  it('two processes on one ledger keep the quotas of two analysts together', async () => {
     rmSync(await askThroughTwo(), { recursive: true, force: true });
   });
 });

@@ -8,7 +8,7 @@ import { askOver, townFolder } from './served.js';
 const quotas = { ann: 0.5, bob: 1 };
 const each = 1 / 16;
 
-/** A request that is sent under one key to both at once, and then again, is paid for once, although it asks anew; another key pays again. */
+/** A request sent under one key to both processes at once, and then again, is charged once even if fresh; another key is charged again. */
 async function payOnceUnderAKey([one, two]: readonly string[], root: string): Promise<void> {
   const before = (await askOver(one!, root, '/v1/policies/town/ledger?most=1000')).body.entries.length;
   const send = async (url: string, key: string) =>
@@ -29,7 +29,7 @@ async function payOnceUnderAKey([one, two]: readonly string[], root: string): Pr
   expect((await askOver(two!, root, '/v1/policies/town/ledger?most=1000')).body.entries.length).toBe(before + 4);
 }
 
-/** Two analysts ask through two processes on one ledger until nothing more fits: what the quotas say holds, to the last piece. */
+/** Two analysts spend through two processes on one ledger until nothing more fits: the quotas hold to the last piece. */
 export async function askThroughTwo(ledger?: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const folder = townFolder(`{ epsilon: 4, analysts: { ann: ${quotas.ann}, bob: ${quotas.bob} } }`);
   const file = join(folder, 'town.yaml');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStatFile, type StatCell, type StatVariable } from '../../src/data/statfile/statfile.js';
 
-/** What pyreadstat reads from a file; made by make.py. */
+/** Contents of a file as read by pyreadstat; made by make.py. */
 export interface ExpectedFile {
   readonly rows: number;
   readonly label: string | null;

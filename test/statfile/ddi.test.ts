@@ -27,7 +27,7 @@ const codebook = `<?xml version="1.0" encoding="UTF-8"?>
 </dataDscr></codeBook>`;
 
 describe('a DDI codebook', () => {
-  it('tells names, questions, labels, missing codes and the weight', () => {
+  it('the codebook gives names, questions, labels, missing codes and the weight', () => {
     const [party, weight] = readDdi(file(codebook));
     expect(party).toMatchObject({ name: 'party', label: 'Party', kind: 'number', missing: ['98', '99'] });
     expect(party!.question).toBe('Which party is closest & dearest to you?');
@@ -39,7 +39,7 @@ describe('a DDI codebook', () => {
     expect(weight).toMatchObject({ name: 'w', label: 'Weight', weight: true });
   });
 
-  it('is a codebook wherever one is named', async () => {
+  it('a DDI file is a codebook in every place that names one', async () => {
     const entry = (await readCodebook(file(codebook))).get('party')!;
     expect(entry).toMatchObject({ values: ['1', '2'], missing: ['98', '99'], label: 'Which party is closest & dearest to you?' });
   });
@@ -50,7 +50,7 @@ describe('a DDI codebook', () => {
     ['a document that declares entities', `<!DOCTYPE codeBook [<!ENTITY a "aaaaaaaa">]>${codebook}`],
     ['a document without variables', '<codeBook></codeBook>'],
     ['a document nested without end', '<a>'.repeat(100_000)],
-  ])('refuses %s', (_, text) => {
+  ])('the reader refuses %s', (_, text) => {
     expect(() => readDdi(file(text))).toThrow(expect.objectContaining({ code: 'DATA_MALFORMED' }));
   });
 });

@@ -25,7 +25,7 @@ const sorted = (list: readonly unknown[]) =>
 
 describe('a survey file as data', () => {
   it.each(Object.entries(expectedOf(corpus)).filter(([file]) => !/^(wide|many|empty)/.test(file)))(
-    '%s shows the cells that are in it',
+    'the file %s shows its cells',
     async (file, expected) => {
       const engine = await openNow({ source: join(corpus, file) });
       try {
@@ -49,7 +49,7 @@ describe('a survey file as data', () => {
     },
   );
 
-  it('is the same data when columns are categories and numbers of a policy, held or not', async () => {
+  it('the file is the same data when columns are categories and numbers of a policy, held or not', async () => {
     const source = join(corpus, 'missing-coded.sav');
     const declared = { codes: new Set(['a', 'd']), numbers: new Set(['b']), domains: new Map([['a', ['1', '2', '5']]]) };
     for (const memory of [2 ** 30, 2 ** 26]) {
@@ -61,7 +61,7 @@ describe('a survey file as data', () => {
     }
   });
 
-  it('shows the same whether it is held in memory or copied beside it, with text of every kind', async () => {
+  it('the file shows the same if it is held in memory or copied, with text of every kind', async () => {
     // As many columns as would not fit, and cells that a CSV has to quote, fold or leave out.
     const ugly = ['say "no"', 'two\nlines', 'a,b', ' blanks ', 'é🐡', 'x'.repeat(20_000), ''];
     const cell = (text: string) => `<c t="inlineStr"><is><t xml:space="preserve">${text.replaceAll('"', '&quot;')}</t></is></c>`;
@@ -87,7 +87,7 @@ describe('a survey file as data', () => {
     expect(shown[1]).toEqual(shown[0]);
   });
 
-  it('holds no more than it shows: one long text in every cell is a small file', async () => {
+  it('the engine holds no more than it shows: one long text in every cell is a small file', async () => {
     const source = join(folder, 'long.xlsx');
     const row = '<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row>';
     const sheet = `<worksheet><sheetData><row><c t="s"><v>2</v></c><c t="s"><v>3</v></c></row>${row.repeat(300)}</sheetData></worksheet>`;
@@ -102,7 +102,7 @@ describe('a survey file as data', () => {
     await engine.close();
   });
 
-  it('has one snapshot per content, and is read again when it changed', async () => {
+  it('the file has one snapshot per content, and is read again when it changed', async () => {
     const source = join(folder, 'survey.sav');
     copyFileSync(join(corpus, 'people-plain.sav'), source);
     const engine = await openNow({ source });
@@ -116,7 +116,7 @@ describe('a survey file as data', () => {
     await engine.close();
   });
 
-  it('that is cut off is refused, and the engine keeps what it had', async () => {
+  it('a truncated file is refused, and the engine keeps the former one', async () => {
     const source = join(folder, 'survey.sav');
     const whole = readFileSync(join(corpus, 'people-coded.sav'));
     writeFileSync(source, whole.subarray(0, whole.length - 20));
@@ -128,7 +128,7 @@ describe('a survey file as data', () => {
     await engine.close();
   });
 
-  it('can hold a relation, and only a workbook has tables', async () => {
+  it('the file can hold a relation, and only a workbook has tables', async () => {
     const relations = [{ name: 'knows', table: join(corpus, 'missing-coded.sav'), columns: ['a', 'b'], symmetric: false }];
     const engine = await openNow({ source: join(corpus, 'people-plain.sav'), relations });
     const ties = (await engine.rows({ sql: 'SELECT c0, c1 FROM fugu_relation_knows', values: [] })).open();
@@ -143,9 +143,9 @@ describe('a survey file as data', () => {
   });
 });
 
-describe('fugu init of a survey file', () => {
+describe('the command fugu init on a survey file', () => {
   it.each(['people-coded.sav', 'people-packed.zsav', 'people-118.dta'])(
-    '%s takes labels and missing codes from the file itself',
+    'the draft of %s takes labels and missing codes from the file itself',
     async (file) => {
       copyFileSync(join(corpus, file), join(folder, file));
       const { policy: path, text } = await draftPolicy(join(folder, file), {
@@ -157,7 +157,7 @@ describe('fugu init of a survey file', () => {
       const party = policy.columns.get('party')!;
       expect(party).toMatchObject({ type: 'category', label: 'Which party?' });
       if (party.type !== 'category') return;
-      // Stata has no missing codes among its numbers: there the label says it.
+      // Stata has no missing codes among its numbers: the label marks them.
       expect(party.values).toEqual(['1', '2', '3']);
       expect(party.missing).toEqual(['99']);
       expect(party.labels?.get('2')).toBe('Right');
@@ -169,7 +169,7 @@ describe('fugu init of a survey file', () => {
     },
   );
 
-  it('takes them from a codebook that is named instead', async () => {
+  it('the draft takes labels and missing codes from a named codebook instead', async () => {
     copyFileSync(join(corpus, 'people-plain.sav'), join(folder, 'survey.sav'));
     writeFileSync(join(folder, 'codebook.csv'), 'name,value,label\nparty,1,One\nparty,2,Two\n');
     const { text } = await draftPolicy(join(folder, 'survey.sav'), {
@@ -179,7 +179,7 @@ describe('fugu init of a survey file', () => {
     expect(text).toContain('codebook: codebook.csv');
   });
 
-  it('knows refusals that Stata marks by letters', async () => {
+  it('the draft knows refusals that Stata marks by letters', async () => {
     copyFileSync(join(corpus, 'tagged-118.dta'), join(folder, 'survey.dta'));
     const { policy } = await draftPolicy(join(folder, 'survey.dta'), { out: join(folder, 'p.yaml') });
     expect((await readPolicy(policy)).columns.get('a')).toMatchObject({ values: ['1'], missing: ['.a', '.b'] });

@@ -26,7 +26,7 @@ function chance(seed: number): () => number {
 }
 
 const extremes = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff];
-/** Much of what decides how a file is read stands in its beginning, and some at its end. */
+/** Mutations prefer the beginning of a file, which mostly decides how it is read, and its end. */
 const place = (random: () => number, length: number) => {
   const where = random();
   const x = random();
@@ -62,7 +62,7 @@ function mutate(bytes: Buffer, random: () => number): Buffer {
   return result;
 }
 
-/** What is packed is mutated before it is packed: a broken package would hide everything inside. */
+/** Packed contents are mutated before packing, because a broken package would hide everything inside. */
 function mutateInside(bytes: Buffer, random: () => number): Buffer {
   const parts: Record<string, Buffer> = {};
   for (let at = 0; at + 30 < bytes.length && bytes.readUInt32LE(at) === 0x04034b50; ) {
@@ -77,8 +77,8 @@ function mutateInside(bytes: Buffer, random: () => number): Buffer {
   return zipOf({ ...parts, [chosen]: mutate(parts[chosen]!, random) });
 }
 
-describe('a survey file that somebody damaged', () => {
-  it(`is read or refused with a fault, quickly and in little memory (${mutants} of them)`, async () => {
+describe('a damaged survey file', () => {
+  it(`the file is read or refused with a fault, quickly and in little memory (${mutants} of them)`, async () => {
     const random = chance(20261116);
     const files = readdirSync(corpus).filter((f) => !/^(many|expected)/.test(f));
     const originals = new Map(files.map((f) => [f, readFileSync(join(corpus, f))]));
@@ -106,7 +106,7 @@ describe('a survey file that somebody damaged', () => {
     if (process.env.FUGU_STATFILE_MUTANTS) process.stdout.write(`${JSON.stringify({ ...outcomes, longest, largest })}\n`);
     expect(longest).toBeLessThan(slowest);
     expect(largest).toBeLessThan(most);
-    // Both ends are reached: a reader that refused everything would pass otherwise.
+    // Both outcomes occur: a reader that refused everything would pass otherwise.
     expect(Math.min(outcomes.read, outcomes.refused)).toBeGreaterThan(mutants / 10);
   });
 });

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** JSON has no infinities. */
 const bound = (x: string | number | null): number => (x === 'inf' ? Infinity : x === '-inf' ? -Infinity : Number(x));
 
-/** A range as pyreadstat tells it, in our words: whole numbers one by one where they are few. */
+/** A missing range of pyreadstat in our form: whole numbers one by one if there are few. */
 const isMissing = (
   { missing, missingRanges = [] }: StatVariable,
   from: string | number | null,
@@ -39,22 +39,24 @@ async function compare(path: string, expected: ExpectedFile): Promise<void> {
   }
 }
 
-describe('survey files read as pyreadstat reads them', () => {
-  it.each(Object.entries(expectedOf(corpus)))('%s', async (file, expected) => compare(join(corpus, file), expected));
+describe('survey files compared with pyreadstat', () => {
+  it.each(Object.entries(expectedOf(corpus)))('the file %s is read as by pyreadstat', async (file, expected) =>
+    compare(join(corpus, file), expected),
+  );
 });
 
-describe('what pyreadstat does not tell', () => {
-  it('a file without a word about its encoding was written on Windows', async () => {
+describe('details that pyreadstat does not report', () => {
+  it('a file without an encoding was written on Windows', async () => {
     const { columns } = await readWhole(join(corpus, 'no-encoding.sav'));
     expect(columns[1]).toEqual(['Müller', 'Nuñez', '€uro']);
   });
 
-  it('which variable is the weight', async () => {
+  it('the weight variable is recognised', async () => {
     const { variables } = await readWhole(join(corpus, 'big-endian.sav'));
     expect(variables.map((v) => v.weight ?? false)).toEqual([false, false, true]);
   });
 
-  it('a range of missing codes that is open stays a range, and a small one is its whole numbers', async () => {
+  it('an open range of missing codes stays a range, and a small one becomes its whole numbers', async () => {
     const [open] = (await readWhole(join(corpus, 'big-endian.sav'))).variables;
     expect(open).toMatchObject({ missing: ['99'], missingRanges: [{ low: Number.NEGATIVE_INFINITY, high: -1 }] });
     const small = (await readWhole(join(corpus, 'missing-plain.sav'))).variables.find((v) => v.name === 'b')!;
@@ -75,7 +77,7 @@ describe('what pyreadstat does not tell', () => {
     await expect(readWhole(join(folder, `nothing${ending}`))).rejects.toMatchObject({ code: 'DATA_NOT_FOUND' });
   });
 
-  it('a variable named like another is refused, also in other letters', async () => {
+  it('a variable named like another is refused, even in other letters', async () => {
     const bytes = readFileSync(join(corpus, 'big-endian.sav'));
     bytes.write('num     ', bytes.indexOf('TXT     '), 'latin1');
     const path = join(folder, 'twice.sav');
@@ -89,8 +91,9 @@ describe('what pyreadstat does not tell', () => {
 
 /** A folder of other people's files, with the expected.vectors.json that `make.py expect FOLDER` writes. */
 const more = process.env.FUGU_STATFILES;
-describe.skipIf(more === undefined)('and so do the files of FUGU_STATFILES', () => {
-  it.each(Object.entries(more === undefined ? {} : expectedOf(more)))('%s', async (file, expected) =>
-    compare(join(more!, file), expected),
+describe.skipIf(more === undefined)('the files of FUGU_STATFILES', () => {
+  it.each(Object.entries(more === undefined ? {} : expectedOf(more)))(
+    'the file %s is read as by pyreadstat',
+    async (file, expected) => compare(join(more!, file), expected),
   );
 });

@@ -19,7 +19,7 @@ const sheet = (...rows: string[]) =>
   `<worksheet><sheetData>${rows.map((r) => `<row>${r}</row>`).join('')}</sheetData></worksheet>`;
 
 describe('a workbook', () => {
-  it('is read sheet by sheet, by name', async () => {
+  it('the sheets of a workbook are read by name', async () => {
     const other = await openStatFile(join(corpus, 'book.xlsx'), { table: 'More & more' });
     expect(other.variables.map((v) => v.name)).toEqual(['other']);
     await other.close();
@@ -29,7 +29,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('names nameless columns, skips empty rows, and keeps the place of every cell', async () => {
+  it('the reader names nameless columns, skips empty rows, and keeps the place of every cell', async () => {
     const path = file(
       workbookOf(
         sheet(
@@ -50,7 +50,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('has as many records and columns whatever is written into one of them', async () => {
+  it('a workbook has as many records and columns for any content of one of them', async () => {
     const shape = async (record: string) => {
       const { variables, rows } = await readWhole(
         file(workbookOf(sheet('<c r="A1" t="e"><v>#N/A</v></c>', text('A2', 'a'), text('A3', 'x'), record, text('A5', 'y')))),
@@ -69,7 +69,7 @@ describe('a workbook', () => {
       expect(await shape(record)).toEqual(usual);
   });
 
-  it('knows the day that 1900 did not have, and the calendar that starts in 1904', async () => {
+  it('the reader knows the day that 1900 did not have, and the calendar that starts in 1904', async () => {
     const styles = '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="21"/></cellXfs></styleSheet>';
     const cells = sheet(
       text('A1', 'day'),
@@ -83,7 +83,7 @@ describe('a workbook', () => {
     expect(later.columns[0]!.slice(0, 2)).toEqual(['1904-01-02', '1904-02-29']);
   });
 
-  it('takes no longer than its length, whatever its tags and formats hold', async () => {
+  it('reading takes no longer than the length, for any tags and formats', async () => {
     const long = 100_000;
     const cells = sheet(text('A1', 'a'), `<c r="A2" ${'b'.repeat(long)}><v>1</v></c>`);
     const styles = `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${'['.repeat(long)}"/></numFmts></styleSheet>`;
@@ -93,7 +93,7 @@ describe('a workbook', () => {
     expect(took).toBeLessThan(100);
   });
 
-  it('refuses what is no workbook', async () => {
+  it('the reader refuses files that are no workbook', async () => {
     for (const bytes of [
       Buffer.from('PK'),
       Buffer.alloc(100),
@@ -111,6 +111,6 @@ it.each([
     sheet(`${text('A1', 'age')}${text('B1', 'Age')}`, text('A2', 'x')),
   ],
   ['a cell beyond the last column that Excel has', sheet(text('A1', 'a'), text('ZZZ2', 'x'))],
-])('%s is a fault', async (_, xml) => {
+])('a workbook with %s is a fault', async (_, xml) => {
   await expect(readWhole(file(workbookOf(xml)))).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
 });

@@ -3,7 +3,7 @@ import type { Exact } from '../../src/data/engine/exact.js';
 import { nothingSpent, spend } from '../../src/privacy/mechanism/privacy-cost.js';
 import type { Ledger, SpendEntry } from '../../src/release/ledger/ledger.js';
 
-/** A ledger that forgets: everything is admitted that fits an empty account. */
+/** A ledger without memory: it admits everything that fits an empty account. */
 export const forgetful: Ledger = {
   spent: async () => nothingSpent,
   replay: async () => undefined,

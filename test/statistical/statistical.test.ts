@@ -38,8 +38,8 @@ const between = (model: JointDistribution, release: (x: readonly number[]) => Ou
     ) as [Output[], Output[]]),
   );
 
-describe('the statistical auditor passes honest mechanisms and sees nearly all they lose', () => {
-  it('a count with discrete Laplace noise', () => {
+describe('the statistical auditor on honest mechanisms', () => {
+  it('the auditor passes a count with discrete Laplace noise and sees nearly all of its loss', () => {
     for (const epsilon of [0.5, 1, 2]) {
       const noise = laplace(fromNumber(1 / epsilon));
       const found = auditOutputs(
@@ -51,7 +51,7 @@ describe('the statistical auditor passes honest mechanisms and sees nearly all t
     }
   });
 
-  it('a histogram, twins under group noise and the xor model under group noise', () => {
+  it('the auditor passes a histogram, twins under group noise and the xor model under group noise', () => {
     const half = laplace(rational(2));
     const third = laplace(rational(3));
     expect(
@@ -65,18 +65,18 @@ describe('the statistical auditor passes honest mechanisms and sees nearly all t
     expect(between(xor, (x) => x.map((v) => v + third())).epsilon).toBeLessThanOrEqual(1);
   });
 
-  it('two worlds that are the same', async () => {
+  it('the auditor passes two worlds that are the same', async () => {
     const noise = laplace(rational(1));
     expect((await auditSamplers({ first: noise, second: async () => noise() }, 5000)).epsilon).toBe(0);
     expect(auditOutputs([], []).epsilon).toBe(0);
   });
 });
 
-describe('the statistical auditor catches every planted violation of epsilon 1', () => {
+describe('the statistical auditor on planted violations of epsilon 1', () => {
   const caught = (found: { epsilon: number }) => expect(found.epsilon).toBeGreaterThan(1);
   const one = laplace(rational(1));
 
-  it('floating-point noise', () => {
+  it('the auditor detects floating-point noise', () => {
     const uniform = () => (cryptoBits.below(2 ** 53) + 0.5) / 2 ** 53;
     const float = () => (uniform() < 0.5 ? -1 : 1) * Math.log(uniform());
     const found = auditOutputs(
@@ -87,7 +87,7 @@ describe('the statistical auditor catches every planted violation of epsilon 1',
     caught(found);
   });
 
-  it('half the scale', () => {
+  it('the auditor detects half the scale', () => {
     const half = laplace(rational(1, 2));
     caught(
       auditOutputs(
@@ -97,29 +97,29 @@ describe('the statistical auditor catches every planted violation of epsilon 1',
     );
   });
 
-  it('a missing self term: noise for what a weak tie passes on, and none for the record itself', () => {
+  it('the auditor detects a missing self term: noise for the effect through a weak tie, and none for the record itself', () => {
     const pair = joint([2, 2], [0.3, 0.2, 0.2, 0.3]);
     const scale = laplace(fromNumber(Math.log(1.5)));
     caught(between(pair, (x) => total(x) + scale()));
   });
 
-  it('xor columns under dependent perturbation, as a sum and column by column', () => {
+  it('the auditor detects xor columns under dependent perturbation, as a sum and column by column', () => {
     caught(between(xor, (x) => total(x) + one()));
     caught(between(xor, (x) => x.map((v) => v + one())));
   });
 
-  it('correlated sensitivity on data whose Pearson correlation is zero', () => {
+  it('the auditor detects correlated sensitivity on data whose Pearson correlation is zero', () => {
     const model = joint([3, 2], [1, 0, 0, 1, 1, 0]);
     caught(between(model, ([a, b]) => (a === 1 ? 1 : 0) + b! + one()));
   });
 
-  it('parallel composition across twins', () => {
+  it('the auditor detects parallel composition across twins', () => {
     caught(between(twins, ([a, b]) => [a! + one(), b! + one()]));
   });
 });
 
-describe('the pieces', () => {
-  it('bound a probability as Clopper and Pearson 1934 do', () => {
+describe('the parts of the auditor', () => {
+  it('the bound of a probability equals Clopper and Pearson 1934', () => {
     expect(upperLimit(0, 100, 0.025)).toBeCloseTo(1 - 0.025 ** (1 / 100), 10);
     expect(lowerLimit(10, 100, 0.025)).toBeCloseTo(0.0490047, 6);
     expect(upperLimit(10, 100, 0.025)).toBeCloseTo(0.1762226, 6);
@@ -128,11 +128,11 @@ describe('the pieces', () => {
     expect([lowerLimit(0, 5, 0.1), upperLimit(5, 5, 0.1)]).toEqual([0, 1]);
   });
 
-  it('read the last bit of a double', () => {
+  it('the last bit of a double is read', () => {
     expect([1, 3, 0.5, 0.75, 2 ** 52 + 1, 1 + 2 ** -52, 6].map(lowestBit)).toEqual([0, 0, -1, -2, 0, -52, 1]);
   });
 
-  it('draw worlds with the right frequencies', () => {
+  it('worlds are drawn with the right frequencies', () => {
     const model = joint([2, 3], [1, 2, 3, 0, 0, 4]);
     const world = worldGiven(model, 0, 0);
     const counts = [0, 0, 0];

@@ -3,13 +3,13 @@ import { lowerLimit, upperLimit } from './confidence.js';
 /** One output of a release: a number or a list of them, exactly as the analyst sees it. */
 export type Output = number | readonly number[];
 
-/** What a black-box audit found: with the stated confidence the release loses at least `epsilon` between the two worlds. */
+/** Finding of a black-box audit: with the stated confidence the privacy loss between the two worlds is at least `epsilon`. */
 export interface AuditFinding {
   readonly epsilon: number;
   readonly confidence: number;
-  /** What was looked at, in words. */
+  /** Description of the event. */
   readonly event: string;
-  /** How often the event happened on the held-out half, in the world where it is likelier and in the other. */
+  /** Frequency of the event on the held-out half, in the world where it is likelier and in the other. */
   readonly hits: readonly [number, number];
   readonly tries: readonly [number, number];
 }
@@ -60,7 +60,7 @@ export interface Worlds {
   readonly second: () => Output | Promise<Output>;
 }
 
-/** Draws from both worlds in turns, so that a drift of the machine cannot look like a difference. */
+/** Draws from both worlds in turns, so that a drift of the machine does not look like a difference. */
 export async function auditSamplers(worlds: Worlds, samples: number, options: StatisticalOptions = {}): Promise<AuditFinding> {
   const first: Output[] = [];
   const second: Output[] = [];
@@ -81,7 +81,7 @@ interface Cut {
 interface Choice {
   readonly name: string;
   readonly event: (output: readonly number[]) => boolean;
-  /** Which world the event is likelier in, then the other. */
+  /** Index of the world where the event is likelier, then of the other. */
   readonly order: readonly [number, number];
 }
 
@@ -96,7 +96,7 @@ function featuresOf(sample: readonly number[], more: readonly OutputFeature[]): 
 }
 
 const view = new DataView(new ArrayBuffer(8));
-/** The exponent of the last bit set in a double: what floating-point noise betrays about the number it was added to. */
+/** Exponent of the last bit set in a double: floating-point noise discloses the number it was added to by it. */
 export function lowestBit(x: number): number {
   if (x === 0 || !Number.isFinite(x)) return 2000;
   view.setFloat64(0, x);

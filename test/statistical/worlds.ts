@@ -2,7 +2,7 @@ import { valuesAt } from '../../src/evaluate/audit/record-query.js';
 import type { JointDistribution } from '../../src/privacy/dependence/model/joint.js';
 import { cryptoBits } from '../../src/privacy/noise/bits.js';
 
-/** Draws whole datasets from a joint distribution given that one record has one value: the world an adversary imagines. */
+/** Draws whole data sets from a joint distribution, given one record's value: the data as an adversary imagines it. */
 export function worldGiven(joint: JointDistribution, record: number, value: number): () => readonly number[] {
   const states: number[] = [];
   const sums: number[] = [];

@@ -43,14 +43,12 @@ interface ClimbWorld {
 
 const designs: readonly PopulationDesign[] = (
   [
-    { secret: 'row' },
-    { secret: 'row' },
+    ...Array.from({ length: 5 }, () => ({ secret: 'row' }) as const),
     { secret: 'row', pairs: { within: 1 } },
     { secret: 'row', pairs: { within: 1.5 } },
     { secret: 'row', pairs: { edges: [1.5] } },
     { secret: 'row', pairs: { edges: [2] } },
-    { secret: 'person' },
-    { secret: 'person' },
+    ...Array.from({ length: 4 }, () => ({ secret: 'person' }) as const),
     { secret: 'person', pairs: { within: 1 } },
     { secret: 'row', neighbours: 'add-remove' },
     { secret: 'person', neighbours: 'add-remove' },
@@ -87,7 +85,7 @@ function worldOf({ below, of }: Dice): ClimbWorld {
     design,
     start: {
       epsilon: 1,
-      delta: pure || below(2) > 0 ? 0 : 1e-6,
+      delta: pure ? 0 : of(deltas),
       weekPublic: below(2) === 0,
       ties: design.neighbours === 'add-remove' ? 'none' : of(['none', 'none', 'groups', 'relation']),
     },
@@ -127,6 +125,8 @@ function neighbourOf({ design, files, copy }: ClimbWorld, terms: AmendableTerms,
   return { A, B: copy ? A : other(files.B) };
 }
 
+/** The larger delta is, the more often Gaussian noise is the smaller one. */
+const deltas = [0, 1e-6, 1e-3, 1e-2];
 const shares = ['0.01', '0.02', '0.05', '0.1', '0.2', '0.25', '0.3', '0.34', '0.4', '0.5', '0.6', '0.66', '0.75', '0.9', '1'];
 
 function stepOf({ start, questions }: ClimbWorld, { below, of }: Dice): AnalystStep {
@@ -148,12 +148,12 @@ function stepOf({ start, questions }: ClimbWorld, { below, of }: Dice): AnalystS
     { epsilon: of([0.25, 0.5, 1.5, 2]) },
     { weekPublic: of([true, false]) },
     { ties: of(['none', 'groups', 'relation']) },
-    { delta: start.delta === 0 ? 1e-6 : 0 },
+    { delta: start.delta === 0 ? of(deltas.slice(1)) : 0 },
   ];
   return { kind: 'amend', file, to: of(to) };
 }
 
-/** Where some climbs begin: ways by which promises were broken once. */
+/** Starting points of some climbs: attacks that once broke a promise. */
 function knownWays(chance: Dice): readonly AnalystStep[] {
   const release = (file: PopulationFile): AnalystStep => ({
     kind: 'release',
@@ -173,6 +173,14 @@ function knownWays(chance: Dice): readonly AnalystStep[] {
       release('B'),
       amend({ ties: 'relation' }),
     ],
+    // What was told exactly while it was public.
+    [
+      amend({ weekPublic: true }),
+      { kind: 'release', file: 'A', question: 12, wording: 0, epsilon: '0.1' },
+      amend({ weekPublic: false }),
+    ],
+    // Homes that are larger in one file than in the other.
+    [amend({ ties: 'groups' }), release('A'), release('B'), release('A')],
     [release('A'), amend({ ties: 'groups' }), release('B'), amend({ ties: 'none' }), release('B')],
     [
       amend({ weekPublic: true }),
@@ -207,12 +215,16 @@ interface ClimbFinding {
   readonly world: Omit<ClimbWorld, 'questions'>;
   readonly steps: readonly AnalystStep[];
   readonly what: string;
+  /** How many transcripts it took. */
+  readonly at: number;
   readonly outcomes: readonly string[];
 }
 
 export interface Figures {
   transcripts: number;
   releases: number;
+  /** Releases with Gaussian noise. */
+  gaussian: number;
   refusals: number;
   /** Promises that were met to within a thousandth. */
   tight: number;
@@ -224,7 +236,7 @@ export interface Figures {
 /** Roundings of the judge's own arithmetic. */
 const rounding = 1e-6;
 
-/** One world, and transcripts that come ever nearer to its promise. */
+/** One population, and transcripts that climb towards its promise. */
 async function climb(parts: {
   readonly chance: Dice;
   readonly place: Workplace;
@@ -239,7 +251,7 @@ async function climb(parts: {
   const doing = (data: PopulationFiles, steps: readonly AnalystStep[]): Promise<Transcript> =>
     place.run({ files: data, copy, design, start, questions, steps, receipts });
   let best: { steps: readonly AnalystStep[]; ratio: number } = {
-    steps: chance.below(5) === 0 ? knownWays(chance) : Array.from({ length: 2 + chance.below(4) }, () => stepOf(world, chance)),
+    steps: chance.below(2) === 0 ? knownWays(chance) : Array.from({ length: 2 + chance.below(4) }, () => stepOf(world, chance)),
     ratio: -1,
   };
   for (let k = 0; k < transcripts; k++) {
@@ -247,7 +259,7 @@ async function climb(parts: {
     const seen = await doing(files, steps);
     const { ratio } = judgeTranscript({ design, terms: seen.terms, files, copy }, seen.published, seen.foreign);
     const found = (what: string, outcomes = seen.outcomes) =>
-      figures.findings.push({ world: { design, start, files, copy }, steps, what, outcomes });
+      figures.findings.push({ world: { design, start, files, copy }, steps, what, at: figures.transcripts + 1, outcomes });
     if (ratio > 1 + rounding) found(`the promise is broken: ${ratio} of 1`);
     for (const defect of seen.defects) found(defect);
     const key = JSON.stringify([seen.terms.weekPublic, seen.terms.ties]);
@@ -258,6 +270,7 @@ async function climb(parts: {
       found('neighbouring data sets have other outcomes', [...seen.outcomes, '<>', ...other.outcomes]);
     figures.transcripts++;
     figures.releases += seen.published.length;
+    figures.gaussian += seen.published.filter(({ noise }) => noise.kind === 'gaussian').length;
     for (const outcome of seen.outcomes) {
       const word = outcome.split(' ')[0]!;
       figures.done.set(word, (figures.done.get(word) ?? 0) + 1);
@@ -269,15 +282,15 @@ async function climb(parts: {
   }
 }
 
-/** Worlds that share a ledger; its chain is walked by every amendment. */
+/** Populations that share a ledger, because every amendment walks its whole chain. */
 const worldsPerLedger = 5;
 const perWorld = 40;
 
-/** So many transcripts, world after world; the same for the same seed. */
+/** Number of transcripts, one population after another; the same for the same seed. */
 export async function runTranscripts(parts: {
   readonly wanted: number;
   readonly seed: number;
-  /** The world to begin with, of the same seed. */
+  /** Index of the first population, of the same seed. */
   readonly first?: number;
   readonly progress?: (figures: Figures) => void;
 }): Promise<Figures> {
@@ -302,6 +315,7 @@ export async function runTranscripts(parts: {
 const noFigures = (): Figures => ({
   transcripts: 0,
   releases: 0,
+  gaussian: 0,
   refusals: 0,
   tight: 0,
   worst: 0,

@@ -10,7 +10,7 @@ import {
   weeks,
 } from './population.js';
 
-/** Something that was published: for each of its cells what one row adds, and the noise. */
+/** A published answer: the contribution of one row to each of its cells, and the noise. */
 export interface Published {
   readonly file: PopulationFile;
   readonly adds: (row: Row) => readonly number[];
@@ -21,14 +21,14 @@ export type MeasureNoise =
   | { readonly kind: 'laplace'; readonly scale: number }
   | { readonly kind: 'gaussian'; readonly variance: number };
 
-/** Published by somebody else and entered: what it tells an attacker about all that one person has there. */
+/** Receipt of another publisher, entered here: the privacy loss of all data of one person there. */
 export interface Foreign {
   readonly epsilonOfPerson: number;
 }
 
-/** What an attacker may learn about one record at most, under these terms. */
+/** Upper bound on the privacy loss of one record under these terms. */
 export interface AttackerGain {
-  /** Pure part: how far the log-probability of any output moves; infinite where an exact answer tells two neighbours apart. */
+  /** Pure part: change of the log-probability of any output; infinite where an exact answer distinguishes two neighbours. */
   readonly loss: number;
   /** The probability beyond e^epsilon, where delta is promised. */
   readonly delta: number;
@@ -62,12 +62,12 @@ function values({ x, secret, maxRows, neighbours }: PopulationDesign, fixed: boo
   return neighbours === 'add-remove' ? [...held, { row: held[0]!.row, copies: 0 }] : held;
 }
 
-/** The change of one record's value, made by all these members of a group at once, that tells an attacker most. */
+/** Change of one record's value, made by all these members of a group at once, with the largest privacy loss. */
 function worstIn(design: PopulationDesign, terms: AmendableTerms, own: readonly Published[], members: readonly number[]): Change {
   const { x, pairs } = design;
   const fixed = terms.weekPublic && design.secret === 'row';
   const options = values(design, fixed);
-  // What all members together add to each cell, if all of them hold this value.
+  // Contribution of all members together to each cell if all of them have this value.
   const added = own.map(({ adds }) =>
     options.map(({ row, copies }) => {
       const each = members.map((week) => adds(fixed ? { ...row, week } : row));
@@ -79,7 +79,7 @@ function worstIn(design: PopulationDesign, terms: AmendableTerms, own: readonly 
     for (let j = 0; j < i; j++) {
       // With add-remove a record is compared with no record, never with another one.
       if (design.neighbours === 'add-remove' && before.copies !== 0) continue;
-      // How many rows somebody has is no secret where pairs are declared.
+      // The number of rows per person is no secret where pairs are declared.
       if (pairs && before.copies !== options[j]!.copies) continue;
       if (!isDeclaredPair(x, pairs, before.row.x, options[j]!.row.x)) continue;
       const change = changeOf(
@@ -152,7 +152,7 @@ export function judgeTranscript(
       known.set(key, found);
       return found;
     });
-    // Ties are those of the files that were read: whoever enters a receipt declares nobody else's.
+    // Ties are those of the files read: entering a receipt declares no ties of its publisher.
     const readFrom = names.filter((file) => published.some((p) => p.file === file));
     const ours = [...members.values()].filter(({ file }) => (readFrom.length > 0 ? readFrom : ['A']).includes(file));
     const people = new Set(ours.map(({ id }) => id)).size;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Figures, runTranscripts } from './climb.js';
 
-// Every run asks the same data under budgets of its own.
+// Every run uses the same data under budgets of its own.
 process.env.FUGU_REGISTRY ??= 'off';
 
 // npm run transcripts -- TRANSCRIPTS [SEED] [FILE] [WORLD]: hill-climbed transcripts on this machine; what breaks a promise goes to FILE, one line each.

@@ -1,4 +1,4 @@
-/** Small populations, their files, and what a cell means: written from the policy's documentation alone, without a line of the product. */
+/** Small populations, their files, and the meaning of cells, written from the policy documentation alone, without code of the product. */
 
 export interface Row {
   readonly id: number;
@@ -11,7 +11,7 @@ export interface Row {
   readonly x: string;
 }
 
-/** How the number column is declared: its grid begins at zero. */
+/** Declaration of the number column: its grid begins at zero. */
 export interface NumberDeclaration {
   readonly type: 'integer' | 'number';
   readonly step: number;
@@ -20,7 +20,7 @@ export interface NumberDeclaration {
 
 export type PairDeclaration = { readonly within: number } | { readonly edges: readonly number[] };
 
-/** What does not change during one transcript. */
+/** Constants of one transcript. */
 export interface PopulationDesign {
   readonly secret: 'row' | 'person';
   readonly neighbours: 'replace' | 'add-remove';
@@ -29,12 +29,12 @@ export interface PopulationDesign {
   readonly pairs?: PairDeclaration;
 }
 
-/** What amendments change. */
+/** Terms that amendments change. */
 export interface AmendableTerms {
   readonly epsilon: number;
   readonly delta: number;
   readonly weekPublic: boolean;
-  /** Members of a home answer alike: said by a column, or by a relation in a file of its own. */
+  /** Members of a home answer alike: tied by a column, or by a relation in its own file. */
   readonly ties: 'none' | 'groups' | 'relation';
 }
 
@@ -43,13 +43,13 @@ export type PopulationFiles = Readonly<Record<PopulationFile, readonly Row[]>>;
 export const weeks = [0, 1, 2, 3];
 export const writtenWeeks = [...weeks, ...weeks, ...weeks, -1, 4, 60];
 
-/** What everybody knows of a public week: clamped from below only. */
+/** Public part of a public week: clamped from below only. */
 export const publicWeek = ({ week }: Pick<Row, 'week'>): number => Math.max(week, weeks[0]!);
 
 /** The week that a cell is counted as: clamped to the declared ones. */
 export const weekOf = ({ week }: Pick<Row, 'week'>): number => Math.min(Math.max(week, weeks[0]!), weeks.at(-1)!);
 
-/** Who shares a home with whom, as a chain through each home. */
+/** Ties within homes, as a chain through each home. */
 export function tiesCsv(files: PopulationFiles): string {
   const homes = new Map<number, number[]>();
   for (const { id, home } of [...files.A, ...files.B]) {
@@ -73,7 +73,7 @@ export function stepsRead({ step, high }: NumberDeclaration, cell: string): numb
   return part < 0.5 || (part === 0.5 && below % 2 === 0) ? below : below + 1;
 }
 
-/** Whether two cells are a declared pair, by the values they are read as. No answer pairs with no answer only. */
+/** True if two cells are a declared pair, by the values they are read as. A missing answer pairs with a missing answer only. */
 export function isDeclaredPair(
   declared: NumberDeclaration,
   pairs: PairDeclaration | undefined,

@@ -1,6 +1,6 @@
 import { type NumberDeclaration, type Row, stepsRead, weekOf } from './population.js';
 
-/** A question in several wordings, and what one row adds to each of its cells, counted by hand. */
+/** A question in several wordings, and the contribution of one row to each of its cells, counted by hand. */
 export interface TranscriptQuestion {
   readonly name: string;
   readonly wordings: readonly object[];
@@ -77,7 +77,7 @@ export function questionsFor(x: NumberDeclaration): readonly TranscriptQuestion[
   ];
 }
 
-/** What a stream asks of every week. */
+/** Queries of a stream for every week. */
 export const streamed: readonly { readonly query: object; readonly adds: (row: Row, week: number) => readonly number[] }[] = [
   { query: { kind: 'count', where: [isA] }, adds: (row, value) => one(weekOf(row) === value && row.g === 'a') },
   { query: { kind: 'histogram', column: 'g' }, adds: (row, value) => byGroup(row).map((n) => (weekOf(row) === value ? n : 0)) },

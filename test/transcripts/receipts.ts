@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { open } from '../../src/app/api/fugu.js';
 import type { ForeignReceipt } from './run.js';
 
-/** Visits of the same people at somebody else's, three of each person. */
+/** Visits of the same people at another publisher, three of each person. */
 const visitsEach = 3;
 const visits = `id,visit,g\n${[0, 1, 2, 3, 4, 5]
   .flatMap((id) => Array.from({ length: visitsEach }, (_, k) => `p${id},v${id}-${k},${'ab'[k % 2]}\n`))

@@ -45,16 +45,16 @@ export type AnalystStep =
       readonly gaps: boolean;
     }
   | { readonly kind: 'amend'; readonly file: PopulationFile; readonly to: Partial<AmendableTerms> }
-  /** Said only where it is true: nothing was spent on the other file, or that one is a copy. */
+  /** Used only where it is true: nothing was spent on the other file, or it is a copy. */
   | { readonly kind: 'same data'; readonly file: PopulationFile }
-  /** `bound`: the steward says how many of their records one of our people has; what is said is true. */
+  /** `bound`: the steward states the number of their records per person of ours; the statement is true. */
   | { readonly kind: 'enter'; readonly receipt: number; readonly bound: boolean };
 
-/** A receipt of somebody else, and what it really tells about one of our people. */
+/** Receipt of another publisher, with its true privacy loss for one of our people. */
 export interface ForeignReceipt extends Foreign {
   readonly receipt: unknown;
   readonly name: string;
-  /** How many of their records one of our people has. */
+  /** Number of their records per person of ours. */
   readonly records: number;
 }
 
@@ -64,7 +64,7 @@ export interface Transcript {
   readonly published: readonly Published[];
   readonly foreign: readonly Foreign[];
   readonly terms: AmendableTerms;
-  /** What should not be: errors that are no faults, recorded answers that differ. */
+  /** Defects: errors that are no faults, recorded answers that differ. */
   readonly defects: readonly string[];
 }
 
@@ -106,7 +106,7 @@ export class Workplace {
   }
   policyFile = (folder: string, file: PopulationFile): string => join(folder, `${file}.yaml`);
 
-  /** Does all steps for a population of its own, and writes down what was published. */
+  /** Runs all steps for a population of its own, and records every published answer. */
   async run(parts: {
     readonly files: PopulationFiles;
     readonly copy: boolean;
@@ -132,7 +132,7 @@ export class Workplace {
     const answers = new Map<number, string>();
     const valuesOf = (tables: readonly AnswerTable[]): string =>
       JSON.stringify(tables.map(({ rows }) => rows.map(({ value }) => value)));
-    /** One question was paid for by each entry: whoever gets its recorded answer gets the same numbers. */
+    /** Each entry paid for one question: recorded answers have the same numbers. */
     const compare = (name: string, entry: number, replayed: boolean, tables: readonly AnswerTable[]): void => {
       const values = valuesOf(tables);
       if (replayed && answers.get(entry) !== values) defects.push(`${name}: a recorded answer differs`);
@@ -188,7 +188,7 @@ export class Workplace {
           else {
             const { policy } = await session(step.file);
             await recordSameData(this.#ledger!, policy, 'one extract since the beginning');
-            // What it says holds for sessions that open afterwards.
+            // The statement holds for sessions that open afterwards.
             sessions.clear();
             outcomes.push('declared');
           }
@@ -216,7 +216,7 @@ export class Workplace {
   }
 }
 
-/** The real ledger, but for walking its whole chain in another process before every amendment: nobody damages it here. */
+/** The real ledger, without walking its whole chain before every amendment: no test damages it here. */
 const unverified = (ledger: Ledger): Ledger =>
   new Proxy(ledger, {
     get: (target, name) => {
@@ -226,7 +226,7 @@ const unverified = (ledger: Ledger): Ledger =>
     },
   });
 
-/** A refusal that asks for no more than remains explains nothing. */
+/** A refusal whose request does not exceed the remaining budget explains nothing. */
 function fitsByItsFigures({ code, details }: Fault): boolean {
   const { asked, remaining } = (details ?? {}) as { asked?: number; remaining?: number };
   return code === 'BUDGET_EXCEEDED' && asked !== undefined && remaining !== undefined && asked <= remaining;

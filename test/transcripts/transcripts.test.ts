@@ -10,7 +10,7 @@ import { type AmendableTerms, csv, type PopulationDesign, type PopulationFiles, 
 const wanted = 60;
 
 describe('a transcript of releases, streams, amendments and entered receipts', () => {
-  it(`stays within the promise of its final terms, on neighbouring data alike (${wanted} of them)`, async () => {
+  it(`every transcript stays within the promise of its final terms, on neighbouring data alike (${wanted} of them)`, async () => {
     const figures = await runTranscripts({ wanted, seed: 1 });
     expect(figures.findings.slice(0, 3).map(({ what, steps, outcomes }) => ({ what, steps, outcomes }))).toEqual([]);
     expect(figures.releases).toBeGreaterThan(wanted / 2);
@@ -18,10 +18,10 @@ describe('a transcript of releases, streams, amendments and entered receipts', (
   });
 });
 
-describe('npm run transcripts', () => {
+describe('the command npm run transcripts', () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it('runs where nobody has turned the registry of known data off, and leaves none behind', async () => {
+  it('the command runs if the registry of known data is not turned off, and leaves none behind', async () => {
     const state = mkdtempSync(join(tmpdir(), 'fugu-state-'));
     vi.stubEnv('FUGU_REGISTRY', undefined);
     vi.stubEnv('XDG_STATE_HOME', state);
@@ -36,7 +36,7 @@ describe('npm run transcripts', () => {
   });
 });
 
-/** The judge must see what it is there for. */
+/** The judge must detect planted faults. */
 describe('the judge of transcripts', () => {
   const design: PopulationDesign = { secret: 'row', neighbours: 'replace', maxRows: 1, x: { type: 'integer', step: 1, high: 4 } };
   const terms: AmendableTerms = { epsilon: 1, delta: 0, weekPublic: false, ties: 'none' };
@@ -50,14 +50,14 @@ describe('the judge of transcripts', () => {
       [],
     ).loss;
 
-  it('adds up what one person has in two files, and all members of a home', () => {
+  it('the judge adds up the rows of one person in two files, and of all members of a home', () => {
     expect(lossOf({}, 'A')).toBe(1);
     expect(lossOf({}, 'A', 'B')).toBe(2);
     expect(lossOf({ ties: 'groups' }, 'A')).toBe(3);
     expect(lossOf({ ties: 'groups' }, 'A', 'B')).toBe(4);
   });
 
-  it('knows that a public week cannot change, and that a secret one can', () => {
+  it('the judge knows that a public week cannot change, and that a secret one can', () => {
     const inWeek = (week: number) => ({
       file: 'A' as const,
       adds: (r: { week: number; g: string }) => [r.week === week && r.g === 'a' ? 1 : 0],
@@ -68,7 +68,7 @@ describe('the judge of transcripts', () => {
     expect([loss(true), loss(false)]).toEqual([1, 2]);
   });
 
-  it('finds an exact answer that tells neighbours apart, and a delta that is too large', () => {
+  it('the judge finds an exact answer that distinguishes neighbours, and a delta that is too large', () => {
     const exact = { file: 'A' as const, adds: count.adds, noise: { kind: 'none' } as const };
     expect(judgeTranscript({ design, terms, files }, [exact], []).ratio).toBe(Number.POSITIVE_INFINITY);
     const gaussian = (variance: number) => ({
@@ -83,7 +83,7 @@ describe('the judge of transcripts', () => {
     expect(ratio(4.21)).toBeGreaterThan(1);
   });
 
-  it('reads cells as documented, halves to even', () => {
+  it('the judge reads cells as documented, halves to even', () => {
     const x = { type: 'integer', step: 1, high: 40 } as const;
     expect(['34.5', '35.5', '-3', '99', ''].map((cell) => stepsRead(x, cell))).toEqual([34, 36, 0, 40, undefined]);
     expect(csv([row(3)])).toBe('id,home,week,g,x\np3,h0,3,a,1\n');

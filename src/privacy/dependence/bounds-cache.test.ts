@@ -87,7 +87,7 @@ describe('recorded bounds', () => {
   };
   const everything = ['ties', 'odds', 'used', 'who'];
   for (const forgotten of everything)
-    it(`would be noticed to be stale if their key forgot: ${forgotten}`, () => {
+    it(`the test notices stale bounds if their key omits: ${forgotten}`, () => {
       const keyOf = (questionTies: BoundsKey) =>
         text(
           questionTies,

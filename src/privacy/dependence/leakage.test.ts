@@ -24,7 +24,7 @@ interface Vector {
 describe('leakage test vectors', () => {
   const { models } = readVectors('leakage') as { models: Vector[] };
   for (const adversary of ['informed', 'uninformed'] as const)
-    it(`lies between the exact value and the reference bound, ${adversary}`, () => {
+    it(`the leakage lies between the exact value and the reference bound, ${adversary}`, () => {
       expect(models.length).toBeGreaterThan(20);
       for (const v of models) {
         const model: Model = {
@@ -71,7 +71,7 @@ describe('the two-state chain', () => {
     [0.95, 5, 3.77, 2.97, 1.6],
   ] as const;
   for (const [stay, epsilon, quilt, seeing, blind] of anchors)
-    it(`stay ${stay}, epsilon ${epsilon}: noise scale ${seeing} informed, ${blind} uninformed, against ${quilt} of the quilt`, () => {
+    it(`for states that stay ${stay} and epsilon ${epsilon}, the noise scale is ${seeing} informed and ${blind} uninformed, against ${quilt} of the quilt`, () => {
       const exact = rational(BigInt(epsilon * 10), 10n);
       const scale = (adversary: 'informed' | 'uninformed') => 1 / toNumber(largestBase(chain(stay), exact, adversary));
       expect(Math.abs(scale('informed') - seeing)).toBeLessThanOrEqual(0.005);

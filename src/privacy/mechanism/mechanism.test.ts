@@ -89,7 +89,7 @@ describe('a mechanism', () => {
       exponentialMechanism({ name: 'choice', cells: times, sensitivity: sensitivity(6 * times, 36 * times) }, share),
   };
   for (const [name, make] of Object.entries(kinds))
-    it(`fits its allotment and wastes little of it: ${name}`, () => {
+    it(`the mechanism fits its allotment and wastes little of it: ${name}`, () => {
       fc.assert(
         fc.property(fraction, fc.integer({ min: 1, max: 9 }), fc.boolean(), (amount, times, isPure) => {
           const share = isPure ? pure(amount) : zcdp(amount);

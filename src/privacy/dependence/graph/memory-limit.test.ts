@@ -45,7 +45,7 @@ describe('ties that need more memory than is allowed', () => {
     ['groups of persons', '{kind: groups, by: home, oddsRatio: 2}', '{secret: person, unit: id, maxRows: 2}'],
     ['ties', '{kind: ties, relation: friend, oddsRatio: 2}', undefined],
   ] as const)
-    it(`are refused in one sentence, and read where there is room: ${kind}`, async () => {
+    it(`data with too many ties is refused in one sentence, and read where memory suffices: ${kind}`, async () => {
       await expect(opened(dependence, 32 * mib, protect)).rejects.toMatchObject({
         code: 'ENGINE_MEMORY',
         exit: 5,
@@ -88,7 +88,7 @@ describe('the stated memory of a graph', () => {
       ),
     ],
   ] as const)
-    it(`is at least what it holds with its walk: ${shape}`, () => {
+    it(`the memory estimate is at least the memory that the graph and its walk use: ${shape}`, () => {
       const held = bytesOf(graph) + bytesOf(walkGraph(graph));
       expect(storedBytes(graph.nodes, graph.member.length)).toBeGreaterThanOrEqual(held);
       expect(graphBytes(graph.nodes, graph.member.length)).toBeGreaterThan(3 * held);

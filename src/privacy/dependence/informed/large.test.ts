@@ -59,7 +59,7 @@ describe('messages on a large graph', () => {
     ['some, the others nothing', (u: number) => (u % 3 === 0 ? 0.05 : 0)],
     ['everybody, far beyond where ties saturate', () => 3],
   ] as const)
-    it(`lie above where they come to rest, and close to it, when this is spent by ${whom}`, () => {
+    it(`the bounds lie above the fixed point, and close to it, when the budget is spent by ${whom}`, () => {
       const costs = Float64Array.from({ length: graph.nodes }, (_, u) => costOf(u));
       const { leaks } = propagate(graph, costs, caps);
       const rest = resting(costs);

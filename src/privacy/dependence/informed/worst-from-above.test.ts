@@ -22,7 +22,7 @@ describe('the worst leakage alone', () => {
     [20, 0.5, 0],
     [2, 0.1, 0.7],
   ] as const)
-    it(`lies above what all messages together say, and close to it (odds ratio ${odds}, effect ${cost}, twin ${twin})`, () => {
+    it(`the bound lies above the result of all messages together, and close to it (odds ratio ${odds}, cost ${cost}, twin ${twin})`, () => {
       for (let seed = 1; seed <= 5; seed++) {
         const graph = randomTies(300, 320, Math.log(odds), seed);
         const costs = new Float64Array(300).fill(cost);
