@@ -5,8 +5,7 @@ type Register = (program: Command) => void;
 /** Function that registers the command of a file in src/app/cli; undefined where the file registers none. */
 export async function registerIn(name: string): Promise<Register | undefined> {
   const exports = (await import(`../src/app/cli/${name}.ts`)) as Readonly<Record<string, Register>>;
-  const found = Object.keys(exports).find((key) => /^register\w+Command$/.test(key));
-  return found === undefined ? undefined : exports[found];
+  return exports[`register${name.charAt(0).toUpperCase()}${name.slice(1)}Command`];
 }
 
 /** The same for a file that must register a command. */
