@@ -109,7 +109,7 @@ describe('totals that everybody knows', () => {
     const { explanation, known } = await checkPolicy(shop.policyFile);
     const text = explanation.map((line) => line.text).join('\n');
     expect(text).toContain("may not tell: whose: somebody's party, dem and another's rep from the other way round.");
-    expect(text).toContain('may learn: how many rows there are by party (known, and told without noise).');
+    expect(text).toContain('may learn: how many rows there are by party (known, and released without noise).');
     expect(known!.together).toBe(4);
   });
 

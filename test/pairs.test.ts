@@ -77,7 +77,7 @@ describe('a policy with pairs', () => {
     expect(text).toMatch(/No noise|epsilon 0/);
     const page = readFileSync(join(out, 'report.html'), 'utf8');
     expect(page).toContain('No noise: this is public under the policy.');
-    expect(page).toContain('age: 53 is not told from 48, 58');
+    expect(page).toContain('age: 53 is not distinguished from 48, 58');
     expect(page).not.toContain('Every number here is noisy');
   });
 

@@ -251,7 +251,7 @@ describe('two files with a public column', () => {
     // What does not fit beside costs of both files asks for something, and says how much.
     const [c, d] = twoWeeks('population: other\n');
     await ask(d, 0, '0.6');
-    expect((await faultOf(ask(c, 0, '0.5'))).message).toContain('asked 0.5, spent 0.6 of 1, remaining 0.4');
+    expect((await faultOf(ask(c, 0, '0.5'))).message).toContain('requested 0.5, spent 0.6 of 1, remaining 0.4');
   });
 
   it('slices of version 0.2 count in full until the steward declares that they are of this data, and then once', async () => {

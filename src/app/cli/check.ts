@@ -117,7 +117,7 @@ function figuresText({ rows, columns, groups, unit, known = [] }: Omit<Private, 
 
 const agreement = (different: number | undefined): string =>
   different === undefined
-    ? 'told from the data, no numbers are declared.'
+    ? 'taken from the data; no numbers are declared.'
     : different === 0
       ? 'the data holds what was published.'
       : warn(

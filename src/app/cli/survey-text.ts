@@ -22,7 +22,7 @@ export function surveyText(choice: SurveyPlan['survey']): string {
     ...choice.chosen.assumes.map((text) => `${dim('Assumption:')} ${text}`),
     wholeErrorText(error),
     ...(choice.leftOut.length > 0
-      ? [dim(`Not asked unless named with --columns (ids, keys of groups, timings): ${choice.leftOut.join(', ')}.`)]
+      ? [dim(`Left out unless named with --columns (ids, keys of groups, timings): ${choice.leftOut.join(', ')}.`)]
       : []),
     ...attacked,
   ].join('\n');

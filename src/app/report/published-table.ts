@@ -68,7 +68,7 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
         ]),
     ...(beyond
       ? [
-          figure('sampling_error', 'standard error of having asked some people and not all, by itself'),
+          figure('sampling_error', 'standard error from sampling alone'),
           figure('low_with_sampling', 'lower end of the 95 % interval of noise and sampling together'),
           figure('high_with_sampling', 'upper end of it'),
         ]

@@ -43,7 +43,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
   return [
     {
       id: 'columns',
-      text: 'Which columns may be asked about? Ids, groups, dates, timings and free text are left out unless you choose them.',
+      text: 'Which columns may be used in questions? Ids, groups, dates, timings and free text are left out unless you choose them.',
       choices: found.columns.map(({ name, is, why }) => ({ value: name, text: why === '' ? is : why })),
       several: true,
       usual: questions,
@@ -70,7 +70,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
       ? [
           {
             id: 'oddsRatio' as const,
-            text: 'How alike do they answer, in what ties them most, as an odds ratio? 1 strangers, 81 two of them agree nine times in ten, inf as if all gave the same answers: the only one that is safe for whatever is asked.',
+            text: 'How alike do they answer, in what ties them most, as an odds ratio? 1 strangers, 81 two of them agree nine times in ten, inf as if all gave the same answers: the only one that is safe for every question.',
             usual: 'inf',
             ...given('oddsRatio'),
           },
@@ -102,7 +102,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
       ? [
           {
             id: 'weights' as const,
-            text: 'Which of these are survey weights? They count people; nobody is asked about them.',
+            text: 'Which of these are survey weights?',
             choices: weights.map((value) => ({ value, text: 'looks like a weight' })),
             several: true as const,
             usual: weights,

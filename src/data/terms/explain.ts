@@ -64,7 +64,7 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
       text:
         columns.size === 0
           ? `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; no columns are declared, so only rows can be counted.`
-          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are ${roundingText}, before anything is compared or counted.`,
+          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be used (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are ${roundingText}, before anything is compared or counted.`,
     },
     ...aboutPools(columns),
     ...(design === undefined
@@ -120,7 +120,7 @@ const alsoIn = (tables: readonly LinkedTable[]): string =>
   tables.length === 0 ? '' : `, in the data and in ${listed(tables.map((t) => t.name))} together`;
 const aboutTable = ({ name, unit, maxRows, period, columns, public: open }: LinkedTable): Explanation => ({
   topic: 'data',
-  text: `table ${name}; ${plural(columns.size, 'column')} may be asked about. ${
+  text: `table ${name}; ${plural(columns.size, 'column')} may be used. ${
     open
       ? 'It is public and costs nothing.'
       : `Its rows belong to whom ${unit} names, if the data names them, too; at most ${plural(maxRows, 'row')} of a person${
@@ -244,7 +244,7 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
     ...(budget.beliefs ?? []).map(
       ({ prior, posterior, floor, about }): Explanation => ({
         topic: 'belief',
-        text: `you asked that ${about ?? 'anything'} believed with ${percentFigure(toNumber(prior))} is believed with ${[
+        text: `you required that ${about ?? 'anything'} believed with ${percentFigure(toNumber(prior))} is believed with ${[
           posterior && `at most ${percentFigure(toNumber(posterior))}`,
           floor && `at least ${percentFigure(toNumber(floor))}`,
         ]

@@ -45,7 +45,7 @@ const parts: Readonly<Record<string, Omit<Part, 'column'>>> = {
   std: { kind: 'variance', root: true },
 };
 /** No release reveals anybody's extreme answer: MIN and MAX are answered by the 1 % and 99 % quantiles. */
-const quantiles: Readonly<Record<string, readonly [share: number, told?: string]>> = {
+const quantiles: Readonly<Record<string, readonly [share: number, shownAs?: string]>> = {
   median: [0.5],
   min: [0.01, '1 % quantile'],
   max: [0.99, '99 % quantile'],

@@ -116,7 +116,7 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
     ...(asRead === undefined ? [] : [asRead]),
     ...(pairs
       ? [
-          'Over several pairs, one after the other, they move by at most as many times that epsilon; what no pairs join may be told apart. What follows is about two values that are a pair.',
+          'Over several pairs, one after the other, they move by at most as many times that epsilon; values that no chain of pairs connects may be distinguished. What follows is about two values that are a pair.',
         ]
       : []),
     `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,

@@ -116,7 +116,7 @@ describe('the worst record of a large graph', () => {
     ['of one strength, some left out', [Math.log(3)], true],
     ['of several strengths', [Math.log(3), Math.log(2), Math.log(1.5)], true],
   ] as const)
-    it(`leaks no more than it is told to, and little less, by ties ${what}`, () => {
+    it(`leaks no more than the bound, and little less, by ties ${what}`, () => {
       const next = unitRandom(11);
       const [records, pairs] = [22_000, 23_000];
       const ends = () => Uint32Array.from({ length: pairs }, () => Math.floor(next() * records));

@@ -44,7 +44,7 @@ export class LedgerServer {
   async connect(): Promise<PostgresConnection> {
     const toFault = (error: unknown): Fault => serverFault(error, this.place, true);
     const password = process.env.FUGU_LEDGER_PASSWORD;
-    const entering = { also: settings, told: toFault, ...(password !== undefined && { password }) };
+    const entering = { also: settings, toFault, ...(password !== undefined && { password }) };
     const connection = await connectClient(readAddress(this.place), deadline, entering);
     try {
       await this.#within(connection, (c) => refuseServer(c, instead));
