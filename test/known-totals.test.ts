@@ -41,7 +41,7 @@ describe('totals that everybody knows', () => {
     expect(receipt.guarantee.known).toEqual(['how many rows there are by party']);
     const words = receipt.guarantee.sentences.join(' ');
     expect(words).toContain('who knows how many rows there are by party exactly and takes records for independent otherwise');
-    expect(words).toContain('Neighbours: replace records, up to 4 at once, by others with the same totals');
+    expect(words).toContain('neighbouring data sets: up to 4 records at once replaced by others with the same totals');
     const { budget } = await planned(age);
     expect(budget.spent).toBe(0);
   });

@@ -309,7 +309,7 @@ describe('releases about different weeks that know nothing of one another', () =
     const session = await open().session();
     const { sentences } = (await session.plan(everybody)).guarantee;
     expect(sentences.join(' ')).toContain(
-      'replace one record by any other with the same "week", "region", which everybody knows',
+      'one record replaced by any other with the same "week", "region", which everybody knows',
     );
     await session.close();
   });
