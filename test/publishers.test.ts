@@ -175,7 +175,7 @@ describe('what another publisher has spent', () => {
     const more = shop.write('more.yaml', terms(weight, 'two.json'));
     expect(await refused(amendTerms(more, { reason: 'one more' }))).toMatchObject({
       code: 'LEDGER_MISMATCH',
-      message: expect.stringContaining('Entry 2 is what others told'),
+      message: expect.stringContaining('Entry 2 is a release by others'),
     });
     expect(await refused(amendTerms(stays, { reason: 'more budget' }))).toBeUndefined();
   });

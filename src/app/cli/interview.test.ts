@@ -59,7 +59,7 @@ describe('the interview of fugu init about facts that only the steward knows', (
       /hold what people wrote.*q1_other/,
       /are timings.*page_timing/,
       /name groups of rows.*hh/,
-      /Survey weights.*wt/,
+      /Is wt a survey weight/,
       /NA/,
     ])
       expect(prompted).toMatch(words);
@@ -89,8 +89,8 @@ describe('the interview of fugu init about facts that only the steward knows', (
     const { policy, left } = await talk([
       [/know each other\?/, 'what?'],
       [/know each other\?/, 'y'],
-      [/weights/, '9'],
-      [/weights/, 'yes'],
+      [/survey weight/, '9'],
+      [/survey weight/, 'yes'],
     ]);
     expect(policy.dependence).toMatchObject([{ by: ['hh'] }]);
     expect(policy.columns.get('wt')?.type).toBe('weight');
@@ -101,7 +101,7 @@ describe('the interview of fugu init about facts that only the steward knows', (
     const { policy, text } = await talk([
       [/Which columns/, 'q*, wt'],
       [/no answer/, 'NA, 2'],
-      [/weights/, 'no'],
+      [/survey weight/, 'no'],
     ]);
     expect([...policy.columns.keys()]).toEqual(['q1', 'wt', 'q2']);
     expect(policy.columns.get('q2')).toMatchObject({ values: ['0', '1'], missing: ['2'] });

@@ -56,7 +56,7 @@ function bind(query: CorrelationQuery, scope: BindingScope): BoundQuery {
         ? made
         : {
             ...made,
-            note: 'The noise left correlations that no columns can have together: those shown are the nearest possible ones, and the intervals contain them.',
+            note: 'The noise left correlations that no columns can have together: those told are the nearest that can be, and the intervals hold them.',
           };
     },
     expectedError: (noise) => {

@@ -141,7 +141,7 @@ function noteOf(design: Design | undefined, { weight }: EstimateQuery): string {
       ? []
       : [`weighted by ${weight}; weights count as unrelated to what is estimated within groups (Kish)`]),
     ...(design && design.effect !== 1 ? [`declared design effect ${Number(design.effect.toPrecision(3))}`] : []),
-    ...(design?.population === undefined ? [] : ['corrected for the part of the population that was sampled']),
+    ...(design?.population === undefined ? [] : ['corrected for the part of the population that was asked']),
   ];
   return `Sampling: ${methods.length > 0 ? methods.join('; ') : 'a simple random sample, as declared'}. Those who did not answer count as like those who did.`;
 }

@@ -122,9 +122,9 @@ function mended(fits: readonly RegressionFit[]): string | undefined {
 
 function spreadNote(looked: boolean, hidden: boolean): string | undefined {
   if (!looked)
-    return 'Sampling: the outcome is taken to have equal variance around its line; with so many columns or groups this was not measured.';
+    return 'Sampling: the outcome counts as varying equally around its line; with so many columns or groups it is not looked at.';
   return hidden
-    ? 'Sampling: standard errors are on the safe side. Unequal variance could not be measured, so the larger of its noisy estimate and of an equal variance counts.'
+    ? 'Sampling: how unequally the outcome varies around its line is lost in the noise; the larger of what the noise left of it and of an equal spread counts.'
     : undefined;
 }
 
