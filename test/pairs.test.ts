@@ -178,7 +178,7 @@ describe('terms with pairs', () => {
     expect(before).toBeCloseTo(0.2, 9);
     const output = await runCommand(registerLedger, 'ledger', shop.policyFile);
     expect(output).toMatch(/epsilon 0.2 along pairs, 3.6 otherwise/);
-    expect(output).toMatch(/about two values of one record that are a declared pair/);
+    expect(output).toMatch(/of one record so far, between two values that are a declared pair: at most/);
     change(policyYaml({ protect: wider }));
     await expect(amendTerms(shop.policyFile, reason)).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     change(policyYaml({ protect: wider, budget: '{ epsilon: 3.7 }' }));

@@ -138,7 +138,7 @@ function leaveOut(everyone: GraphRoute, used: Uint8Array, limits: Limits, { prot
     conditions: [{ mark: markOf(unused), need: { kind: 'rows' } }],
     leftOut: { used: records.count - unused.length, unused: unused.length },
     assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
-    method: 'The noise covers the declared ties between records; records that are left out change no answer.',
+    method: 'The noise covers the declared ties between records; only used records change an answer.',
   };
   return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: protect.unit!, names: unused } };
 }
