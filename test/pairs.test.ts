@@ -55,7 +55,7 @@ describe('a policy with pairs', () => {
     expect(words).toMatch(
       /odds between any two values that are a declared pair \(age: within 5, missing apart; party: same; any/,
     );
-    expect(words).toMatch(/Over several pairs, one after the other, they move by at most as many times that epsilon/);
+    expect(words).toMatch(/Over several pairs in a row, the odds move by at most that many times epsilon/);
     expect(words).toMatch(/can say something about the rest of it; that is not limited/);
     expect(plain.guarantee.sentences.join(' ')).not.toMatch(/pair/);
   });
@@ -204,7 +204,7 @@ describe('terms with pairs', () => {
       change(yaml);
       expect(await refused(amendTerms(shop.policyFile, reason))).toMatchObject({
         code: 'LEDGER_MISMATCH',
-        message: expect.stringMatching(/released for nothing/),
+        message: expect.stringMatching(/released at no cost/),
       });
     }
     change(policyYaml({ protect: pairs, budget: '{ epsilon: 2 }' }));

@@ -84,7 +84,7 @@ async function recordedEntry(
     throw new Fault(
       'DATA_NOT_FOUND',
       `No answer is recorded for entry ${sequence}.`,
-      'It was booked and never answered, or entered by hand. The same request completes it.',
+      'It was paid for and never answered, or entered by hand. The same request completes it.',
     );
   return { kept: JSON.parse(found.answer) as RecordedText, entry: found.entry };
 }

@@ -121,7 +121,7 @@ const agreement = (different: number | undefined): string =>
     : different === 0
       ? 'the data holds what was published.'
       : warn(
-          `${numberText(different)} number${different === 1 ? ' is' : 's are'} not as published; answers tell the published ones, and what is made to agree with them is off.`,
+          `${numberText(different)} number${different === 1 ? ' is' : 's are'} not as published; answers show the published ones, and figures made to agree with them are off.`,
         );
 
 type Hidden = Private['columns'][number];

@@ -48,7 +48,7 @@ async function whichColumns(ask: AskLine, found: Found): Promise<DraftAnswers> {
   const known = (names: readonly string[]) => names.every((name) => isPattern(name) || all.includes(name));
   const keep = await askUntil(
     ask,
-    'Which columns to ask about? Names and patterns such as q*,age - or Enter for all that look like questions: ',
+    'Which columns to use? Names and patterns such as q*,age - or Enter for all that look like questions: ',
     (answer) => (known(splitNames(answer)) ? splitNames(answer) : undefined),
     [],
   );

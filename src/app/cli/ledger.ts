@@ -56,7 +56,7 @@ export function registerLedgerCommand(program: Command): void {
     .argument('<policy>', 'policy file')
     .argument(
       '[action]',
-      'verify: walk the chain; amend: take over the terms of this policy; enter: book what another publisher spent; same-data: declare that all of it was spent on this data; backup or restore FILE; recover: rebuild a damaged ledger',
+      'verify: walk the chain; amend: take over the terms of this policy; enter: record what another publisher spent; same-data: declare that all of it was spent on this data; backup or restore FILE; recover: rebuild a damaged ledger',
       'show',
     )
     .argument('[file]', 'backup file (backup, restore), receipt of another publisher (enter)')

@@ -142,7 +142,7 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
     ['Why', receipt.why],
     [
       'Ledger entry',
-      `${receipt.ledger.entry}${receipt.ledger.replayed ? ' (recorded answer of the date above; nothing was spent)' : receipt.ledger.resumed ? ' (booked earlier and completed now; nothing more was spent)' : ''}`,
+      `${receipt.ledger.entry}${receipt.ledger.replayed ? ' (recorded answer of the date above; nothing was spent)' : receipt.ledger.resumed ? ' (paid for earlier and completed now; nothing more was spent)' : ''}`,
     ],
     ['Entry hash', receipt.ledger.hash],
     ['Fugu', receipt.fugu],

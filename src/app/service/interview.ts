@@ -78,7 +78,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
       : []),
     {
       id: 'budget',
-      text: 'How much may all releases together tell about one of them? Somebody who gave something a chance of 10 % may give it so much in the end, and no more. Less is safer, and further from the truth.',
+      text: 'How much may all releases together reveal about one person? Whoever gives something a chance of 10 % today may come to give it this chance, and no more. Lower is safer, but noisier.',
       choices: budgets.map((epsilon) => ({
         value: `epsilon ${epsilon}`,
         text: `10 % becomes at most ${percentText(posteriorAtMost(rational(1, 10), parseRational(epsilon)), 'up')}`,

@@ -56,4 +56,4 @@ export async function runInWorker(task: WorkerTask): Promise<object> {
   throw new Fault(code, message, hint, { details: { ...details } });
 }
 
-const stopped = (): Fault => new Fault('INTERNAL', 'What was worked out ended early.', 'Ask again.');
+const stopped = (): Fault => new Fault('INTERNAL', 'The computation ended early.', 'Ask again.');

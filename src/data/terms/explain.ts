@@ -231,7 +231,7 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
       topic: 'budget',
       text: addRemove
         ? `over all releases together, the odds of a record being in the data ${oddsMove(epsilon / 2, upperFigure)} (epsilon ${figureText(epsilon / 2)}), those of anything about a record that is in it ${oddsMove(epsilon, upperFigure)}. How many records there are is protected, too.`
-        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} ${oddsMove(epsilon, upperFigure)} (epsilon ${figureText(epsilon)})${slip}.`,
+        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about what is protected'} ${oddsMove(epsilon, upperFigure)} (epsilon ${figureText(epsilon)})${slip}.`,
     },
     ...(budget.per
       ? [

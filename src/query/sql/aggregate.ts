@@ -234,7 +234,7 @@ function aggregateOf(sql: SqlText, call: ExprCall, derived: DerivedExpressions):
     return { part: { kind: 'count', column: derived.named(argument), ...filtered } };
   }
   if (call.distinct === 'distinct')
-    throw refuse(sql, `DISTINCT in ${word.toUpperCase()}`, call, 'Only COUNT(DISTINCT column) tells of different values.');
+    throw refuse(sql, `DISTINCT in ${word.toUpperCase()}`, call, 'Only COUNT(DISTINCT column) counts different values.');
   if (word === 'percentile_cont' || word === 'percentile_disc') {
     const share = only();
     if (!call.withinGroup || (share.type !== 'numeric' && share.type !== 'integer'))

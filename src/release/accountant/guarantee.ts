@@ -121,7 +121,7 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
     ...(asRead === undefined ? [] : [asRead]),
     ...(pairs
       ? [
-          'Over several pairs, one after the other, they move by at most as many times that epsilon; values that no chain of pairs connects may be distinguished. What follows is about two values that are a pair.',
+          'Over several pairs in a row, the odds move by at most that many times epsilon; values that no chain of pairs connects may be distinguished. What follows is about two values that are a pair.',
         ]
       : []),
     `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
@@ -133,13 +133,13 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
       : []),
     ...(policy.budget.others
       ? [
-          `Counted among all releases is what others may tell about the same people, up to ${Object.entries(policy.budget.others)
+          `All releases include those of others about the same people, up to ${Object.entries(policy.budget.others)
             .map(([noise, cost]) => `${noise} ${toNumber(cost)}`)
-            .join(' and ')} per record, which is set aside; if they tell more, this is not kept.`,
+            .join(' and ')} per record, which is set aside for them; if they release more, this does not hold.`,
         ]
       : []),
     ...(policy.known
-      ? ['What the known totals say about a person, they say without any release; that is not limited by this.']
+      ? ['What the known totals reveal about a person is known without any release, and is not limited by this.']
       : []),
     'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
   ];

@@ -204,7 +204,7 @@ function refuseGivenAway(entries: readonly SpendEntry[], policy: Policy): void {
     if (secret !== undefined)
       throw new Fault(
         'LEDGER_MISMATCH',
-        `Entry ${entry.sequence} was released for nothing because it was known to everybody (${secret}); these terms make that a secret, which it no longer is.`,
+        `Entry ${entry.sequence} was released at no cost because it was known to everybody (${secret}); these terms make that a secret, which it no longer is.`,
         'Keep what was public public, and the secret that does not cover it; or name another population.',
         { details: { entry: entry.sequence } },
       );

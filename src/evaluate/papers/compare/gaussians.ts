@@ -66,7 +66,7 @@ export function compareGaussians(records: GaussianRecords, query: string, epsilo
       c.certified ? judgeUnknown(c) : judge(c, { uninformed: uninformed / c.scale, informed: informed / c.scale }, epsilon),
     ),
     left: [
-      'Losses are those of the declared Gaussian law, with bounds for the attacked record alone. What is certified takes all records to lie between their bounds: that is proven, and its losses are not worked out.',
+      'Losses are those of the declared Gaussian law, with bounds for the attacked record alone. What is certified takes all records to lie between their bounds: that is proven, and its losses are not computed.',
     ],
     assumptions: [],
   };
