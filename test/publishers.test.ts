@@ -200,7 +200,7 @@ describe('publishers who do not say what they tell', () => {
     expect(await refused(release(0.7))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
     const { receipt } = await release(0.6);
     expect(receipt.guarantee.sentences.join(' ')).toContain(
-      'what others may tell about the same people, up to epsilon 0.4 per record',
+      'All releases include those of others about the same people, up to epsilon 0.4 per record',
     );
     expect(await refused(release(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
     shop.write('policy.yaml', policyYaml());
