@@ -52,8 +52,8 @@ describe('neighbouring data sets by add-remove', () => {
       /being in the data, with whatever values, and not being in it by at most a factor of 2\.72 \(epsilon 1\)/,
     );
     expect(words).toMatch(/any two values of a record that is in it by at most a factor of 7\.39 \(twice that\)/);
-    expect(words).toMatch(/add or remove one record; how many records there are is protected, too/);
-    expect(words).not.toMatch(/how many records there are is public/);
+    expect(words).toMatch(/How many records there are is protected, too \(neighbouring data sets: one record added or removed\)/);
+    expect(words).not.toMatch(/how many records there are is public/i);
     // Beliefs are about values: epsilon 2 bounds the posterior from a prior of 10 %.
     expect(words).toMatch(/with 10 % before may believe it with at most 46 % after/);
     expect(replaced.guarantee.sentences.join(' ')).toMatch(/with at most 24 % after/);
@@ -162,9 +162,9 @@ describe('neighbouring data sets by add-remove', () => {
     const added = await shown(protect);
     expect(added.gained).toBeCloseTo(0.35, 9);
     expect(added.gainedBetweenValues).toBe(2 * added.gained);
-    expect(added.text).toMatch(/gained at most 0\.35 about whether one record is there and 0\.7 about its values so far/);
+    expect(added.text).toMatch(/so far: at most 0\.35 \(epsilon\) about whether it is there, and at most 0\.7 about its values/);
     const replaced = await shown('{ secret: row, unit: id }');
     expect(replaced.gainedBetweenValues).toBeUndefined();
-    expect(replaced.text).toMatch(/gained at most 0\.35 about one record so far/);
+    expect(replaced.text).toMatch(/one record so far: at most 0\.35 \(epsilon\)\./);
   });
 });

@@ -259,7 +259,7 @@ describe('a budget that does not suffice', () => {
     const ask = ['release', 'POLICY', '--query', '{"kind": "histogram", "column": "party"}'];
     const error = await refused(3, [...ask, '--epsilon', '0.5'], yaml, true);
     expect(error).toMatchObject({ code: 'BUDGET_EXCEEDED', asked: 0.5, spent: 0.75, remaining: 0.25 });
-    expect(error.message).toMatch(/asked 0\.5.*spent 0\.75.*remaining 0\.25/);
+    expect(error.message).toMatch(/requested 0\.5.*spent 0\.75.*remaining 0\.25/);
     await refused(2, ask, yaml.replace('epsilon: 1', 'epsilon: 9')).then((e) => expect(e.code).toBe('LEDGER_MISMATCH'));
     const { budget } = JSON.parse((await fugu({ cwd: folder }, 'ledger', 'spend.yaml', '--json')).out);
     expect(budget).toMatchObject({ spent: 0.75, remaining: 0.25 });

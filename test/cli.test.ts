@@ -235,7 +235,7 @@ syncBuiltinESMExports();
     const { code, err } = await run('release', 'few.yaml', '--pattern', 'triangles', '--epsilon', '1');
     expect(code).toBe(6);
     expect(err).toMatch(
-      /\[ENGINE_FAILED\]\n {2}Spent without an answer: ledger entry \d+[.] Asked again, it is paid for again[.]\n$/,
+      /\[ENGINE_FAILED\]\n {2}Spent without an answer: ledger entry \d+[.] The same question would be paid for again[.]\n$/,
     );
     const { out } = await run('release', 'few.yaml', '--pattern', 'triangles', '--epsilon', '1', '--json');
     expect(JSON.parse(out).error.outcome).toMatchObject({ state: 'spent', resumable: false });

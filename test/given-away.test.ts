@@ -38,7 +38,7 @@ const released = async (yaml: string, ...queries: (object | readonly [query: obj
   }
   await session.close();
 };
-const refusal = /^LEDGER_MISMATCH: Entry \d+ was released for nothing/;
+const refusal = /^LEDGER_MISMATCH: Entry \d+ was released at no cost/;
 const party = { kind: 'histogram', column: 'party' };
 const age = { kind: 'histogram', column: 'age' };
 

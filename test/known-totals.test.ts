@@ -41,7 +41,7 @@ describe('totals that everybody knows', () => {
     expect(receipt.guarantee.known).toEqual(['how many rows there are by party']);
     const words = receipt.guarantee.sentences.join(' ');
     expect(words).toContain('who knows how many rows there are by party exactly and takes records for independent otherwise');
-    expect(words).toContain('Neighbours: replace records, up to 4 at once, by others with the same totals');
+    expect(words).toContain('neighbouring data sets: up to 4 records at once replaced by others with the same totals');
     const { budget } = await planned(age);
     expect(budget.spent).toBe(0);
   });
@@ -109,7 +109,7 @@ describe('totals that everybody knows', () => {
     const { explanation, known } = await checkPolicy(shop.policyFile);
     const text = explanation.map((line) => line.text).join('\n');
     expect(text).toContain("may not tell: whose: somebody's party, dem and another's rep from the other way round.");
-    expect(text).toContain('may learn: how many rows there are by party (known, and told without noise).');
+    expect(text).toContain('may learn: how many rows there are by party (known, and released without noise).');
     expect(known!.together).toBe(4);
   });
 

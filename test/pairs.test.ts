@@ -55,7 +55,7 @@ describe('a policy with pairs', () => {
     expect(words).toMatch(
       /odds between any two values that are a declared pair \(age: within 5, missing apart; party: same; any/,
     );
-    expect(words).toMatch(/Over several pairs, one after the other, they move by at most as many times that epsilon/);
+    expect(words).toMatch(/Over several pairs in a row, the odds move by at most that many times epsilon/);
     expect(words).toMatch(/can say something about the rest of it; that is not limited/);
     expect(plain.guarantee.sentences.join(' ')).not.toMatch(/pair/);
   });
@@ -77,7 +77,7 @@ describe('a policy with pairs', () => {
     expect(text).toMatch(/No noise|epsilon 0/);
     const page = readFileSync(join(out, 'report.html'), 'utf8');
     expect(page).toContain('No noise: this is public under the policy.');
-    expect(page).toContain('age: 53 is not told from 48, 58');
+    expect(page).toContain('age: 53 is not distinguished from 48, 58');
     expect(page).not.toContain('Every number here is noisy');
   });
 
@@ -178,7 +178,7 @@ describe('terms with pairs', () => {
     expect(before).toBeCloseTo(0.2, 9);
     const output = await runCommand(registerLedger, 'ledger', shop.policyFile);
     expect(output).toMatch(/epsilon 0.2 along pairs, 3.6 otherwise/);
-    expect(output).toMatch(/about two values of one record that are a declared pair/);
+    expect(output).toMatch(/of one record so far, between two values that are a declared pair: at most/);
     change(policyYaml({ protect: wider }));
     await expect(amendTerms(shop.policyFile, reason)).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
     change(policyYaml({ protect: wider, budget: '{ epsilon: 3.7 }' }));
@@ -204,7 +204,7 @@ describe('terms with pairs', () => {
       change(yaml);
       expect(await refused(amendTerms(shop.policyFile, reason))).toMatchObject({
         code: 'LEDGER_MISMATCH',
-        message: expect.stringMatching(/released for nothing/),
+        message: expect.stringMatching(/released at no cost/),
       });
     }
     change(policyYaml({ protect: pairs, budget: '{ epsilon: 2 }' }));

@@ -175,7 +175,7 @@ describe('costs of another publisher', () => {
     const more = shop.write('more.yaml', terms(weight, 'two.json'));
     expect(await refused(amendTerms(more, { reason: 'one more' }))).toMatchObject({
       code: 'LEDGER_MISMATCH',
-      message: expect.stringContaining('Entry 2 is what others told'),
+      message: expect.stringContaining('Entry 2 is a release by others'),
     });
     expect(await refused(amendTerms(stays, { reason: 'more budget' }))).toBeUndefined();
   });
@@ -200,7 +200,7 @@ describe('publishers who do not report their costs', () => {
     expect(await refused(release(0.7))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
     const { receipt } = await release(0.6);
     expect(receipt.guarantee.sentences.join(' ')).toContain(
-      'what others may tell about the same people, up to epsilon 0.4 per record',
+      'All releases include those of others about the same people, up to epsilon 0.4 per record',
     );
     expect(await refused(release(0.01, shop.policyFile, { kind: 'count' }))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
     shop.write('policy.yaml', policyYaml());

@@ -40,8 +40,8 @@ columns:
   await fugu.release(count(), { epsilon: '0.4' });
   await fugu.release(count(0), { epsilon: '0.5' });
   // Week 0 has 0.1 left, week 1 has 0.6.
-  expect((await refused(0, '0.3')).message).toMatch(/asked 0\.3, spent 0\.9 of 1, remaining 0\.1 /);
-  expect((await refused(1, '0.7')).message).toMatch(/asked 0\.7, spent 0\.4 of 1, remaining 0\.6 /);
+  expect((await refused(0, '0.3')).message).toMatch(/requested 0\.3, spent 0\.9 of 1, remaining 0\.1 /);
+  expect((await refused(1, '0.7')).message).toMatch(/requested 0\.7, spent 0\.4 of 1, remaining 0\.6 /);
   expect((await refused(1, '1.5')).details).toMatchObject({ asked: 1.5, remaining: 0.6 });
   await fugu.release(count(1), { epsilon: '0.6' });
 });

@@ -40,7 +40,7 @@ it.skipIf(process.platform === 'win32')(
     expect(code).toBe(143);
     expect(err).toBe(
       'fugu: stopped by SIGTERM.\n' +
-        '  Spent and recorded: ledger entry 4. Ask the same again (without --fresh): the recorded answer is told and nothing more is spent.\n' +
+        '  Spent and recorded: ledger entry 4. Ask the same again (without --fresh): it is answered from the record, and nothing more is spent.\n' +
         '  Spent without an answer: ledger entry 5. Ask the same again: it is completed without paying again.\n',
     );
   },

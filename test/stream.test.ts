@@ -410,7 +410,7 @@ describe('a stream', () => {
     await all(shop.policy, options);
     const before = (await entriesOf(shop)).length;
     appendFileSync(shop.data, `p9,2,ill,4\n${rowsOf(5)}`);
-    expect((await faultOf(all(shop.policy, options))).message).toContain('told already');
+    expect((await faultOf(all(shop.policy, options))).message).toContain('released already');
     expect(await entriesOf(shop)).toHaveLength(before);
     const next = await all(shop.policy, { ...options, late: 'next', arrived: 'came' });
     expect(next.map(({ tables }) => tables![0]!.rows[0]!.value)).toEqual([illOn(1), illOn(2), illOn(3), illOn(4) + 1]);

@@ -151,7 +151,7 @@ describe('a survey from file to table', () => {
     expect(chosen.error.maximum).toBeGreaterThanOrEqual(Math.max(...plan.errors.map((e: { halfWidth: number }) => e.halfWidth)));
     if (moved !== undefined) expect(scales.reduce((sum: number, b: number) => sum + moved / b, 0)).toBeCloseTo(1, 5);
     const text = await runCommand(registerPlan, 'plan', policy, '--survey');
-    expect(text).toContain(`every cell is within ±${Math.round(chosen.error.maximum).toLocaleString('en')}`);
+    expect(text).toContain(`every cell of all tables is within ± ${Math.round(chosen.error.maximum).toLocaleString('en')}`);
     const release = await json(registerRelease, 'release', policy, '--survey');
     expect(release.together).toEqual(chosen.error);
   });

@@ -143,7 +143,7 @@ describe('two files of one population with ties', () => {
       budget: { remaining: 0 },
     });
     expect(await runCommand(registerLedger, 'ledger', b)).toMatch(/Privacy loss of one record so far: not bounded/);
-    expect(await runCommand(registerLedger, 'ledger', a)).toMatch(/gained at most 0\.5/);
+    expect(await runCommand(registerLedger, 'ledger', a)).toMatch(/so far: at most 0\.5/);
   });
 
   it('two relation files of ties are two sources of ties, even in an account named after its data', async () => {
@@ -251,7 +251,7 @@ describe('two files with a public column', () => {
     // A request refused after costs of both files states its own cost, the spent amount and the remaining one.
     const [c, d] = twoWeeks('population: other\n');
     await ask(d, 0, '0.6');
-    expect((await faultOf(ask(c, 0, '0.5'))).message).toContain('asked 0.5, spent 0.6 of 1, remaining 0.4');
+    expect((await faultOf(ask(c, 0, '0.5'))).message).toContain('requested 0.5, spent 0.6 of 1, remaining 0.4');
   });
 
   it('slices of version 0.2 count in full until the steward declares that they are of this data, and then once', async () => {

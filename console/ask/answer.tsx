@@ -13,7 +13,7 @@ export const AnswerView = ({ policy, answer }: { readonly policy: Policy; readon
     <p>
       <span class="badge good">released</span> Entry {answer.receipt.ledger.entry}, {formatMoment(answer.receipt.at)} UTC,{' '}
       {answer.receipt.ledger.replayed ? (
-        'told from the record: nothing was spent.'
+        'answered from the record: nothing was spent.'
       ) : (
         <>epsilon {formatNumber(answer.receipt.epsilon)} spent.</>
       )}{' '}

@@ -34,8 +34,8 @@ export function PlanPreview({ policy, plan }: { readonly policy: Policy; readonl
         <Notice>
           <strong>Answered from the record, free.</strong>
           <span>
-            The same was asked before: entry {plan.recorded.entry} of the ledger, {plan.recorded.at.slice(0, 10)}. The answer is
-            as noisy as it was then.
+            This question was answered before: entry {plan.recorded.entry} of the ledger, {plan.recorded.at.slice(0, 10)}. The
+            answer is as noisy as it was then.
           </span>
         </Notice>
       )}

@@ -169,9 +169,7 @@ export function AskPage({
               <strong>{formatNumber(Math.max(0, planned.plan.budget.remaining - planned.plan.epsilon))}</strong> is left for
               everybody.
             </p>
-            <p class="soft">
-              What is spent cannot be had back. The same question asked again is told from the record and costs nothing.
-            </p>
+            <p class="soft">What is spent cannot be had back. The same question again is answered from the record, free.</p>
           </>
         )}
       </Confirm>

@@ -194,7 +194,7 @@ function Interview({
                 })
               }
             >
-              Take it away
+              Delete
             </button>
           </div>
         </Panel>

@@ -125,7 +125,7 @@ const strengths = [
   { value: '4', text: 'two in three agree' },
   { value: '9', text: 'three in four agree' },
   { value: '81', text: 'nine in ten agree' },
-  { value: 'inf', text: 'as if all gave the same answers: safe for whatever is asked' },
+  { value: 'inf', text: 'as if all gave the same answers: safe for every question' },
 ] as const;
 
 function StrengthField({ answer, onAnswer }: { readonly answer: string; readonly onAnswer: (answer: string) => void }) {

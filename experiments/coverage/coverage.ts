@@ -3,7 +3,7 @@ import type { AnswerRow } from '../../src/query/bound.js';
 import type { SelectionMeasure } from '../../src/query/count/measure.js';
 import { type Case, policyOf } from './cases.js';
 import { samples, type Times } from './samples.js';
-import { asked, type Budget, countedTimes, type Data, type Exact, released, truthOf } from './world.js';
+import { type Budget, boundWithNoise, countedTimes, type Data, type Exact, released, truthOf } from './world.js';
 import { worstRows } from './worst-rows.js';
 
 /** Coverage of the confidence intervals of one number, over draws. */
@@ -36,12 +36,12 @@ const fails = ({ low, high }: Ends, x: number): number => (low !== null && x < l
 export function trialOf(own: Case, people: Data, n: number, budget: Budget, known?: (times: Times) => Exact) {
   const { query, sample = 'alike', rows = () => true, parts = false, rank } = own;
   const policy = policyOf(own, people, n);
-  const ask = asked(policy, query, budget);
+  const ask = boundWithNoise(policy, query, budget);
   const count = own.worst ? () => worstRows(ask, n) : (known ?? countedTimes(policy, ask, people));
   const { whole, draw } = samples[sample];
   // The population has equal weights, so its query needs no weight.
   const { weight: _, ...plainly } = query as { weight?: string };
-  const plain = asked(policy, sample === 'weights' ? plainly : query, budget);
+  const plain = boundWithNoise(policy, sample === 'weights' ? plainly : query, budget);
   const ofAll = truthOf(plain, (sample === 'weights' ? countedTimes(policy, plain, people) : count)(whole(people, n)))[0]!.rows;
   const seen = ofAll.map(({ keys }) => ({ keys, held: 0, of: 0, below: 0, above: 0, bothOf: 0, open: 0, without: 0 }));
   const told = (row: AnswerRow) => (parts ? row.share : row)?.value;

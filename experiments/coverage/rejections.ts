@@ -1,6 +1,6 @@
 import { policy } from './people.js';
 import { samples } from './samples.js';
-import { asked, budgets, countedTimes, type Data, released, seeded } from './world.js';
+import { boundWithNoise, budgets, countedTimes, type Data, released, seeded } from './world.js';
 
 const tests = [
   ['comparison of means', { kind: 'compare', column: 'income', between: 'sex' }],
@@ -22,7 +22,7 @@ export function* rejections(people: Data, draws: number, sizes: readonly number[
     ...Object.fromEntries(Object.entries(people).map(([name, list]) => [name, [...list, ...list]])),
     sex: Array.from({ length: 2 * size }, (_, i) => (i < size ? 'm' : 'f')),
   };
-  const counts = tests.map(([, query]) => countedTimes(policy, asked(policy, query, budgets[0]![1]), twice));
+  const counts = tests.map(([, query]) => countedTimes(policy, boundWithNoise(policy, query, budgets[0]![1]), twice));
   const random = seeded(5);
   yield '';
   yield '| test | noise | n | rejected at 5 % |';
@@ -33,7 +33,7 @@ export function* rejections(people: Data, draws: number, sizes: readonly number[
         name,
         words,
         count: counts[t]!,
-        ask: asked(policy, query, budget),
+        ask: boundWithNoise(policy, query, budget),
         rejected: 0,
         of: 0,
       })),

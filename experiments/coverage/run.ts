@@ -6,7 +6,7 @@ import { population } from './people.js';
 import { rejections } from './rejections.js';
 import { samples } from './samples.js';
 import { countedInTables } from './tables.js';
-import { asked, budgets, type Data, type Exact, littleNoise, seeded } from './world.js';
+import { boundWithNoise, budgets, type Data, type Exact, littleNoise, seeded } from './world.js';
 
 /**
  * 95 % intervals of every kind at several sizes, and rejection rates of tests under the null. FUGU_COVERAGE_DRAWS: more
@@ -59,7 +59,7 @@ export async function run(out: string): Promise<void> {
 async function countedOnce(group: readonly Case[], people: Data, n: number): Promise<ReadonlyMap<string, Exact>> {
   const joined = group.filter(({ sample, tables }) => sample === 'fixed' && tables);
   if (joined.length === 0) return new Map();
-  const asks = joined.map((own) => asked(policyOf(own, people, n), own.query, budgets[0]![1]));
+  const asks = joined.map((own) => boundWithNoise(policyOf(own, people, n), own.query, budgets[0]![1]));
   const exact = await countedInTables(people, n, asks);
   return new Map(joined.map(({ name }, k) => [name, exact[k]!]));
 }

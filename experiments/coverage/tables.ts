@@ -9,7 +9,7 @@ import { countCells } from '../../src/query/count/count.js';
 import type { Query } from '../../src/query/query.js';
 import { parseSql } from '../../src/query/sql/sql.js';
 import { costOf } from './people.js';
-import { type Asked, type Data, type Exact, seeded, toNoise } from './world.js';
+import { type BoundWithNoise, type Data, type Exact, seeded, toNoise } from './world.js';
 
 /** People, their visits to clinics, and clinics, which are public. */
 const text = `data: {source: people.csv}
@@ -56,7 +56,7 @@ export const ofVisits = { from };
 export async function countedInTables(
   people: Data,
   n: number,
-  questions: readonly Pick<Asked, 'bound'>[],
+  questions: readonly Pick<BoundWithNoise, 'bound'>[],
 ): Promise<readonly Exact[]> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-coverage-'));
   try {

@@ -44,12 +44,12 @@ export const littleNoise: typeof budgets = [
 ];
 
 /** A batch, bound. */
-export interface Asked {
+export interface BoundWithNoise {
   readonly bound: BoundBatch;
   readonly laws: readonly NoiseDistribution<number>[];
 }
 /** Noise under a budget that is divided evenly among the measures. */
-export function asked(policy: Policy, queries: unknown, { noise, amount }: Budget): Asked {
+export function boundWithNoise(policy: Policy, queries: unknown, { noise, amount }: Budget): BoundWithNoise {
   const bound = bindBatch(parseBatch(queries), policy);
   // Evenly, except for measures to which the product gives less.
   const part = (measure: Measure): number =>
@@ -68,18 +68,19 @@ export function asked(policy: Policy, queries: unknown, { noise, amount }: Budge
 }
 
 /** The columns that are read for it. */
-export const columnsOf = ({ bound }: Pick<Asked, 'bound'>): readonly string[] => columnsRead(bound.measures);
+export const columnsOf = ({ bound }: Pick<BoundWithNoise, 'bound'>): readonly string[] => columnsRead(bound.measures);
 
 export type Exact = readonly (readonly bigint[])[];
 
-export function counted(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: Data): Exact {
+export function counted(policy: Policy, { bound }: Pick<BoundWithNoise, 'bound'>, data: Data): Exact {
   const names = columnsOf({ bound });
   const counter = rowCounter(bound.measures, names, declared(policy, { bound }));
   counter.add({ columns: names.map((name) => data[name]!), rows: data[names[0]!]!.length });
   return toNoise(bound, counter.totals());
 }
 /** Policy of the counted rows: that of the data, or of the one view over the tables. */
-const declared = (policy: Policy, { bound }: Pick<Asked, 'bound'>): Policy => bound.measures[0]!.countedView?.policy ?? policy;
+const declared = (policy: Policy, { bound }: Pick<BoundWithNoise, 'bound'>): Policy =>
+  bound.measures[0]!.countedView?.policy ?? policy;
 export const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
   totals.map((cells, k) => {
     const measure = measures[k]!;
@@ -90,7 +91,7 @@ export const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
  * Function from the number of copies of each row to the exact counts. Counts and sums add up over rows,
  * so the product's own counter counts each row once.
  */
-export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: Data): (times: Int32Array) => Exact {
+export function countedTimes(policy: Policy, { bound }: Pick<BoundWithNoise, 'bound'>, data: Data): (times: Int32Array) => Exact {
   const names = columnsOf({ bound });
   const rows = data[names[0]!]!.length;
   if (bound.measures.some(({ counting }) => counting.value.kind === 'distinct'))
@@ -162,7 +163,12 @@ function chosenFrom(measure: SelectionMeasure, counts: readonly bigint[], sharpn
 }
 
 /** Tables of one release: integers with integer noise. */
-export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, random: () => number): readonly AnswerTable[] =>
+export const released = (
+  policy: Policy,
+  { bound, laws }: BoundWithNoise,
+  exact: Exact,
+  random: () => number,
+): readonly AnswerTable[] =>
   bound
     .finish(
       exact.map((cells, k): NoisyMeasure => {
@@ -176,7 +182,7 @@ export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, r
     .map((table) => withSampling(table, policyOfQuery(policy, table.query)));
 
 /** Answers without noise. */
-export const truthOf = ({ bound }: Pick<Asked, 'bound'>, exact: Exact): readonly AnswerTable[] =>
+export const truthOf = ({ bound }: Pick<BoundWithNoise, 'bound'>, exact: Exact): readonly AnswerTable[] =>
   bound.finish(
     exact.map((values, k): NoisyMeasure => {
       const measure = bound.measures[k]!;

@@ -107,6 +107,6 @@ const mostDelta = rational(1, 100);
 export function protectsNothing({ epsilon, delta }: Pick<Budget, 'epsilon' | 'delta'>): string | undefined {
   if (compare(epsilon, mostEpsilon) > 0)
     return 'somebody suspected with one in a million may be known for sure afterwards (epsilon above 20)';
-  if (compare(delta, mostDelta) > 0) return 'more than one record in a hundred may be told outright (delta above 0.01)';
+  if (compare(delta, mostDelta) > 0) return 'more than one record in a hundred may be revealed outright (delta above 0.01)';
   return undefined;
 }

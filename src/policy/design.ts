@@ -54,7 +54,7 @@ function strataOf({ column: name, sizes }: Strata, columns: ReadonlyMap<string, 
     throw invalid(
       yaml,
       ['design', 'strata', 'column'],
-      `The strata are told apart by "${name}", which is no declared category.`,
+      `The strata are given by "${name}", which is no declared category.`,
       didYouMean(
         name,
         [...columns.values()].filter(({ type }) => type === 'category').map((c) => c.name),

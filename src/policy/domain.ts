@@ -22,7 +22,7 @@ const wrongType = (column: Column, wanted: string): Fault =>
   new Fault(
     'QUERY_INVALID',
     column.type === 'weight'
-      ? `"${column.name}" is a weight, or worked out from one; this needs ${wanted}.`
+      ? `"${column.name}" is a weight, or computed from one; this needs ${wanted}.`
       : `Column "${column.name}" is declared as ${'date' in column ? 'date' : column.type}; this needs ${wanted}.`,
     column.type === 'weight'
       ? 'A weight is named beside what it weighs: {"kind": "mean", "column": "age", "weight": "w"}.'

@@ -69,7 +69,7 @@ export function gridOf(column: NumberColumn | WeightColumn): NumberGrid {
   if ([low, high].some((bound) => compare(magnitude(bound), multiply(step, rational(farthest))) > 0))
     throw new Fault(
       'POLICY_INVALID',
-      `The bounds of column "${column.name}" are too far from zero for its step: numbers that large are not told apart that finely.`,
+      `The bounds of column "${column.name}" are too far from zero for its step: numbers that large cannot be distinguished that finely.`,
       'Declare a coarser step, or subtract a constant from the column (an epoch, a base year).',
     );
   const den = low.den * step.den;

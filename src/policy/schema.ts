@@ -282,7 +282,7 @@ export const designShape = section(
       ),
     population: decimalWhere('population', isCount, 'a whole number above 0', 'Write how many people there are in all.')
       .optional()
-      .describe('How many people there are in all: a sample of a large part of them errs less, and totals can be told.'),
+      .describe('How many people there are in all: a sample of a large part of them errs less, and totals can be estimated.'),
     weights: section(
       {
         column: word('column'),

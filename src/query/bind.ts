@@ -59,10 +59,10 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
  * Identity of a request: its text, and what it counts under this policy, since a recorded answer expires
  * when a domain, a missing code or a support changes.
  */
-export const requestIdentity = ({ queries, measures }: BoundBatch, policy: Policy): readonly [asked: string, counted: string] => [
-  canonical({ queries }),
-  countedText(measures, policy),
-];
+export const requestIdentity = (
+  { queries, measures }: BoundBatch,
+  policy: Policy,
+): readonly [request: string, counted: string] => [canonical({ queries }), countedText(measures, policy)];
 
 function bindQuery(query: Query, scope: BindingScope): BoundQuery {
   const bound = (queryKinds[query.kind] as QueryKind<z.ZodType<Query>>).bind(query, scope);

@@ -69,7 +69,7 @@ export interface AnswerRow {
   };
   /** Interval including the sampling error, where the policy declares a design, and the standard error of sampling alone. */
   readonly withSampling?: { readonly low: number | null; readonly high: number | null; readonly standardError: number };
-  /** Quantiles: with 95 % the answer's rank is off by at most this many rows, whatever the data. */
+  /** Quantiles: with 95 % probability the true quantile is within this many ranks, whatever the data. */
   readonly rankError?: number;
   /** The same if the rows lie evenly around it: as many to every possible answer, or as many possible answers to every row. */
   readonly evenRankError?: number;

@@ -33,7 +33,7 @@ const maxUnits = 5_000;
 function unitStarts(date: Quantity, by: DateUnit): { readonly firsts: readonly number[]; readonly offset: number } {
   const { offset, scale, low, high } = date;
   if (compare(scale, one) !== 0 || offset.den !== 1n)
-    throw new Fault('QUERY_UNSUPPORTED', 'Parts of dates are asked of dates.', 'Name a column that is declared with type: date.');
+    throw new Fault('QUERY_UNSUPPORTED', 'Only dates have parts of dates.', 'Name a column that is declared with type: date.');
   const at = (n: bigint) => Number(floor(offset) + n);
   const firsts: number[] = [];
   for (let first = unitStart[by](at(low)); first <= at(high); first = unitStart[by](first, 1)) {

@@ -28,7 +28,7 @@ const maxPlaces = 2n ** 40n;
 const tooFine = () =>
   new Fault(
     'QUERY_UNSUPPORTED',
-    'The expression has more possible values than can be told apart exactly.',
+    'The expression has more possible values than can be distinguished exactly.',
     'Use ROUND or FLOOR inside it, or declare narrower bounds or coarser steps for its columns.',
   );
 const isExact = (n: bigint): number => {
@@ -188,7 +188,7 @@ export function quantityOnGrid(
   if (last >= maxPlaces)
     throw new Fault(
       'QUERY_UNSUPPORTED',
-      `The derived column "${name}" has more possible values than can be told apart exactly.`,
+      `The derived column "${name}" has more possible values than can be distinguished exactly.`,
       'Use ROUND or FLOOR in it, or declare narrower bounds or coarser steps for its columns.',
     );
   return { low, step, last: quantity.scale.num === 0n ? 0n : last, place };

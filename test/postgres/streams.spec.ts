@@ -91,8 +91,8 @@ columns:
   });
 
   it.each([
-    ['a row that is gone', 'DELETE FROM visits WHERE day = 1 AND person = 0', 'told already'],
-    ['a row that came in', `INSERT INTO visits VALUES (9, 1, 'ill')`, 'told already'],
+    ['a row that is gone', 'DELETE FROM visits WHERE day = 1 AND person = 0', 'released already'],
+    ['a row that came in', `INSERT INTO visits VALUES (9, 1, 'ill')`, 'released already'],
     ['rows of which none is left', 'DELETE FROM visits WHERE day > 3', undefined],
   ])('the stream never releases a step of a table that changed between two steps: %s', async (_what, change, message) => {
     const { policy } = await shop([1]);

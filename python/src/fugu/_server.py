@@ -60,7 +60,7 @@ class Server:
                     continue
                 raise told from None
             except urllib.error.URLError as error:
-                raise FuguError("SERVER_UNREACHABLE", "The service cannot be reached.", f"{error.reason}. What was sent may have been paid for: asked again, it is told for nothing.") from None
+                raise FuguError("SERVER_UNREACHABLE", "The service cannot be reached.", f"{error.reason}. What was sent may have been paid for: ask again, and a recorded answer is free.") from None
         raise AssertionError
 
 

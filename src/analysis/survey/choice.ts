@@ -174,13 +174,13 @@ export function clustersWorthMerging(
 }
 
 function explain(chosen: SurveyCandidate, candidates: readonly SurveyCandidate[]): string {
-  const share = `${chosen.ratio.toPrecision(2)} of evenly spread Laplace noise`;
+  const share = `${chosen.ratio.toPrecision(2)} times that of plain Laplace noise`;
   const smaller = candidates.filter((c) => c.error.l2 < chosen.error.l2);
   const refused = smaller.filter((c) => !c.keeps);
   const head =
     refused.length === smaller.length
       ? `${chosen.name} has the smallest expected error (${share}) among those that keep the declared guarantee.`
-      : `${chosen.name} has the smallest expected error in units of what one record can move (${share} in counts).`;
+      : `${chosen.name} has the smallest expected error for its sensitivity (in counts, ${share}).`;
   return refused.length === 0
     ? head
     : `${head} Smaller, but not allowed: ${refused.map((c) => `${c.name} (${c.reason})`).join('; ')}.`;

@@ -42,7 +42,7 @@ export function surveyQuestions(policy: Policy, choice: ColumnSelection = {}): S
     throw new Fault(
       'QUERY_INVALID',
       'None of the declared columns is left to ask about.',
-      'Keys of groups, ids, timings and what is about devices are asked only by their very names: --columns a,b.',
+      'Keys of groups, ids, timings and columns about devices are left out unless you name them: --columns a,b.',
     );
   return { columns, leftOut: chosen.filter((name) => !isQuestion(name)) };
 }

@@ -16,7 +16,7 @@ export function spansOf(column: string, labels: readonly string[], ranges: Range
   if (n > maxOrdered || n === 0)
     throw new Fault(
       'QUERY_INVALID',
-      `ranges.${column}: the column has ${n} values in a row; ranges are told of 1 to ${maxOrdered}.`,
+      `ranges.${column}: the column has ${n} values in order; ranges are released for 1 to ${maxOrdered}.`,
       'Declare wider bins in the policy.',
     );
   const places = Array.from({ length: n }, (_, k) => k);

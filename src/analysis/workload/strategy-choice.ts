@@ -80,7 +80,7 @@ export function strategyReason(strategies: readonly WorkloadStrategy[]): string 
   const words = ({ name, noised }: WorkloadStrategy) =>
     `${distributionWords(noised.mechanism.distribution.kind)} noise on ${name === 'every table by itself' ? name : 'tables without what smaller tables say'}`;
   const next = others[0];
-  if (!next) return `${words(best!)}, all tables read together, is the only kind this budget allows.`;
+  if (!next) return `${words(best!)}, all tables read together, is the only kind that this budget allows.`;
   if (next.error < best!.error)
     return `${words(best!)}, which leaves more to later questions; its expected error is ${Number((best!.error / next.error).toPrecision(3))} times that with ${words(next)}.`;
   return `${words(best!)}: its expected error is ${Number((next.error / best!.error).toPrecision(3))} times smaller than with ${words(next)}.`;

@@ -92,7 +92,7 @@ async function policyWithEntry(file: string, path: readonly string[], key: strin
 }
 const write = (file: string, text: string) =>
   writeWhole(file, text, {
-    hint: 'It is paid for and recorded: asked again, it is told for nothing. Enter it yourself, or free space.',
+    hint: 'It is paid for and recorded: ask again and it is answered from the record, free. Enter it yourself, or free space.',
   });
 
 /** Policy that the result is entered into; refused before payment if its file cannot be written. */

@@ -114,7 +114,7 @@ export async function location(file: FileName, given?: LocationOptions): Promise
       moments,
       certified: false,
       notes: [
-        `Of the protected cells none is told from another by more than a factor of e^${epsilon}, at one moment.`,
+        `At one moment, the odds between any two protected cells move by at most a factor of e^${epsilon}.`,
         'As published: several moments add up; that somebody is at no protected cell is not hidden; a wrong belief voids the promise; delta is a share of the belief, not the delta of differential privacy.',
       ],
     };

@@ -23,17 +23,17 @@ async function recordedFor(
   options: ReleaseOptions,
 ): Promise<Replayed | undefined> {
   if (!(await session.hasEntries())) return undefined;
-  const told: OnRecord[] = [];
+  const found: OnRecord[] = [];
   try {
     await kind.release(
-      session.reader((found) => told.push(found)),
+      session.reader((each) => found.push(each)),
       request,
       options,
     );
   } catch (error) {
-    if (!told.includes(notOnRecord)) throw error;
+    if (!found.includes(notOnRecord)) throw error;
   }
-  const last = told.at(-1);
+  const last = found.at(-1);
   return last === notOnRecord ? undefined : last;
 }
 

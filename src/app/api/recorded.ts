@@ -55,7 +55,7 @@ export async function recordedAnswer(session: PrivacySession, sequence: number, 
     throw new Fault(
       'QUERY_UNSUPPORTED',
       `The question of entry ${sequence} was not kept beside its answer.`,
-      'Ask the same again: the recorded answer is told and nothing is spent.',
+      'Ask the same again: it is answered from the record, and nothing is spent.',
     );
   const { question, epsilon, label, once } = recorded.asked;
   const { kind, request } = await parseQuestion(question);
@@ -69,8 +69,8 @@ export async function recordedAnswer(session: PrivacySession, sequence: number, 
   if (found === sequence) return answer;
   throw new Fault(
     'QUERY_UNSUPPORTED',
-    `The same was asked anew since: its latest answer is that of entry ${found}.`,
-    'Only the latest answer to a request is told again.',
+    `The same request was answered anew since: its latest answer is that of entry ${found}.`,
+    'Only the latest answer to a request is shown again.',
     { details: { entry: found } },
   );
 }
@@ -84,7 +84,7 @@ async function recordedEntry(
     throw new Fault(
       'DATA_NOT_FOUND',
       `No answer is recorded for entry ${sequence}.`,
-      'It was booked and never answered, or entered by hand. The same request completes it.',
+      'It was paid for and never answered, or entered by hand. The same request completes it.',
     );
   return { kept: JSON.parse(found.answer) as RecordedText, entry: found.entry };
 }

@@ -63,7 +63,7 @@ export async function seeSteps(session: PrivacySession, steps: Steps, rules: Ste
   if (before && upTo(before.through) !== before.rows)
     throw new Fault(
       'DATA_MALFORMED',
-      'Rows came in for steps that were told already, or are gone from them.',
+      'Rows were added to steps that were released already, or are gone from them.',
       `No step is counted twice. Take them out, or say when each row came in and count it then: --late next --arrived COLUMN. What is compared stands in ${journal.place}.`,
     );
   const over = rules.through === undefined ? last - 1 : stepsThrough(steps, rules.through);
@@ -125,7 +125,7 @@ export function refuseLooking(policy: Policy, { column }: Pick<Steps, 'column'>,
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'Which steps have rows is protected here, so empty steps and late rows cannot be refused.',
-      'Leave --gaps refuse and --late refuse out: steps are answered as they are when they are asked for.',
+      'Leave --gaps refuse and --late refuse out: steps are answered as they are at the time of the release.',
     );
 }
 
@@ -195,7 +195,7 @@ const inLedger = (session: PrivacySession, keys: readonly string[], column: stri
 });
 
 const unreadable = (hint: string): Fault =>
-  new Fault('DATA_MALFORMED', 'What was remembered of the steps that were told cannot be read.', hint);
+  new Fault('DATA_MALFORMED', 'The record of the steps that were released cannot be read.', hint);
 
 function readProgress(text: string, file: string, broken: () => Fault): StepProgress {
   const found = stepProgressShape.safeParse(parseJson(text, { file }));

@@ -218,12 +218,12 @@ function checkRequest(request: StreamRequest): StreamRequest {
     throw refuse('A horizon is for totals.', 'Steps that are answered one by one pay one by one.');
   if (request.fresh && !request.totals)
     throw refuse(
-      'A step that was told is not counted again.',
+      'A step that was released is not counted again.',
       'Ask for it with release --fresh, which pays, or leave --fresh out.',
     );
   if (request.tidy && request.totals)
     throw refuse(
-      'Totals are told as they are counted: they cannot be made tidy.',
+      'Totals are released as they are counted: they cannot be made tidy.',
       'Leave --tidy (tidy) out, or leave out the totals.',
     );
   if ((request.late === 'next') !== (request.arrived !== undefined))

@@ -117,11 +117,11 @@ function figuresText({ rows, columns, groups, unit, known = [] }: Omit<Private, 
 
 const agreement = (different: number | undefined): string =>
   different === undefined
-    ? 'told from the data, no numbers are declared.'
+    ? 'taken from the data; no numbers are declared.'
     : different === 0
       ? 'the data holds what was published.'
       : warn(
-          `${numberText(different)} number${different === 1 ? ' is' : 's are'} not as published; answers tell the published ones, and what is made to agree with them is off.`,
+          `${numberText(different)} number${different === 1 ? ' is' : 's are'} not as published; answers show the published ones, and figures made to agree with them are off.`,
         );
 
 type Hidden = Private['columns'][number];

@@ -145,7 +145,9 @@ function initText(draft: DraftedPolicy, out: string): string {
     '',
     'Next:',
     ...(draft.declared === 0
-      ? [`  declare under columns: in ${out} what may be asked about, or write it as it is read: 1234.5, 2024-12-31`]
+      ? [
+          `  declare the columns that may be used under columns: in ${out}, or write their values as Fugu reads them: 1234.5, 2024-12-31`,
+        ]
       : []),
     ...(draft.unconfirmed.length > 0
       ? [next(`confirm ${name}`, `look at what was read from the data (${draft.unconfirmed.length} columns) and accept it`)]

@@ -33,7 +33,7 @@ async function talk(answers: readonly (readonly [RegExp, string])[], given: Draf
   try {
     const out = join(folder, `policy-${++made}.yaml`);
     const draft = await draftPolicy(join(folder, 'survey.csv'), { out, ...given, interview: interview(ask) });
-    return { draft, policy: await readPolicy(out), text: readFileSync(out, 'utf8'), asked: prompts.join('\n'), left };
+    return { draft, policy: await readPolicy(out), text: readFileSync(out, 'utf8'), prompted: prompts.join('\n'), left };
   } finally {
     spy.mockRestore();
   }
@@ -41,7 +41,7 @@ async function talk(answers: readonly (readonly [RegExp, string])[], given: Draf
 
 describe('the interview of fugu init about the privacy unit', () => {
   it('fugu init accepts "no" for one row per person, and states the consequence', async () => {
-    const { policy, asked: prompted } = await talk([[/Is that one person/, 'n']]);
+    const { policy, prompted } = await talk([[/Is that one person/, 'n']]);
     expect(policy.protect.secret).toBe('row');
     expect(prompted).toMatch(/Each row is then a secret of its own/);
     expect((await talk([[/how many rows/, '7']])).policy.protect.maxRows).toBe(7);
@@ -50,7 +50,7 @@ describe('the interview of fugu init about the privacy unit', () => {
 
 describe('the interview of fugu init about facts that only the steward knows', () => {
   it('Enter for every question accepts the groups that were found, and leaves out columns that are no questions', async () => {
-    const { policy, asked: prompted, draft } = await talk([]);
+    const { policy, prompted, draft } = await talk([]);
     expect([...policy.columns.keys()]).toEqual(['age', 'q1', 'wt', 'q2']);
     expect(policy.dependence).toMatchObject([{ kind: 'groups', by: ['hh'], oddsRatio: Number.POSITIVE_INFINITY }]);
     expect(policy.protect).toMatchObject({ secret: 'person', unit: 'respondent_id', maxRows: 2 });
@@ -59,7 +59,7 @@ describe('the interview of fugu init about facts that only the steward knows', (
       /hold what people wrote.*q1_other/,
       /are timings.*page_timing/,
       /name groups of rows.*hh/,
-      /Survey weights.*wt/,
+      /Is wt a survey weight/,
       /NA/,
     ])
       expect(prompted).toMatch(words);
@@ -89,8 +89,8 @@ describe('the interview of fugu init about facts that only the steward knows', (
     const { policy, left } = await talk([
       [/know each other\?/, 'what?'],
       [/know each other\?/, 'y'],
-      [/weights/, '9'],
-      [/weights/, 'yes'],
+      [/survey weight/, '9'],
+      [/survey weight/, 'yes'],
     ]);
     expect(policy.dependence).toMatchObject([{ by: ['hh'] }]);
     expect(policy.columns.get('wt')?.type).toBe('weight');
@@ -101,13 +101,13 @@ describe('the interview of fugu init about facts that only the steward knows', (
     const { policy, text } = await talk([
       [/Which columns/, 'q*, wt'],
       [/no answer/, 'NA, 2'],
-      [/weights/, 'no'],
+      [/survey weight/, 'no'],
     ]);
     expect([...policy.columns.keys()]).toEqual(['q1', 'wt', 'q2']);
     expect(policy.columns.get('q2')).toMatchObject({ values: ['0', '1'], missing: ['2'] });
     expect(policy.columns.get('wt')?.type).toBe('number');
     expect(text).not.toMatch(/I think/);
-    const { asked: prompted } = await talk([], {
+    const { prompted } = await talk([], {
       columns: ['q1'],
       dependence: 'none',
       missing: ['NA'],

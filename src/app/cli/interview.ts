@@ -48,7 +48,7 @@ async function whichColumns(ask: AskLine, found: Found): Promise<DraftAnswers> {
   const known = (names: readonly string[]) => names.every((name) => isPattern(name) || all.includes(name));
   const keep = await askUntil(
     ask,
-    'Which columns to ask about? Names and patterns such as q*,age - or Enter for all that look like questions: ',
+    'Which columns to use? Names and patterns such as q*,age - or Enter for all that look like questions: ',
     (answer) => (known(splitNames(answer)) ? splitNames(answer) : undefined),
     [],
   );
@@ -96,7 +96,7 @@ async function strength(ask: AskLine): Promise<string> {
   printNote(`  Measured between couples in public data: ${measured.join(', ')} (more in docs/reference/reference-ties.md).`);
   return askUntil(
     ask,
-    '  The odds ratio, or Enter for inf, as if all gave the same answers: the only one that is safe for whatever is asked [inf]: ',
+    '  The odds ratio, or Enter for inf, as if all gave the same answers: the only one that is safe for every question [inf]: ',
     (text) => (/^(inf|\d+(\.\d+)?)$/.test(text) && Number(text) !== 0 && !(Number(text) < 1) ? text : undefined),
     unknownStrength,
   );
@@ -132,7 +132,11 @@ async function noAnswer(ask: AskLine, { columns }: Found): Promise<DraftAnswers>
 async function weights(ask: AskLine, found: Found): Promise<DraftAnswers> {
   const names = named(found, 'weight');
   if (names.length === 0) return {};
-  return (await askYesNo(ask, `Survey weights (they count people, nobody is asked about them): ${listed(names)}?`, true))
+  return (await askYesNo(
+    ask,
+    `${names.length === 1 ? `Is ${listed(names)} a survey weight` : `Are these survey weights: ${listed(names)}`}?`,
+    true,
+  ))
     ? {}
     : { noWeights: [...names] };
 }

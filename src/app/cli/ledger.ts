@@ -56,7 +56,7 @@ export function registerLedgerCommand(program: Command): void {
     .argument('<policy>', 'policy file')
     .argument(
       '[action]',
-      'verify: walk the chain; amend: take over the terms of this policy; enter: book what another publisher spent; same-data: declare that all of it was spent on this data; backup or restore FILE; recover: rebuild a damaged ledger',
+      'verify: walk the chain; amend: take over the terms of this policy; enter: record what another publisher spent; same-data: declare that all of it was spent on this data; backup or restore FILE; recover: rebuild a damaged ledger',
       'show',
     )
     .argument('[file]', 'backup file (backup, restore), receipt of another publisher (enter)')
@@ -135,7 +135,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
         ? [dim('No entries.')]
         : [
             table(
-              ['entry', 'when (UTC)', 'analyst', 'base cost', 'answer', 'for'],
+              ['entry', 'when (UTC)', 'analyst', 'cost before ties', 'answer', 'for'],
               listed.map((e) => [
                 `${e.sequence}`,
                 momentText(e.at),
@@ -166,15 +166,15 @@ const spentText = ({ spent, total, remaining }: Spending['budget']): string =>
 /** Privacy loss grows fastest at first, so it may exceed the spent part of the budget. */
 const fasterAtFirst = ({ gained: loss, budget }: Spending): string =>
   loss > budget.spent && numberText(loss) !== numberText(budget.spent) && loss <= budget.total
-    ? ` That is more than the part of the budget that was spent, because what is told first tells most; all of the budget keeps it at ${numberText(budget.total)}.`
+    ? ` The first releases reveal most; within the budget it never exceeds ${numberText(budget.total)}.`
     : '';
 export const leakageText = (spending: Spending): string => `${leakageWords(spending)}${fasterAtFirst(spending)}`;
 const leakageWords = ({ gained: loss, gainedBetweenValues: values, pairs, elsewhere }: Spending): string =>
   elsewhere !== undefined
     ? `${elsewhere} Privacy loss of one record so far: not bounded.`
     : values === undefined
-      ? `An attacker may have gained at most ${numberText(loss)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
-      : `An attacker may have gained at most ${numberText(loss)} about whether one record is there and ${numberText(values)} about its values so far.`;
+      ? `Privacy loss of one record so far${pairs ? ', between two values that are a declared pair' : ''}: at most ${numberText(loss)} (epsilon).`
+      : `Privacy loss of one record so far: at most ${numberText(loss)} (epsilon) about whether it is there, and at most ${numberText(values)} about its values.`;
 
 /** Remaining budget by values of public columns: a line for whole numbers, and a table. */
 async function partsText(parts: readonly PartUse[], total: number): Promise<readonly string[]> {

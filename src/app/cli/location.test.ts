@@ -51,7 +51,7 @@ describe('the command fugu location', () => {
     const [some] = (await run('--model', file, '--delta', '0.05')).moments;
     expect(some).toMatchObject({ protected: [0, 1, 2], standsFor: [0, 1, 2, 1] });
     expect(await runCommand(registerLocationCommand, 'location', '--model', file)).toContain(
-      'Released as 1, never told from it: 3.',
+      'Released as 1, never distinguished from it: 3.',
     );
   });
 

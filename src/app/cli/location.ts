@@ -65,9 +65,9 @@ function graphLines({ edges, standsFor, protected: cells }: ReleasedMoment): str
     edge ? `${edge.cells.join(' and ')} by ${numberText(edge.epsilon)}` : '';
   return [
     `Indistinguishable within epsilon: ${cells.join(', ')}.`,
-    ...(near.length > 0 ? [`Told apart at most: ${shown(near[0])} (least), ${shown(near.at(-1))} (most).`] : []),
+    ...(near.length > 0 ? [`Distinguished at most: ${shown(near[0])} (least), ${shown(near.at(-1))} (most).`] : []),
     ...groups.flatMap(([cell, ...others]) =>
-      others.length > 0 ? [`Released as ${cell}, never told from it: ${others.join(', ')}.`] : [],
+      others.length > 0 ? [`Released as ${cell}, never distinguished from it: ${others.join(', ')}.`] : [],
     ),
   ];
 }

@@ -115,7 +115,7 @@ export function planText(plan: Plan): string {
   if (plan.whatIf.length > 0)
     lines.push(
       '',
-      bold('If the declared ties were too weak, an attacker could gain (epsilon)'),
+      bold('Privacy loss if the declared ties were too weak'),
       table(
         ['if', 'epsilon'],
         plan.whatIf.map((w) => [w.change, numberText(w.leakage)]),

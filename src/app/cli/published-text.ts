@@ -12,7 +12,7 @@ export function publishedText(figures: readonly PublishedFigure[]): string {
   ]);
   return [
     bold('Tabular-DDP (Maughan and Near), for comparison: never released'),
-    table(['', 'L2 error', 'of Laplace', 'chunks below 1', 'sub-surveys broken', 'worst loss/epsilon'], rows),
+    table(['', 'error (L2)', 'of plain Laplace', 'chunks below 1', 'sub-surveys broken', 'worst loss/epsilon'], rows),
     dim('Loss: exact, of the mechanism on sub-surveys of at most five columns, the rows taken as the truth.'),
     ...figures.map((f) => dim(`${f.reading}: ${f.refused}`)),
     warn('Read off the protected rows and not paid for: keep these lines as private as the data.'),

@@ -58,7 +58,7 @@ function promise({ guarantee, ledger, epsilon, at, records, warnings = [] }: Rec
     ...guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
     ...(records ? [recordsText(records)] : []),
     dim(ledger.replayed ? recordedText(at, ledger.entry) : paidText(ledger.entry, epsilon, ledger.resumed)),
-    ...(ledger.recorded === false ? [warn('The answer could not be recorded: asked again, it is paid for again.')] : []),
+    ...(ledger.recorded === false ? [warn('The answer could not be recorded: the same question would be paid for again.')] : []),
   ];
 }
 const written = (out: string | undefined): string[] => (out ? [`Written to ${out}: report.html, tables and receipt.json.`] : []);

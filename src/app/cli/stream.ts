@@ -46,7 +46,7 @@ export function registerStreamCommand(program: Command): void {
     .option('--horizon <n>', 'with --totals: how many steps (default: as many as the bounds of the column hold)')
     .option('--through <unit>', 'units up to this one are over (default: all before the last step with rows)')
     .option('--since <step>', 'print steps from this one on')
-    .option('--late <rule>', 'rows for steps that were told: refuse (default), or next: count them when they came in')
+    .option('--late <rule>', 'rows for steps that were released: refuse (default), or next: count them when they came in')
     .option('--arrived <column>', 'with --late next: public column that says when a row came in')
     .option('--gaps <rule>', 'steps without rows: refuse (default) or empty')
     .option('--epsilon <part>', "part of the policy's epsilon: for each step, or for all totals together (default: a tenth)")
@@ -94,12 +94,12 @@ export function registerStreamCommand(program: Command): void {
     });
 }
 
-/** What says how steps are told is nothing to a plan. */
+/** Options that a plan does not use: how steps are printed and paid for. */
 const ofTelling = ['since', 'follow', 'yes'];
 
 async function tellPlan(file: string, words: Words, command: Command): Promise<void> {
   const read = command.options.map((option) => option.attributeName()).filter((name) => !ofTelling.includes(name));
-  refuseUnreadOptions(command, read, 'It says how steps are told, or paid for: leave it out, or leave out --plan.');
+  refuseUnreadOptions(command, read, 'It says how steps are printed, or paid for: leave it out, or leave out --plan.');
   const { fresh, acceptNoProtection } = words;
   const { planStream } = await import('../api/stream.js');
   const plan = await planStream(file, {
@@ -112,7 +112,7 @@ async function tellPlan(file: string, words: Words, command: Command): Promise<v
 }
 
 const waitingText = (last: StreamedStep | undefined): string =>
-  `${last === undefined ? 'No step is over yet' : `Told up to ${last.units[1]}`}: a step is told when a later one has rows, or with --through.`;
+  `${last === undefined ? 'No step is over yet' : `Released up to ${last.units[1]}`}: a step is released when a later one has rows, or with --through.`;
 
 const followed = async () => (await import('../api/stream-follow.js')).followWith;
 

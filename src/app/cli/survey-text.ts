@@ -17,16 +17,16 @@ export function surveyText(choice: SurveyPlan['survey']): string {
     : [];
   return [
     bold('Ways to release this survey'),
-    table(['', 'L2 error', 'of Laplace', 'protects'], rows),
+    table(['', 'error (L2)', 'of plain Laplace', 'protects'], rows),
     choice.why,
     ...choice.chosen.assumes.map((text) => `${dim('Assumption:')} ${text}`),
     wholeErrorText(error),
     ...(choice.leftOut.length > 0
-      ? [dim(`Not asked unless named with --columns (ids, keys of groups, timings): ${choice.leftOut.join(', ')}.`)]
+      ? [dim(`Left out unless named with --columns (ids, keys of groups, timings): ${choice.leftOut.join(', ')}.`)]
       : []),
     ...attacked,
   ].join('\n');
 }
 
 export const wholeErrorText = (error: ReleaseError): string =>
-  `All tables together: with 95 % every cell is within ±${numberText(error.maximum)}, and with 95 % all absolute errors add up to at most ${numberText(error.l1)}.`;
+  `With 95 % probability, every cell of all tables is within ± ${numberText(error.maximum)} of the true count. The errors of all cells together add up to at most ${numberText(error.l1)} (95 %).`;

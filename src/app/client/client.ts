@@ -508,13 +508,13 @@ export class FuguProblem extends Error {
   readonly request: string;
   /** Budget outcome. */
   readonly outcome: { readonly state: string; readonly entry?: number } | undefined;
-  constructor(status: number, told: Readonly<Record<string, unknown>>) {
-    super(typeof told.title === 'string' ? told.title : `The service answered ${status}.`);
+  constructor(status: number, problem: Readonly<Record<string, unknown>>) {
+    super(typeof problem.title === 'string' ? problem.title : `The service answered ${status}.`);
     this.status = status;
-    this.code = String(told.code ?? 'UNKNOWN');
-    this.hint = String(told.hint ?? '');
-    this.request = String(told.request ?? '');
-    this.outcome = told.outcome as FuguProblem['outcome'];
+    this.code = String(problem.code ?? 'UNKNOWN');
+    this.hint = String(problem.hint ?? '');
+    this.request = String(problem.request ?? '');
+    this.outcome = problem.outcome as FuguProblem['outcome'];
   }
 }
 
@@ -784,8 +784,9 @@ export class FuguClient {
     });
     if (answer.ok) return as === 'stream' ? answer : as === 'text' ? answer.text() : answer.json();
     const wait = Number(answer.headers.get('retry-after'));
-    const told = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
-    if ((answer.status !== 429 && answer.status !== 503) || !(wait > 0) || left === 0) throw new FuguProblem(answer.status, told);
+    const problem = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
+    if ((answer.status !== 429 && answer.status !== 503) || !(wait > 0) || left === 0)
+      throw new FuguProblem(answer.status, problem);
     await new Promise((go) => setTimeout(go, 1000 * wait));
     return this.#call(call, left - 1);
   }

@@ -171,7 +171,7 @@ describe('the HTML report', () => {
   it('the report states the base of percentages, and the counts they come from', () => {
     const share = { value: 0.61, low: 0.02, high: 1 };
     const shared = { ...histogram, rows: histogram.rows.map((r) => ({ ...r, share })) } as unknown as AnswerTable;
-    expect(page([shared])).toMatch(/of those who answered and add up to 100: .* none is below nought/);
+    expect(page([shared])).toMatch(/of those who answered and add up to 100: .* nearest counts without negative ones/);
     expect(page([histogram])).not.toMatch(/add up/);
   });
 

@@ -54,8 +54,8 @@ ${beliefCard(report)}
 function pairsCard({ pairs = [] }: ReleaseReport): string {
   if (pairs.length === 0) return '';
   return `
-<section class="card below"><p class="label">Which values are not told apart</p>${inline(pairsPicture(pairs))}
-${paragraph('Between the dark value and another, odds move by at most so many times epsilon; what says "told" may be told from it.', 'small')}</section>`;
+<section class="card below"><p class="label">Values that stay indistinguishable</p>${inline(pairsPicture(pairs))}
+${paragraph('Between the dark value and another, odds move by at most that many times epsilon; "open": nothing is promised, the two may be distinguished.', 'small')}</section>`;
 }
 
 function beliefCard({ belief, failure, pairs }: ReleaseReport): string {

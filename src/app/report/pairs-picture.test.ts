@@ -28,7 +28,9 @@ it('the picture of pairs shows which values can be distinguished, and over how m
     { value: 'w', steps: null },
   ]);
   const { body, label, width } = pairsPicture(reach);
-  expect(label).toBe('age: 45 is not told from 35, 55. region: s is not told from n; it may be told from e, w');
+  expect(label).toBe(
+    'age: 45 is not distinguished from 35, 55. region: s is not distinguished from n; it may be distinguished from e, w',
+  );
   expect(body.match(/<rect/g)).toHaveLength(reach[0]!.values.length + 4);
-  expect([body.includes('>2x<'), body.includes('>told<'), width < 900]).toEqual([true, true, true]);
+  expect([body.includes('>2x<'), body.includes('>open<'), width < 900]).toEqual([true, true, true]);
 });

@@ -38,7 +38,7 @@ export function pairsPicture(columns: readonly PairReach[]): Drawing {
   return { width, height: columns.length * row - 10, label: captionText(columns), body: body.join('') };
 }
 
-const textOf = (steps: number | null): string => (steps === null ? 'told' : `${steps}x`);
+const textOf = (steps: number | null): string => (steps === null ? 'open' : `${steps}x`);
 const widthOf = (value: string, under: string): number =>
   Math.min(120, Math.max(30, textWidth(value, size) + 12, textWidth(under, 10) + 4));
 
@@ -55,6 +55,6 @@ const captionText = (columns: readonly PairReach[]): string =>
     .map(({ column, from, values }) => {
       const near = values.filter(({ steps }) => steps === 1).map(({ value }) => value);
       const isolated = values.filter(({ steps }) => steps === null).map(({ value }) => value);
-      return `${column}: ${from} is not told from ${near.join(', ') || 'any other'}${isolated.length > 0 ? `; it may be told from ${isolated.join(', ')}` : ''}`;
+      return `${column}: ${from} is not distinguished from ${near.join(', ') || 'any other'}${isolated.length > 0 ? `; it may be distinguished from ${isolated.join(', ')}` : ''}`;
     })
     .join('. ');

@@ -60,7 +60,7 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
       ? figure(value, 'noisy value')
       : figure(value === 'count' ? 'weighted_count' : value, `noisy value, weighted by ${weight}`),
     ...(rank
-      ? [figure('rank_error', 'with 95 % the answer is off by at most this many rows')]
+      ? [figure('rank_error', 'with 95 % probability the true quantile is within this many ranks')]
       : [
           figure('standard_error', 'standard deviation of the noise'),
           figure('low', 'lower end of the 95 % interval of the noise'),
@@ -68,17 +68,14 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
         ]),
     ...(beyond
       ? [
-          figure('sampling_error', 'standard error of having asked some people and not all, by itself'),
+          figure('sampling_error', 'standard error from sampling alone'),
           figure('low_with_sampling', 'lower end of the 95 % interval of noise and sampling together'),
           figure('high_with_sampling', 'upper end of it'),
         ]
       : []),
     ...(shares
       ? [
-          figure(
-            'percent',
-            'part of those who answered, of the rows with the same other keys, in percent; of the counts nearest to the noisy ones of which none is below nought',
-          ),
+          figure('percent', 'percent of those who answered, within each group; from the nearest counts without negative ones'),
           figure('percent_low', 'lower end of its 95 % interval'),
           figure('percent_high', 'upper end of it'),
           ...(sampled

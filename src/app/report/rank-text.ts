@@ -5,4 +5,6 @@ export const rankText = (
   { rankError = 0, evenRankError = rankError }: Partial<AnswerRow>,
   show: (x: number) => string,
 ): string =>
-  evenRankError < rankError ? `± ${show(evenRankError)} rows, ${show(rankError)} at worst` : `± ${show(rankError)} rows`;
+  evenRankError < rankError
+    ? `within ${show(evenRankError)} ranks (any data: ${show(rankError)})`
+    : `within ${show(rankError)} ranks`;

@@ -63,13 +63,13 @@ export interface AnswerSection {
 }
 
 const percentWords =
-  ' Percentages are of those who answered and add up to 100: they are of the counts nearest to these of which none is below nought. Their intervals are of the counts as they are.';
+  ' Percentages are of those who answered and add up to 100: they come from the nearest counts without negative ones. Their intervals come from the noisy counts themselves.';
 
 const errorWords: Record<AnswerTable['error'], string> = {
   exact: 'Error bars: 95 % interval of the noise on each number; sampling error is not in it.',
   combined: 'Error bars: at least 95 %, over the several noisy numbers each value is made of.',
   propagated: 'Error bars: at least 95 %, carried through the ratio.',
-  rank: 'The error is one of rank: with 95 % probability the answer is off by at most that many rows. The first number is for rows that lie evenly around it, the one "at worst" holds for any data.',
+  rank: 'With 95 % probability, the true quantile is within that many ranks (rows) of the value shown. The first number holds where rows lie evenly around it; the number in brackets holds for any data.',
 };
 
 export function reportOf(release: Release, policy: Policy): ReleaseReport {
@@ -104,8 +104,8 @@ function framed(receipt: Receipt, policy: Policy, title: string, answers: readon
     at: receipt.at,
     certified: guarantee.certified,
     ...(guarantee.protectsNothing && { protectsNothing: true }),
-    // The crowd picture shows this sentence.
-    promise: guarantee.sentences.filter((s) => s !== people.sentence),
+    // The crowd picture shows this sentence; recorded answers may hold it in the words of an earlier version.
+    promise: guarantee.sentences.filter((s) => !s.startsWith(people.sentence.split('. ', 1)[0]!)),
     assumptions: guarantee.assumptions,
     how: guarantee.how,
     epsilon: guarantee.epsilon,
@@ -142,7 +142,7 @@ function receiptLines(receipt: Receipt): (readonly [string, string])[] {
     ['Why', receipt.why],
     [
       'Ledger entry',
-      `${receipt.ledger.entry}${receipt.ledger.replayed ? ' (recorded answer of the date above; nothing was spent)' : receipt.ledger.resumed ? ' (booked earlier and completed now; nothing more was spent)' : ''}`,
+      `${receipt.ledger.entry}${receipt.ledger.replayed ? ' (recorded answer of the date above; nothing was spent)' : receipt.ledger.resumed ? ' (paid for earlier and completed now; nothing more was spent)' : ''}`,
     ],
     ['Entry hash', receipt.ledger.hash],
     ['Fugu', receipt.fugu],

@@ -55,7 +55,7 @@ ${homes(result)}
 }
 
 const uses = `<h2>What it is good for, and what not</h2><div class="two">
-<section class="card"><p class="label">Good for</p><ul><li>Trying out programs and questionnaires on rows of the right form.</li><li>Tables of the columns listed below, to about the distance that is told there.</li><li>Teaching, and planning what to ask of the data itself.</li></ul></section>
+<section class="card"><p class="label">Good for</p><ul><li>Trying out programs and questionnaires on rows of the right form.</li><li>Tables of the columns listed below, to about the distance that is shown there.</li><li>Teaching, and planning what to ask of the data itself.</li></ul></section>
 <section class="card"><p class="label">Not good for</p><ul><li>Rare cells: where noise is larger than the count, the rows say nothing.</li><li>How columns go together that were never measured together: there the rows are as independent as they can be.</li><li>Standard errors as if these were people; small differences; anything about a single row.</li><li>Numbers inside a bin: they are drawn evenly.</li><li>Who lives with whom, unless the rows were made in households.</li></ul></section>
 </div>`;
 
@@ -167,7 +167,7 @@ function predicted({ quality }: SynthResult): string {
         ? `<td class="rule">${safe(tried.by.join(' and '))}</td><td class="n">${percentText(tried.synthetic)}</td><td class="n${tried.measured + 2 * tried.sd < tried.synthetic || tried.measured - tried.flattered - 2 * tried.sd > tried.synthetic ? ' over' : ''}">${percentText(tried.measured)} ± ${percentText(2 * tried.sd)}</td><td class="n">${percentText(tried.flattered)}</td>`
         : '<td class="small rule">in no table with others</td><td></td><td></td><td></td>'
     }</tr>`;
-  return `<h2>A classifier trained on the rows</h2><section class="card"><p>How often a column is told rightly: by its most common answer alone; by all other columns (naive Bayes, trained on these rows and tried on others of the same model), which is what the rows <em>claim</em>. No row of the data is here to try it on. What can be tried is the rule by the columns of one table that was paid for: its hits on the rows beside its hits in the noisy table, with twice the deviation. Rows were made of the same noise, so the noisy table flatters the rule, in the mean by no more than the last column; where that is large nothing was tested.</p>
+  return `<h2>A classifier trained on the rows</h2><section class="card"><p>How often a column is predicted rightly: by its most common answer alone; by all other columns (naive Bayes, trained on these rows and tried on others of the same model), which is what the rows <em>claim</em>. No row of the data is here to try it on. What can be tried is the rule by the columns of one table that was paid for: its hits on the rows beside its hits in the noisy table, with twice the deviation. Rows were made of the same noise, so the noisy table flatters the rule, in the mean by no more than the last column; where that is large nothing was tested.</p>
 <div class="scroll"><table><thead><tr><th>column</th><th class="n">most common</th><th class="n">by all others, claimed</th><th class="rule">rule by</th><th class="n">on the rows</th><th class="n">in the table</th><th class="n">flattered by up to</th></tr></thead><tbody>${quality.predicted.map(row).join('')}</tbody></table></div></section>`;
 }
 

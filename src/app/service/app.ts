@@ -50,7 +50,7 @@ export function appOf(service: Service, addressOf: (c: Context) => string): Hono
       c.header('allow', allowed.join(', '));
       return problemResponse(
         c,
-        problem(405, 'USAGE', 'This is not asked in this way.', `Use ${allowed.join(' or ')}.`, service.newRequest()),
+        problem(405, 'USAGE', 'This address does not take this method.', `Use ${allowed.join(' or ')}.`, service.newRequest()),
       );
     });
   }

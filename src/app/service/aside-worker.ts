@@ -7,7 +7,7 @@ import { runWorkerTask, type WorkerTask } from './worker-task.js';
 const reply = (message: WorkerReply): void => parentPort!.postMessage(message);
 parentPort!.on('message', (task: WorkerTask) => {
   runWorkerTask(task).then(
-    (result) => reply({ told: result }),
+    (result) => reply({ result }),
     (error: unknown) => {
       const { code, message, hint, details } = asFault(error);
       reply({ fault: { code, message, hint, details } });

@@ -67,7 +67,7 @@ export class Drafts {
   /** Receives a file only, as slowly as its sender likes; examining it is a separate step. */
   async receive({ name, bytes }: SentFile): Promise<NewDraft> {
     if (this.list().length >= mostDrafts)
-      throw new Refusal(409, 'LIMIT_EXCEEDED', 'There are too many drafts.', 'Take one away first: DELETE /v1/drafts/{draft}.');
+      throw new Refusal(409, 'LIMIT_EXCEEDED', 'There are too many drafts.', 'Delete one first: DELETE /v1/drafts/{draft}.');
     if (!bytes) throw new Fault('USAGE', 'No file was sent.', 'Send its bytes as the body.');
     const draft: Stored = { id: secretBytes(12).toString('hex'), file: name, made: new Date().toISOString(), answers: {} };
     const folder = join(this.#folder, draft.id);

@@ -43,7 +43,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
   return [
     {
       id: 'columns',
-      text: 'Which columns may be asked about? Ids, groups, dates, timings and free text are left out unless you choose them.',
+      text: 'Which columns may be used in questions? Ids, groups, dates, timings and free text are left out unless you choose them.',
       choices: found.columns.map(({ name, is, why }) => ({ value: name, text: why === '' ? is : why })),
       several: true,
       usual: questions,
@@ -70,7 +70,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
       ? [
           {
             id: 'oddsRatio' as const,
-            text: 'How alike do they answer, in what ties them most, as an odds ratio? 1 strangers, 81 two of them agree nine times in ten, inf as if all gave the same answers: the only one that is safe for whatever is asked.',
+            text: 'How alike do they answer, in what ties them most, as an odds ratio? 1 strangers, 81 two of them agree nine times in ten, inf as if all gave the same answers: the only one that is safe for every question.',
             usual: 'inf',
             ...given('oddsRatio'),
           },
@@ -78,7 +78,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
       : []),
     {
       id: 'budget',
-      text: 'How much may all releases together tell about one of them? Somebody who gave something a chance of 10 % may give it so much in the end, and no more. Less is safer, and further from the truth.',
+      text: 'How much may all releases together reveal about one person? Whoever gives something a chance of 10 % today may come to give it this chance, and no more. Lower is safer, but noisier.',
       choices: budgets.map((epsilon) => ({
         value: `epsilon ${epsilon}`,
         text: `10 % becomes at most ${percentText(posteriorAtMost(rational(1, 10), parseRational(epsilon)), 'up')}`,
@@ -102,7 +102,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
       ? [
           {
             id: 'weights' as const,
-            text: 'Which of these are survey weights? They count people; nobody is asked about them.',
+            text: 'Which of these are survey weights?',
             choices: weights.map((value) => ({ value, text: 'looks like a weight' })),
             several: true as const,
             usual: weights,

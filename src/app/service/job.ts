@@ -91,7 +91,7 @@ export class Job {
 
   noteOutcome(outcome: Outcome): void {
     this.#outcome = outcome;
-    if (outcome.state === 'spent') this.progress({ done: 0, of: 1, what: 'booked, reading the data' });
+    if (outcome.state === 'spent') this.progress({ done: 0, of: 1, what: 'paid for, reading the data' });
   }
 
   /** A reserved cost stays reserved. */

@@ -64,8 +64,8 @@ export class Jobs {
       throw notFound(
         'There is no such job.',
         id.startsWith(this.#process)
-          ? 'Jobs are kept for an hour. Ask the same again: what was recorded is told for nothing.'
-          : 'A job is known only to the process that runs it, and ends with it. Let the proxy send you to one process, or ask the same again: what was recorded is told for nothing.',
+          ? 'Jobs are kept for an hour. Ask the same again: recorded answers are free.'
+          : 'A job is known only to the process that runs it, and ends with it. Let the proxy send you to one process, or ask the same again: recorded answers are free.',
       );
     return job;
   }
@@ -99,7 +99,7 @@ export class Jobs {
         isCancelled: () => job.isCancelled,
         decide: async () => {
           if (job.isCancelled)
-            throw new Fault('USAGE', 'The job was cancelled.', 'Nothing was booked for it.', { outcome: notSpent });
+            throw new Fault('USAGE', 'The job was cancelled.', 'Nothing was spent on it.', { outcome: notSpent });
         },
       });
       job.end({ state: job.isCancelled ? 'cancelled' : 'done', answer });
@@ -119,13 +119,13 @@ export class Jobs {
 
 /** Reports each reservation at once. */
 class ReportingOutcomes extends OutcomeLog {
-  readonly #told: (outcome: Outcome) => void;
+  readonly #report: (outcome: Outcome) => void;
   constructor(report: (outcome: Outcome) => void) {
     super();
-    this.#told = report;
+    this.#report = report;
   }
   override note(outcome: Outcome): void {
     super.note(outcome);
-    this.#told(outcome);
+    this.#report(outcome);
   }
 }

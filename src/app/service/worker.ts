@@ -5,7 +5,7 @@ import { Fault, type FaultCode } from '../../base/errors.js';
 import type { WorkerTask } from './worker-task.js';
 
 export type WorkerReply =
-  | { readonly told: object }
+  | { readonly result: object }
   | {
       readonly fault: {
         readonly code: FaultCode;
@@ -51,9 +51,9 @@ export async function runInWorker(task: WorkerTask): Promise<object> {
     });
     worker.postMessage(task);
   });
-  if ('told' in reply) return reply.told;
+  if ('result' in reply) return reply.result;
   const { code, message, hint, details } = reply.fault;
   throw new Fault(code, message, hint, { details: { ...details } });
 }
 
-const stopped = (): Fault => new Fault('INTERNAL', 'What was worked out ended early.', 'Ask again.');
+const stopped = (): Fault => new Fault('INTERNAL', 'The computation ended early.', 'Ask again.');

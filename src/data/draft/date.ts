@@ -10,7 +10,7 @@ export const lifeSpan = 15;
  */
 export function guessDate({ days, filled }: Pick<ColumnSummary, 'days' | 'filled'>, wanted: boolean): Guess {
   if (!days || days.cells < 0.95 * filled)
-    return { type: 'out', is: 'date', why: 'a date or time: written 2024-12-31 it can be asked about' };
+    return { type: 'out', is: 'date', why: 'a date or time: written 2024-12-31 it can be used' };
   const [first, last] = [calendarOf(days.first).year, calendarOf(days.last).year];
   if (last - first >= lifeSpan && !wanted)
     return { type: 'out', is: 'date', why: 'dates over many years, as those of birth are' };

@@ -38,7 +38,7 @@ describe('rows of one person', () => {
     ['under a name that says nothing', { x1: list(rows, (i) => `k${(i * 7) % people}`), x2: list(rows, (i) => Math.floor(i / people) + 1), ...answers }],
     ['by dates', { who: list(rows, (i) => `k${(i * 7) % people}`), day: list(rows, (i) => `2024-01-${10 + Math.floor(i / people)}`), ...answers }],
     ['of twelve children on many days', { child: list(600, (i) => `c${i % 12}`), day: list(600, (i) => 1 + Math.floor(i / 12)), q: list(600, (i) => 'ab'[i % 2]!) }],
-    ['of whom some were not always asked', { respondent: list(rows, (i) => (i * 7) % people), wave: list(rows, (i) => (i % 9 === 0 ? null : 1 + Math.floor(i / people))), ...answers }],
+    ['of whom some missed a wave', { respondent: list(rows, (i) => (i * 7) % people), wave: list(rows, (i) => (i % 9 === 0 ? null : 1 + Math.floor(i / people))), ...answers }],
   ])('rows of one person are found and protected together: %s', (_, cells) => {
     const [unit, order] = Object.keys(cells) as [string, string];
     const { protect, text, leftOut, groups } = found(cells);

@@ -139,7 +139,7 @@ export const dependenceText = (stated: DraftDependence): string =>
 
 function dependenceLines({ dependence = 'undecided' }: PolicyDraftOptions, { groups }: Hints): string[] {
   const alike =
-    '# 1 means strangers, 81 that two of them agree nine times in ten, inf copies, which is safe whatever is asked. Measured: docs/reference/reference-ties.md.';
+    '# 1 means strangers, 81 that two of them agree nine times in ten, inf copies, which is safe for every question. Measured: docs/reference/reference-ties.md.';
   if (dependence === 'none') return ['# Said when this was drafted: no row says anything about another.', 'dependence: none'];
   if (dependence !== 'undecided')
     return [

@@ -64,7 +64,7 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
       text:
         columns.size === 0
           ? `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; no columns are declared, so only rows can be counted.`
-          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are ${roundingText}, before anything is compared or counted.`,
+          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be used (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are ${roundingText}, before anything is compared or counted.`,
     },
     ...aboutPools(columns),
     ...(design === undefined
@@ -120,7 +120,7 @@ const alsoIn = (tables: readonly LinkedTable[]): string =>
   tables.length === 0 ? '' : `, in the data and in ${listed(tables.map((t) => t.name))} together`;
 const aboutTable = ({ name, unit, maxRows, period, columns, public: open }: LinkedTable): Explanation => ({
   topic: 'data',
-  text: `table ${name}; ${plural(columns.size, 'column')} may be asked about. ${
+  text: `table ${name}; ${plural(columns.size, 'column')} may be used. ${
     open
       ? 'It is public and costs nothing.'
       : `Its rows belong to whom ${unit} names, if the data names them, too; at most ${plural(maxRows, 'row')} of a person${
@@ -231,7 +231,7 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
       topic: 'budget',
       text: addRemove
         ? `over all releases together, the odds of a record being in the data ${oddsMove(epsilon / 2, upperFigure)} (epsilon ${figureText(epsilon / 2)}), those of anything about a record that is in it ${oddsMove(epsilon, upperFigure)}. How many records there are is protected, too.`
-        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} ${oddsMove(epsilon, upperFigure)} (epsilon ${figureText(epsilon)})${slip}.`,
+        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about what is protected'} ${oddsMove(epsilon, upperFigure)} (epsilon ${figureText(epsilon)})${slip}.`,
     },
     ...(budget.per
       ? [
@@ -244,7 +244,7 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
     ...(budget.beliefs ?? []).map(
       ({ prior, posterior, floor, about }): Explanation => ({
         topic: 'belief',
-        text: `you asked that ${about ?? 'anything'} believed with ${percentFigure(toNumber(prior))} is believed with ${[
+        text: `you required that ${about ?? 'anything'} believed with ${percentFigure(toNumber(prior))} is believed with ${[
           posterior && `at most ${percentFigure(toNumber(posterior))}`,
           floor && `at least ${percentFigure(toNumber(floor))}`,
         ]

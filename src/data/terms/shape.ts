@@ -73,7 +73,7 @@ const shapeWith = (kinds: TieKinds) =>
           pairs: pairsShape
             .optional()
             .describe(
-              'Which values must not be told apart, column by column; any two when absent. What is no pair may be learned.',
+              'Which values must stay indistinguishable, column by column; any two when absent. What is no pair may be learned.',
             ),
         },
         'Write protect: {secret: row}.',

@@ -57,7 +57,7 @@ export function answersAmplifier(list: readonly Dependence[], policy: Policy, ki
     ...(resolution && { conditions: [wholeLevels(resolution)] }),
     graph: combine(models.map((m) => m.graph)),
     ...(alone && { model: networkModel(alone) }),
-    method: 'Dependence calculus over the declared ties between columns.',
+    method: 'The noise covers the declared ties between columns.',
   });
 }
 

@@ -90,6 +90,6 @@ function relationAmplifier(policy: Policy): Amplifier {
     adversary: 'informed',
     reach: 'any',
     assumptions: ['Tuples of the relations are independent of one another; a tie that is not declared is not protected.'],
-    method: 'Tuples are declared independent: leakage is the base cost.',
+    method: 'No ties between tuples were declared, so no extra noise is needed.',
   });
 }

@@ -93,7 +93,7 @@ export async function recordTies(
     ...(slicings.length > 0 && {
       values: new Map(slicings.map(({ slicing, column }) => [slicing, ofRecords(records, records.numbersIn(column.name))])),
     }),
-    method: 'Dependence calculus over the declared ties.',
+    method: 'The noise covers the declared ties between records.',
   };
   const mostTies = tied.map(({ d, ties }) => ties.limit?.(d));
   const limited = mostTies.filter((most) => most !== undefined).length;
@@ -138,7 +138,7 @@ function leaveOut(everyone: GraphRoute, used: Uint8Array, limits: Limits, { prot
     conditions: [{ mark: markOf(unused), need: { kind: 'rows' } }],
     leftOut: { used: records.count - unused.length, unused: unused.length },
     assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
-    method: 'Dependence calculus over the declared ties, with the effects of the used records.',
+    method: 'The noise covers the declared ties between records; only used records change an answer.',
   };
   return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: protect.unit!, names: unused } };
 }
@@ -174,7 +174,7 @@ const independentRecords = (shared: Pick<GraphRoute, 'scope' | 'assumptions'>): 
     graph: untied(1),
     adversary: 'informed',
     reach: 'any',
-    method: 'Records are declared independent: leakage is the base cost.',
+    method: 'No ties between records were declared, so no extra noise is needed.',
   });
 
 /** `reach: direct` is an assumption about an uninformed attacker, and must hold for all ties at once. */

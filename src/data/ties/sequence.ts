@@ -141,7 +141,7 @@ async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: A
     gaps,
     window: policy.protect.window ?? 1,
     assumptions: [...assumptions, ...(gaps ? [skipping(d)] : [])],
-    method: 'Dependence calculus along the declared chain, by what was spent on each step.',
+    method: 'The noise covers the declared ties between steps, by what was spent on each step.',
     alone: whole,
   });
   return { amplifier, whole };

@@ -91,7 +91,7 @@ export function tupleAmplifier(policy: Policy, list: readonly TiedTuples[]): Amp
       ...list.map(({ words }) => words),
       'Tuples of different relations are independent; a tie that is not declared is not protected.',
     ],
-    method: 'Dependence calculus on tuples with a public bound on their ties.',
+    method: 'The noise covers the ties between tuples, within their public bound.',
   };
 }
 

@@ -48,7 +48,7 @@ function refuseCombinations({ protect, dependence }: KnownContext, { yaml }: Dec
   const wrong = (message: string, hint: string) => invalid(yaml, ['known'], message, hint);
   if (protect.secret !== 'row')
     throw wrong(
-      `Known totals do not go with the secret "${protect.secret}": what keeps them is worked out for rows.`,
+      `Known totals do not go with the secret "${protect.secret}": the changes that keep them are computed for rows.`,
       'Protect rows (secret: row), or leave known out.',
     );
   if (protect.neighbours !== undefined)

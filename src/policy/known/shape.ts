@@ -16,7 +16,7 @@ const values = z
     error: 'The published numbers are a CSV file, or listed: {north: 120, south: 80}.',
   })
   .describe(
-    'As published: a CSV file with a column for each of these and one of numbers, or listed for one column. Left out, they are told from the data.',
+    'As published: a CSV file with a column for each of these and one of numbers, or listed for one column. Left out, they are taken from the data.',
   );
 
 const where = z
@@ -34,7 +34,7 @@ const total = section(
     count: section({ where }, 'Write count: {where: {region: north}}.').optional().describe('How many rows these are.'),
     sum: word('column').optional().describe('The sum of a number, over all rows or by columns.'),
     by: columns.optional(),
-    value: value.optional().describe('The published number of a count or a sum. Left out, it is told from the data.'),
+    value: value.optional().describe('The published number of a count or a sum. Left out, it is taken from the data.'),
     values: values.optional(),
   },
   usage,

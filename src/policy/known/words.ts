@@ -17,7 +17,7 @@ export function knownWords({ known, columns }: Pick<Policy, 'known' | 'columns'>
   const values = column && isCoded(column) ? [...codesOf(column), missingLabel].slice(0, 2) : [];
   const example = values.length === 2 ? `, ${values[0]} and another's ${values[1]} from the other way round` : '';
   return {
-    learned: descriptions.map((text) => `${text} (known, and told without noise)`),
+    learned: descriptions.map((text) => `${text} (known, and released without noise)`),
     notTold: [
       `whose: somebody's ${first}${example}`,
       ...(singles ? [] : ['nor anything else of rows that can only be exchanged together']),

@@ -87,7 +87,7 @@ function columnNamed(name: string, { columns }: DeclareContext, wrong: FaultOf):
 /** Refuses pairs in combinations for which pairs.proof.md has no proof. */
 function refuseCombinations({ secret, neighbours }: Pick<Protect, 'secret' | 'neighbours'>, yaml: YamlFile): void {
   const wrong = (message: string, hint: string) => invalid(yaml, ['protect', 'pairs'], message, hint);
-  const leave = 'Leave pairs out: any two values are then not told apart.';
+  const leave = 'Leave pairs out: any two values then stay indistinguishable.';
   if (neighbours !== undefined)
     throw wrong('Pairs of values do not go with records that are added or removed: an absent record has no value.', leave);
   if (secret === 'answer')

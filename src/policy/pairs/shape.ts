@@ -26,21 +26,23 @@ const form = section(
   {
     within: z
       .union([z.number(), z.string()], {
-        error: 'How far values that are not told apart may lie apart: within: 5, or within: 5 km.',
+        error: 'Largest distance of values that stay indistinguishable: within: 5, or within: 5 km.',
       })
       .optional()
       .describe('Numbers this far apart, codes so many steps apart in their order, or places: 5 km (with columns).'),
-    partition: partition.optional().describe('Values of one block are not told apart; which block it is may be learned.'),
-    graph: word('file').optional().describe('A CSV file with two columns of codes: each line is a pair that is not told apart.'),
+    partition: partition.optional().describe('Values of one block stay indistinguishable; which block it is may be learned.'),
+    graph: word('file')
+      .optional()
+      .describe('A CSV file with two columns of codes: each line is a pair that stays indistinguishable.'),
     secrets: z
       .record(z.string().min(1), codes, { error: 'Write names with their codes: {ill: [1, 2], well: [3]}.' })
       .superRefine(limitedTo('categories', keyCount))
       .optional()
-      .describe('Named secrets, each some codes: which of them holds is not told.'),
+      .describe('Named secrets, each some codes: which of them holds is protected.'),
     between: z
       .array(z.tuple([word('secret'), word('secret')]), { error: 'Write pairs of names: [[ill, well]].' })
       .optional()
-      .describe('Which named secrets are not told apart; any two when absent.'),
+      .describe('Which named secrets stay indistinguishable; any two when absent.'),
     columns: z
       .tuple([word('column'), word('column')], { error: 'Name the columns of latitude and longitude: [lat, lon].' })
       .optional()
@@ -48,7 +50,9 @@ const form = section(
     missing: z
       .enum(['any', 'apart'], { error: 'missing must be any or apart.' })
       .optional()
-      .describe('any (when absent): no answer is not told from any answer. apart: whether there is an answer may be learned.'),
+      .describe(
+        'any (when absent): no answer stays indistinguishable from any answer. apart: whether there is an answer may be learned.',
+      ),
   },
   usage,
 );

@@ -50,7 +50,7 @@ export function numberIn(text: string, wrong: FaultOf): Rational {
     if (!(error instanceof Fault)) throw error;
   }
   throw wrong(
-    'How near values are that must not be told apart is no number above 0.',
+    'The distance of values that must stay indistinguishable is no number above 0.',
     'Write within: 5; places take {columns: [lat, lon], within: 5 km}.',
   );
 }
@@ -78,7 +78,7 @@ export function blocksOf(
   if (left !== undefined)
     throw wrong(
       `The code "${left}" is in no block of "${column.name}".`,
-      'List every code: one in a block of its own may be told from all others.',
+      'List every code: one in a block of its own may be distinguished from all others.',
     );
   return codes.map((code) => found.get(code)!);
 }

@@ -24,7 +24,7 @@ function aboutWithin(column: NumberColumn | WeightColumn, { within }: PairsDecla
   const isMultiple = within !== undefined && (within.num * column.step.den) % (within.den * column.step.num) === 0n;
   if (within === undefined || isMultiple) return [];
   const reach = toNumber(multiply(column.step, rational(stepsWithin(column, within))));
-  const more = isReadAsIs(column) ? 'Other cells are rounded first' : 'So no two cells that near are told apart';
+  const more = isReadAsIs(column) ? 'Other cells are rounded first' : 'No two cells that near are distinguished';
   return [
     `Pairs of "${column.name}" are declared within ${toNumber(within)}, which is no multiple of its step. ${asRead(column)} Values up to ${reach} apart are pairs. ${more}.`,
   ];

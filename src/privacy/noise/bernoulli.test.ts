@@ -45,7 +45,7 @@ describe('survival in plain numbers', () => {
     expect(fits(Math.exp(-x), () => survives(wide.low, wide.high, exact, cryptoBits))).toBe(true);
     expect(fits(Math.exp(-x), () => survives(wide.low, wide.high, () => parseRational('1/2'), cryptoBits))).toBe(false);
     const never = (): Rational => {
-      throw new Error('asked without doubt');
+      throw new Error('evaluated without doubt');
     };
     expect(fits(Math.exp(-1), () => survives(1, 1, never, cryptoBits))).toBe(true);
     expect(fits(1, () => survives(0, 0, never, cryptoBits))).toBe(true);

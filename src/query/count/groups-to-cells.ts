@@ -47,9 +47,9 @@ function foldDistinct(
   const counted = `SELECT ${by}, count(a0) AS many FROM fugu_told GROUP BY ${by}`;
   const placed = `SELECT g.*, ${cell} AS cell FROM (${counted}) AS g${joins}`;
   const shared = `SELECT *, count(*) OVER (PARTITION BY cell) AS sharing FROM (${placed}) AS placed`;
-  const same = distinct.by.map((name) => `told.${name} IS NOT DISTINCT FROM placed.${name}`).join(' AND ');
+  const same = distinct.by.map((name) => `persons.${name} IS NOT DISTINCT FROM placed.${name}`).join(' AND ');
   const alone = `SELECT cell, many FROM fugu_placed WHERE sharing = 1 AND cell IS NOT NULL`;
-  const again = `SELECT cell, count(DISTINCT a0) AS many FROM fugu_told AS told JOIN fugu_placed AS placed ON ${same} WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell`;
+  const again = `SELECT cell, count(DISTINCT a0) AS many FROM fugu_told AS persons JOIN fugu_placed AS placed ON ${same} WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell`;
   const parts = `WITH ${once('fugu_told', distinct.sql)}, ${once('fugu_placed', shared)} ${alone} UNION ALL ${again}`;
   return `SELECT ${whole('cell')} AS cell, many FROM (${parts}) AS cells`;
 }

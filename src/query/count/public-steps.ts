@@ -66,7 +66,7 @@ export function publicSteps(policy: Policy, name: string, width: number): Steps 
   if (column.public !== true && policy.protect.secret !== 'person')
     throw new Fault(
       'QUERY_UNSUPPORTED',
-      `Steps are told one by one, so everybody sees which there are; the column "${name}" is not declared public.`,
+      `Steps are released one by one, so everybody sees which there are; the column "${name}" is not declared public.`,
       `If everybody knows at which ${name} a record stands, write ${declarationExample(name)}.`,
     );
   const low = toNumber(column.bounds[0]);

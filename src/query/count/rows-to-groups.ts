@@ -157,7 +157,7 @@ export class Grouping {
 
   #sum(value: RowValue, filter: readonly RowTest[]): string {
     if (value.kind === 'one') return 'count(*)';
-    if (value.kind === 'distinct') throw new RangeError('different values are told, not added up');
+    if (value.kind === 'distinct') throw new RangeError('different values are counted, not added up');
     const units = (column: string, origin: bigint): string => {
       const grid = this.#grid(column);
       const start = grid.lowUnits - origin;

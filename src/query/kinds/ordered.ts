@@ -86,7 +86,7 @@ export function refuseKnownTotals({ known }: Policy, sensitivity: RecordSensitiv
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'This distribution follows from totals that everybody knows.',
-      `Ask a count by ${column}: it is told as it was published, for nothing.`,
+      `Ask a count by ${column}: it is released as it was published, free.`,
     );
 }
 

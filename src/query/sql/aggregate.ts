@@ -45,7 +45,7 @@ const parts: Readonly<Record<string, Omit<Part, 'column'>>> = {
   std: { kind: 'variance', root: true },
 };
 /** No release reveals anybody's extreme answer: MIN and MAX are answered by the 1 % and 99 % quantiles. */
-const quantiles: Readonly<Record<string, readonly [share: number, told?: string]>> = {
+const quantiles: Readonly<Record<string, readonly [share: number, shownAs?: string]>> = {
   median: [0.5],
   min: [0.01, '1 % quantile'],
   max: [0.99, '99 % quantile'],
@@ -234,7 +234,7 @@ function aggregateOf(sql: SqlText, call: ExprCall, derived: DerivedExpressions):
     return { part: { kind: 'count', column: derived.named(argument), ...filtered } };
   }
   if (call.distinct === 'distinct')
-    throw refuse(sql, `DISTINCT in ${word.toUpperCase()}`, call, 'Only COUNT(DISTINCT column) tells of different values.');
+    throw refuse(sql, `DISTINCT in ${word.toUpperCase()}`, call, 'Only COUNT(DISTINCT column) counts different values.');
   if (word === 'percentile_cont' || word === 'percentile_disc') {
     const share = only();
     if (!call.withinGroup || (share.type !== 'numeric' && share.type !== 'integer'))

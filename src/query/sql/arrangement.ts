@@ -19,7 +19,7 @@ export function arrangementOf(
   selectList: SelectList,
 ): Omit<Arrangement, 'tables'> | undefined {
   const order = (select.orderBy ?? []).map(({ by, order, nulls }) => {
-    if (nulls) throw refuse(sql, `NULLS ${nulls}`, by, 'Leave it out: what is missing, or not told, comes last.');
+    if (nulls) throw refuse(sql, `NULLS ${nulls}`, by, 'Leave it out: missing and unreleased values come last.');
     const descending = order === 'DESC' && { descending: true };
     const expr = by.type === 'integer' ? selectList.columns[by.value - 1]?.expr : by;
     if (!expr) throw refuse(sql, 'this position in ORDER BY', by, 'Count the columns of the SELECT list from 1.');

@@ -95,7 +95,7 @@ export class DerivedExpressions {
       sql,
       expr.type === 'call' ? `function ${expr.function.name.toUpperCase()} of a column` : 'this expression',
       expr,
-      "Columns are worked out with + - * / %, FLOOR, CEIL, ROUND, COALESCE, CASE WHEN … THEN … ELSE … END, and of dates EXTRACT(YEAR FROM day), DATE_TRUNC('month', day), DATE_DIFF('day', a, b), day + INTERVAL '30 days'.",
+      "Columns are computed with + - * / %, FLOOR, CEIL, ROUND, COALESCE, CASE WHEN … THEN … ELSE … END, and of dates EXTRACT(YEAR FROM day), DATE_TRUNC('month', day), DATE_DIFF('day', a, b), day + INTERVAL '30 days'.",
     );
   }
 }

@@ -150,7 +150,7 @@ function tableNamed(sql: SqlText, policy: SqlPolicy, item: From & { readonly typ
   throw new Fault(
     'QUERY_INVALID',
     `The policy has no table "${item.name.name.slice(0, 80)}" (${sql.at(item)}).`,
-    `Write FROM ${[...tables, ...declaredTables].map(quoted).join(' or FROM ')}; other tables are declared under tables:, and relations are asked by joins and patterns.`,
+    `Write FROM ${[...tables, ...declaredTables].map(quoted).join(' or FROM ')}; other tables are declared under tables:, and relations are counted by joins and patterns.`,
   );
 }
 
@@ -332,7 +332,7 @@ function featureOf(sql: SqlText, call: ExprCall): FeatureForm {
       sql,
       `a calculation in ${word.toUpperCase()} per person`,
       calculated,
-      'Per person, columns are told as they are: SUM(cost) AS spent; calculate outside: AVG(2 * spent).',
+      'Per person, columns are used as they are: SUM(cost) AS spent; calculate outside: AVG(2 * spent).',
     );
   if (a && !b && Object.hasOwn(oneColumn, word)) return { kind: oneColumn[word]!, column: referencedColumn(sql, a) };
   if (a && b && !more && Object.hasOwn(twoColumns, word))

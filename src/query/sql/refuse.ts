@@ -89,6 +89,6 @@ export function refusePerson(sql: SqlText, expr: Expr): void {
     sql,
     `"${expr.name}", which names persons, in an expression or condition`,
     expr,
-    `No release tells of single persons. How many have such rows: COUNT(DISTINCT ${expr.name}) FILTER (WHERE kind = 'a').`,
+    `No release is about single persons. How many have such rows: COUNT(DISTINCT ${expr.name}) FILTER (WHERE kind = 'a').`,
   );
 }

@@ -156,7 +156,7 @@ function refusePersons(sql: SqlText, expr: Expr): void {
     sql,
     `GROUP BY ${expr.name}, which names persons,`,
     expr,
-    `No release tells of single persons. Put it into a sub-select: SELECT AVG(n) FROM (SELECT ${expr.name}, COUNT(*) AS n FROM … GROUP BY ${expr.name}) AS each.`,
+    `No release is about single persons. Put it into a sub-select: SELECT AVG(n) FROM (SELECT ${expr.name}, COUNT(*) AS n FROM … GROUP BY ${expr.name}) AS each.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { coverage, trialOf } from '../../../experiments/coverage/coverage.js';
 import { policy, population } from '../../../experiments/coverage/people.js';
 import { samples } from '../../../experiments/coverage/samples.js';
 import { countedInTables } from '../../../experiments/coverage/tables.js';
-import { asked, columnsOf, counted, countedTimes, seeded } from '../../../experiments/coverage/world.js';
+import { boundWithNoise, columnsOf, counted, countedTimes, seeded } from '../../../experiments/coverage/world.js';
 
 /** The light form of `npm run experiment -- coverage`, with the same numbers in every run. */
 const people = population(1000);
@@ -69,7 +69,7 @@ describe('the coverage of 95 % intervals', () => {
   it('intervals of queries over joined tables cover the true value in 93 to 98 of 100 draws', async () => {
     const joined = cases.filter(({ tables, sample }) => tables && sample === 'fixed');
     const budgets = [laplace, gaussian];
-    const asks = joined.map((own) => asked(policyOf(own, people, 300), own.query, laplace));
+    const asks = joined.map((own) => boundWithNoise(policyOf(own, people, 300), own.query, laplace));
     const exact = await countedInTables(people, 300, asks);
     expect(exact.flat(2).filter((n) => n !== 0n).length).toBeGreaterThan(20);
     const found = joined.flatMap((own, k) =>
@@ -107,7 +107,7 @@ describe('the coverage of 95 % intervals', () => {
   it.each(['crosstab, percentages', 'regression on numbers and categories', 'quantiles of a distribution', 'estimate, weights'])(
     "the trial counts each row as often as the product's counter does: %s",
     (name) => {
-      const ask = asked(policy, of(name).query, laplace);
+      const ask = boundWithNoise(policy, of(name).query, laplace);
       const times = samples.alike.draw(people, 300, seeded(3));
       const rows = Array.from(times, (many, i) => new Array<number>(many).fill(i)).flat();
       const data = Object.fromEntries(columnsOf(ask).map((column) => [column, rows.map((i) => people[column]![i]!)]));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { policy, population } from '../../../experiments/coverage/people.js';
-import { asked, counted, truthOf } from '../../../experiments/coverage/world.js';
+import { boundWithNoise, counted, truthOf } from '../../../experiments/coverage/world.js';
 import { number, samplePolicy } from '../../../test/sample-policy.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
@@ -54,7 +54,7 @@ describe('a variance that few people determine', () => {
 
 describe('a difference of two means', () => {
   it('the interval of a difference has a larger critical value where both groups are equally skew', () => {
-    const ask = asked(policy, { kind: 'compare', column: 'fines', between: 'sex' }, quiet);
+    const ask = boundWithNoise(policy, { kind: 'compare', column: 'fines', between: 'sex' }, quiet);
     const difference = truthOf(ask, counted(policy, ask, people))[0]!.rows[2]!;
     const { low, high, standardError } = difference.withSampling!;
     expect((high! - low!) / 2 / standardError).toBeGreaterThan(2);
@@ -95,7 +95,7 @@ describe('the skewness of a mean', () => {
     ['with bounds about nothing', 'age', number('age', '-7', '90')],
   ])('cubes are measured and paid for where a design is declared: %s', (_, column, declared) => {
     const own = { ...samplePolicy([declared]), design: { effect: 1 } };
-    const ask = asked(own, { kind: 'estimate', column }, quiet);
+    const ask = boundWithNoise(own, { kind: 'estimate', column }, quiet);
     expect(ask.bound.measures.map((measure) => ('worth' in measure ? measure.worth : 1))).toEqual([1, 1, 1, 1 / 64]);
     const { withSampling, value } = truthOf(ask, counted(own, ask, people))[0]!.rows[0]!;
     const list = people[column]!.map(Number);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { policy, population } from '../../../experiments/coverage/people.js';
-import { asked, counted, type Data, released, seeded, truthOf } from '../../../experiments/coverage/world.js';
+import { boundWithNoise, counted, type Data, released, seeded, truthOf } from '../../../experiments/coverage/world.js';
 import { number, samplePolicy } from '../../../test/sample-policy.js';
 import { bindBatch } from '../bind.js';
 import type { AnswerTable } from '../bound.js';
@@ -11,7 +11,7 @@ import { eigenDecomposition } from './matrix.js';
 const people = population(400);
 const loud = { noise: 'laplace', amount: 1 } as const;
 const exact = (query: object, data: Data = people, own = policy): AnswerTable => {
-  const ask = asked(own, query, loud);
+  const ask = boundWithNoise(own, query, loud);
   return truthOf(ask, counted(own, ask, data))[0]!;
 };
 const at = (table: AnswerTable, ...keys: string[]) =>
@@ -61,7 +61,7 @@ describe('a regression without noise', () => {
 
 describe('a regression with much noise', () => {
   it('a regression whose sums cannot be solved says so, and has no interval', () => {
-    const ask = asked(
+    const ask = boundWithNoise(
       policy,
       { kind: 'regression', outcome: 'income', on: ['age', 'education'] },
       { noise: 'laplace', amount: 0.05 },
@@ -78,7 +78,7 @@ describe('a regression with much noise', () => {
   });
 
   it('a regression whose sums cannot be solved returns a finite penalised fit', () => {
-    const ask = asked(
+    const ask = boundWithNoise(
       policy,
       { kind: 'regression', outcome: 'income', on: ['age', 'region'] },
       { noise: 'gaussian', amount: 0.0005 },

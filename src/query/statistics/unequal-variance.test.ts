@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { policy, population } from '../../../experiments/coverage/people.js';
-import { asked, counted, type Data, released, seeded, truthOf } from '../../../experiments/coverage/world.js';
+import { boundWithNoise, counted, type Data, released, seeded, truthOf } from '../../../experiments/coverage/world.js';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { bindBatch } from '../bind.js';
 import type { AnswerTable } from '../bound.js';
@@ -10,7 +10,7 @@ const people = population(2000);
 const without = { ...policy, design: undefined } as unknown as typeof policy;
 const quiet = { noise: 'gaussian', amount: 1e9 } as const;
 const exact = (query: object, data: Data = people): AnswerTable => {
-  const ask = asked(policy, query, quiet);
+  const ask = boundWithNoise(policy, query, quiet);
   return truthOf(ask, counted(policy, ask, data))[0]!;
 };
 const namesOf = (query: object, own: typeof policy) => bindBatch(parseBatch(query), own).measures.map(({ name }) => name);
@@ -41,7 +41,7 @@ describe('a regression with a declared design', () => {
 
   it('the larger sampling error is used, with a note, where noise hides the unequal variance', () => {
     const query = { kind: 'regression', outcome: 'income', on: ['age'] };
-    const ask = asked(policy, query, { noise: 'laplace', amount: 1 });
+    const ask = boundWithNoise(policy, query, { noise: 'laplace', amount: 1 });
     const counts = counted(policy, ask, people);
     // Only the count of classes is noisy here; the other measures are exact.
     const distributions = ask.laws.map((distribution, k) =>
@@ -81,7 +81,7 @@ describe('a regression with a declared design', () => {
   it('a regression with too many classes does not measure unequal variance, and says so', () => {
     const codes = Array.from({ length: 21 }, (_, k) => `c${k}`);
     const own = { ...samplePolicy([number('y', '0', '9'), category('a', codes), category('b', codes)]), design: { effect: 1 } };
-    const ask = asked(own, { kind: 'regression', outcome: 'y', on: ['a', 'b'] }, quiet);
+    const ask = boundWithNoise(own, { kind: 'regression', outcome: 'y', on: ['a', 'b'] }, quiet);
     expect(ask.bound.measures.some((measure) => 'worth' in measure)).toBe(false);
     const some = (by: number) => Array.from({ length: 60 }, (_, i) => codes[(by * i) % 21]!);
     const data = { y: Array.from({ length: 60 }, (_, i) => i % 10), a: some(1), b: some(5) };

@@ -72,7 +72,7 @@ function refuseDuplicateName(names: readonly string[]): void {
         seen.has(small)
           ? `Two columns of what is joined have one name: "${name}", large and small letters alike.`
           : `The name "${name}" is kept for what stands beside a column.`,
-        'Give the table, or what is told of each person, another name: AS.',
+        'Give the table, or the value per person, another name: AS.',
       );
     seen.add(small);
   }

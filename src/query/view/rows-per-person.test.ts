@@ -117,7 +117,7 @@ function personsOf(draw: Draw, name: string) {
 }
 
 interface Question {
-  readonly asked: object;
+  readonly question: object;
   /** The same for each world by itself. */
   readonly each: object;
 }
@@ -142,7 +142,7 @@ function questionOf(draw: Draw, policy: Policy, from: FromForm): Question {
       : []),
   ];
   const question = { ...draw.among(kinds), ...where, from };
-  return { asked: { ...question, by }, each: { ...question, by: [world, ...by] } };
+  return { question: { ...question, by }, each: { ...question, by: [world, ...by] } };
 }
 
 const names = [0, 1, 2, 3, 4];
@@ -212,7 +212,7 @@ async function search(cases: number, seed: number, spoil?: (sql: string) => stri
   const draw = drawing(seed);
   while (found.cases < cases && !(spoil && found.beyond > 0)) {
     const schema = schemaOf(draw);
-    const { asked: question, each } = questionOf(draw, schema.policy, fromOf(draw, schema));
+    const { question, each } = questionOf(draw, schema.policy, fromOf(draw, schema));
     const boundMeasures = bindBatch(parseBatch(question), schema.policy).measures;
     const { measures } = bindBatch(parseBatch(each), schema.policy);
     const open = [...shapeOf(draw, schema)];

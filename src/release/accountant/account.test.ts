@@ -102,7 +102,7 @@ describe('an account', () => {
       }
       throw new Error('it was admitted');
     };
-    expect(refused().message).toMatch(/it was exceeded before, asked 0, spent 1\.05 of 1, remaining 0/);
+    expect(refused().message).toMatch(/it was exceeded before, requested 0, spent 1\.05 of 1, remaining 0/);
     expect(refused().details).toMatchObject({ asked: 0, remaining: 0 });
   });
 

@@ -397,14 +397,14 @@ function budgetExceeded(account: Account, requested: PrivacyCost, after: SpentCo
     const spent = toNumber(usedShare(account, before, selection)) * total;
     const raised = addedShare(account, after, before, selection);
     const needed = toNumber(maximum(raised, shareOfFresh(account, requested, selection))) * total;
-    return { asked: needed, spent, remaining: admittedBefore ? Math.max(0, total - spent) : 0 };
+    return { needed, spent, remaining: admittedBefore ? Math.max(0, total - spent) : 0 };
   });
   if (isCountedInFull(account, before)) {
     const { spent, remaining } = readings[1]!;
     return countedInFull(remainingText(spent, total), { spent, remaining, total });
   }
-  const explains = readings.find((each) => !admittedBefore || each.asked > each.remaining);
-  const { asked: needed, ...figures } = explains ?? readings[0]!;
+  const explains = readings.find((each) => !admittedBefore || each.needed > each.remaining);
+  const { needed, ...figures } = explains ?? readings[0]!;
   const why = explains
     ? spentText(needed, figures.spent, total)
     : `together with earlier costs it exceeds the budget, ${remainingText(figures.spent, total)}`;
@@ -451,7 +451,7 @@ function checkQuota(
   );
 }
 const spentText = (needed: number, spent: number, total: number): string =>
-  `asked ${short(needed)}, ${remainingText(spent, total)}`;
+  `requested ${short(needed)}, ${remainingText(spent, total)}`;
 /** The remainder is zero where spent and total agree in all digits that are shown. */
 function remainingText(spent: number, total: number): string {
   const remaining = short(spent) === short(total) ? 0 : Math.max(0, total - spent);

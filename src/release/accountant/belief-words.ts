@@ -52,8 +52,7 @@ export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0):
     atLeast,
     sentence:
       `Of ${crowd} people an attacker suspects at ${percentText(p)}, ${thousands(before)} are rightly suspected. ` +
-      `Of ${crowd} such people whom the releases make most suspect, at most ${thousands(atMost)} are; ` +
-      `of ${crowd} whom they clear most, at least ${thousands(atLeast)} still are.${exceptionText(delta)}`,
+      `All releases together can raise that to at most ${thousands(atMost)} of ${crowd}, and lower it to no fewer than ${thousands(atLeast)} of ${crowd}.${exceptionText(delta)}`,
   };
 }
 

@@ -147,7 +147,7 @@ describe('belief in words', () => {
     const frequency = naturalFrequency(parseRational('0.1'), epsilon('0.1', '0.3'));
     expect(frequency).toMatchObject({ of: 100, before: 10, atMost: 30 });
     expect(frequency.sentence).toMatch(
-      /^Of 100 people an attacker suspects at 10 %, 10 are rightly suspected\. .*at most 30 are/,
+      /^Of 100 people an attacker suspects at 10 %, 10 are rightly suspected\. .*at most 30 of 100/,
     );
     expect(naturalFrequency(parseRational('0.001'), rational(1)).of).toBe(1000);
     expect(naturalFrequency(parseRational('0.0001'), rational(1)).of).toBe(100_000);

@@ -51,19 +51,24 @@ const secretWords: Record<SecretKind, string> = {
  * The definition matters: a table of counts needs twice the Laplace noise under replacement that it needs under adding or
  * removing a record. Where costs are recorded by values of public columns, neighbours agree in them (slices.proof.md).
  */
-function neighboursIn(policy: Policy): string {
+function neighboursIn(policy: Policy, levels: string): string {
   if (neighboursOf(policy) === 'add-remove')
-    return ' Neighbours: add or remove one record; how many records there are is protected, too.';
+    return ' How many records there are is protected, too (neighbouring data sets: one record added or removed).';
   if (policy.known) {
     const { together } = policy.known;
-    return ` Neighbours: replace records, ${together === 1 ? 'one' : `up to ${together}`} at once, by others with the same totals, where no part of them could be replaced alone; how many records there are is public.`;
+    return ` How many records there are is public (neighbouring data sets: ${together === 1 ? 'one record' : `up to ${together} records at once`} replaced by others with the same totals, where no part of them could be replaced alone).`;
   }
   const columns = slicingsOf(policy).map(({ column }) => column.name);
   if (policy.protect.pairs)
-    return ` Neighbours: replace ${policy.protect.secret === 'person' ? 'the rows of one person by as many others, each of them by one' : 'one record by another'} that differs from it in nothing but values that are pairs${columns.length === 0 ? '' : `, with the same ${columnList(columns)}, which everybody knows`}; how many records there are is public.`;
-  if (columns.length === 0) return ' Neighbours: replace one record by any other; how many records there are is public.';
-  return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows and which stays the same also where the data file is replaced; how many records there are is public.`;
+    return ` How many records there are is public (neighbouring data sets: ${policy.protect.secret === 'person' ? 'the rows of one person replaced by as many others, each of them by one' : 'one record replaced by another'} that differs from it in nothing but values that are pairs${columns.length === 0 ? '' : `, with the same ${columnList(columns)}, which everybody knows`}).`;
+  if (columns.length === 0)
+    return ` How many records there are is public${isAllProtected(policy, levels) ? '; what each of them says is protected' : ''} (neighbouring data sets: one record replaced by any other).`;
+  return ` How many records there are is public (neighbouring data sets: one record replaced by any other with the same ${columnList(columns)}, which everybody knows and which stays the same also where the data file is replaced).`;
 }
+
+/** True if everything that a record says is protected: no public column, and no column by its levels only. */
+const isAllProtected = ({ protect: { secret }, columns }: Policy, levels: string): boolean =>
+  (secret === 'row' || secret === 'person') && levels === '' && ![...columns.values()].some((column) => column.public);
 
 /** Promise of an account for any of its routes; the common parts are computed once. */
 export function guaranteeFor(policy: Policy, account: Account): (route: LeakageRoute) => Guarantee {
@@ -89,7 +94,7 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
     );
   const odds = factor(epsilon);
   const epsilonShown = shortAbove(epsilon);
-  const neighbours = neighboursIn(policy);
+  const neighbours = neighboursIn(policy, byLevels(account));
   const asRead = readingSentence(
     policy,
     slicingsOf(policy).map(({ column }) => column.name),
@@ -99,14 +104,14 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
     ? betweenGiven(policy.known)
     : pairs
       ? `any two values that are a declared pair (${pairs.join('; ')})`
-      : 'any two values of the secret';
+      : 'any two values of what is protected';
   const within = `by at most a factor of ${odds} (epsilon ${epsilonShown})`;
   const together =
     compared === 'add-remove'
       ? `Together, all releases within the budget move the odds between a record being in the data, with whatever values, and not being in it ${within}; between any two values of a record that is in it by at most a factor of ${factor(2 * epsilon)} (twice that).${neighbours}`
       : isZero(account.delta)
         ? `Together, all releases within the budget move the odds between ${between} ${within}.${neighbours}`
-        : `Together, all releases within the budget are (${epsilonShown}, ${delta})-indistinguishable for ${between}; the odds between the true one and ${pairs ? 'one that is a pair with it' : 'any other'} move ${within} except with probability ${probabilityText(failure)}.${neighbours}`;
+        : `From all releases within the budget together, this attacker cannot distinguish ${between} beyond this limit: the odds between the true one and ${pairs ? 'one that is a pair with it' : 'any other'} move ${within}, except with probability ${probabilityText(failure)}. In the terms of the field: (${epsilonShown}, ${delta})-indistinguishable for any such two.${neighbours}`;
   const except = failure === 0 ? '' : ` Both hold except with probability ${probabilityText(failure)}.`;
   const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(compared, policy.budget.epsilon) });
   const sentences = [
@@ -116,7 +121,7 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
     ...(asRead === undefined ? [] : [asRead]),
     ...(pairs
       ? [
-          'Over several pairs, one after the other, they move by at most as many times that epsilon; what no pairs join may be told apart. What follows is about two values that are a pair.',
+          'Over several pairs in a row, the odds move by at most that many times epsilon; values that no chain of pairs connects may be distinguished. What follows is about two values that are a pair.',
         ]
       : []),
     `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
@@ -128,13 +133,13 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
       : []),
     ...(policy.budget.others
       ? [
-          `Counted among all releases is what others may tell about the same people, up to ${Object.entries(policy.budget.others)
+          `All releases include those of others about the same people, up to ${Object.entries(policy.budget.others)
             .map(([noise, cost]) => `${noise} ${toNumber(cost)}`)
-            .join(' and ')} per record, which is set aside; if they tell more, this is not kept.`,
+            .join(' and ')} per record, which is set aside for them; if they release more, this does not hold.`,
         ]
       : []),
     ...(policy.known
-      ? ['What the known totals say about a person, they say without any release; that is not limited by this.']
+      ? ['What the known totals reveal about a person is known without any release, and is not limited by this.']
       : []),
     'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
   ];
@@ -162,7 +167,7 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
  */
 const betweenGiven = ({ singles }: KnownTotals): string =>
   singles
-    ? 'any two values of the secret that the known totals leave possible'
+    ? 'any two values of what is protected that the known totals leave possible'
     : 'any two ways in which some rows could be filled in that agree with the known totals, where no part of them could be exchanged alone';
 
 /** Column by column, as declared; any two values of the other columns. */

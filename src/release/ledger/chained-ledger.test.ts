@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeLedger } from '../../../test/ledger-contract.js';
-import { askingOfAnn as asked, type LedgerFolder, ledgerFolder } from '../../../test/ledger-folder.js';
+import { type LedgerFolder, ledgerFolder, askingOfAnn as reservationByAnn } from '../../../test/ledger-folder.js';
 import type { Fault } from '../../base/errors.js';
 import { rational, toText } from '../../base/exact/rational.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
@@ -38,7 +38,7 @@ beforeEach(() => {
 afterEach(() => room.close(true));
 
 const terms = { digest: 'd1', summary: 'epsilon 1, secret row' };
-const reservation = (over: Partial<Reservation> = {}): Reservation => asked({ terms, ...over });
+const reservation = (over: Partial<Reservation> = {}): Reservation => reservationByAnn({ terms, ...over });
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => 'no fault',

@@ -19,10 +19,19 @@ export function changedTerms(known: string, declared: string): string | undefine
     lines
       .filter((line) => keyOf(line) === key)
       .map((line) => line.slice(key.length + 1))
-      .join(' and ') || 'not there';
-  return keys.length === 0
-    ? undefined
-    : keys.map((key) => `${key} was ${linesOf(gone, key)} and is ${linesOf(come, key)}`).join('; ');
+      .join(' and ');
+  return keys.length === 0 ? undefined : keys.map((key) => changeText(key, linesOf(gone, key), linesOf(come, key))).join('; ');
+}
+
+/** Under `open` a summary lists what is public, as JSON. */
+function changeText(key: string, was: string, is: string): string {
+  const isList = key === 'open';
+  const [before, after] = isList ? [was, is].map((text) => text.replace(/[[\]"]/g, '')) : [was, is];
+  const name = isList ? 'what is public' : key;
+  if (was === '') return isList ? `${after} is public now, and was not when the budget was opened` : `${name} ${after} is new`;
+  if (is === '')
+    return isList ? `${before} was public when the budget was opened, and is not now` : `${name} ${before} is no longer declared`;
+  return `${name} was ${before} and is ${after}`;
 }
 
 const keyOf = (line: string): string => line.split(' ', 1)[0]!;

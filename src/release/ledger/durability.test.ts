@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
-  askingOfAnn as asked,
   failureOf,
   type LedgerFolder,
   ledgerFolder,
+  askingOfAnn as reservationByAnn,
   spentByAnalyst as spent,
 } from '../../../test/ledger-folder.js';
 import { rational } from '../../base/exact/rational.js';
@@ -50,7 +50,7 @@ afterEach(async () => {
   await room.close();
 });
 const ledgerAt = () => room.ledgerAt();
-const reservation = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
+const reservation = (over: Partial<Reservation> = {}): Reservation => reservationByAnn({ resumable: true, ...over });
 const failCommit = (nth = 0) => {
   const exec = Database.prototype.exec;
   let seen = 0;
@@ -186,7 +186,7 @@ describe('an entry that was never answered', () => {
     const again = await later.reserve(
       reservation({
         admit: () => {
-          throw new Error('asked');
+          throw new Error('admission was called');
         },
       }),
     );
@@ -220,7 +220,7 @@ describe('an entry that was never answered', () => {
 
   it('an entry whose answer text is lost is not resumed: the request pays again', async () => {
     const ledger = await ledgerAt();
-    await ledger.commit(await ledger.reserve(reservation()), 'told');
+    await ledger.commit(await ledger.reserve(reservation()), 'text');
     await ledger.close();
     rmSync(place);
     const rebuilt = await ledgerAt();

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  askingOfAnn as asked,
   folderTerms,
   type LedgerFolder,
   ledgerFolder,
+  askingOfAnn as reservationByAnn,
   spentByAnalyst as spent,
 } from '../../../test/ledger-folder.js';
 import { openFileLedger } from './file-ledger.js';
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => room.close());
 const at = (where?: string) => room.ledgerAt(where);
-const reservation = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
+const reservation = (over: Partial<Reservation> = {}): Reservation => reservationByAnn({ resumable: true, ...over });
 const remove = (...ends: string[]) => room.without(...ends);
 const chainBytes = () => readFileSync(`${place}.chain`);
 const lastByte = () => chainBytes().findLastIndex((byte) => byte !== 0);
@@ -36,7 +36,7 @@ describe('entries that were answered', () => {
     await first.close();
     await backupStorage(place, join(folder, 'backup'));
     const second = await at();
-    await second.commit(await second.reserve(reservation()), 'told');
+    await second.commit(await second.reserve(reservation()), 'text');
     await second.close();
     remove('', '-wal', '-shm', '.chain');
     await restoreStorage(place, join(folder, 'backup'), 'the disk is gone');
@@ -52,7 +52,7 @@ describe('entries that were answered', () => {
   it('an answered entry is not resumed when the index has lost its answer', async () => {
     const ledger = await at();
     const entry = await ledger.reserve(reservation());
-    await ledger.commit(entry, 'told');
+    await ledger.commit(entry, 'text');
     const db = new Database(place);
     db.exec('DELETE FROM answer');
     db.close();
@@ -63,7 +63,7 @@ describe('entries that were answered', () => {
     for (const byte of [0, 0x20]) {
       const ledger = await at();
       const entry = await ledger.reserve(reservation({ key: `k${byte}` }));
-      await ledger.commit(entry, 'told');
+      await ledger.commit(entry, 'text');
       await ledger.close();
       remove('', '-wal', '-shm');
       const bytes = chainBytes();

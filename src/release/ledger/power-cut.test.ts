@@ -2,7 +2,12 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { askingOfAnn as asked, type LedgerFolder, ledgerFolder, spentByAnalyst as spent } from '../../../test/ledger-folder.js';
+import {
+  type LedgerFolder,
+  ledgerFolder,
+  askingOfAnn as reservationByAnn,
+  spentByAnalyst as spent,
+} from '../../../test/ledger-folder.js';
 import { beginning, type ChainEnd, endOf, type Link } from './chain/chain.js';
 import { readChain } from './chain/file.js';
 import { sectorsOf } from './chain/lines.js';
@@ -49,7 +54,7 @@ afterEach(async () => {
 });
 const ledgerAt = () => room.ledgerAt();
 const reservation = (key: string, over: Partial<Reservation> = {}): Reservation =>
-  asked({ key, label: `count ${'x'.repeat(600)}`, resumable: true, ...over });
+  reservationByAnn({ key, label: `count ${'x'.repeat(600)}`, resumable: true, ...over });
 const refused = { code: 'LEDGER_CORRUPT' };
 
 const chain = (): string => `${place}.chain`;
@@ -93,11 +98,11 @@ describe('the sync of a recorded answer', () => {
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(reservation('k0'));
     machine.syncs = 0;
-    await ledger.commit(entry, 'told');
+    await ledger.commit(entry, 'text');
     expect(machine.syncs).toBe(0);
     await ledger.reserve(reservation('k1'));
     expect(machine.syncs).toBe(1);
-    await ledger.commit(await ledger.reserve(reservation('k2')), 'told');
+    await ledger.commit(await ledger.reserve(reservation('k2')), 'text');
     await ledger.close();
     expect(machine.syncs).toBe(3);
   });
@@ -107,13 +112,13 @@ describe('the sync of a recorded answer', () => {
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(reservation('k0'));
     machine.syncs = 0;
-    await ledger.commit(entry, 'told');
+    await ledger.commit(entry, 'text');
     expect(machine.syncs).toBe(1);
     machine.boot = boots[0];
     const witnessed = await room.ledgerAt(place, 'true');
     const other = await witnessed.reserve(reservation('k1'));
     machine.syncs = 0;
-    await witnessed.commit(other, 'told');
+    await witnessed.commit(other, 'text');
     expect(machine.syncs).toBe(1);
   });
 
@@ -122,7 +127,7 @@ describe('the sync of a recorded answer', () => {
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(reservation('k0'));
     machine.failing = true;
-    await expect(ledger.commit(entry, 'told')).rejects.toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent' } });
+    await expect(ledger.commit(entry, 'text')).rejects.toMatchObject({ code: 'DISK_FAILED', outcome: { state: 'spent' } });
     machine.failing = false;
     expect(await ledger.reserve(reservation('k0'))).toMatchObject({ sequence: entry.sequence, resumed: true });
   });
@@ -131,7 +136,7 @@ describe('the sync of a recorded answer', () => {
 describe('a line that was read from the chain file', () => {
   it('a line read from the file is written and synced again before it counts, with the answers before it', async () => {
     const first = await ledgerAt();
-    await first.commit(await first.reserve(reservation('k0')), 'told');
+    await first.commit(await first.reserve(reservation('k0')), 'text');
     machine.failing = true;
     await expect(first.reserve(reservation('k1'))).rejects.toMatchObject({ outcome: { state: 'spent', entry: 4 } });
     machine.failing = false;

@@ -197,14 +197,14 @@ function refuseGivenAway(entries: readonly SpendEntry[], policy: Policy): void {
     if (secret !== undefined && namesSecretColumns(secret))
       throw new Fault(
         'LEDGER_MISMATCH',
-        `Entry ${entry.sequence} is what others told, booked for every column that was secret then; these terms make another one a secret, which nothing was booked for.`,
+        `Entry ${entry.sequence} is a release by others, charged for every column that was secret then; these terms make another column secret, and nothing was charged for it.`,
         'Keep the columns that are secret, or name another population.',
         { details: { entry: entry.sequence } },
       );
     if (secret !== undefined)
       throw new Fault(
         'LEDGER_MISMATCH',
-        `Entry ${entry.sequence} was released for nothing because it was known to everybody (${secret}); these terms make that a secret, which it no longer is.`,
+        `Entry ${entry.sequence} was released at no cost because it was known to everybody (${secret}); these terms make that a secret, which it no longer is.`,
         'Keep what was public public, and the secret that does not cover it; or name another population.',
         { details: { entry: entry.sequence } },
       );

@@ -33,7 +33,7 @@ export interface Analysis<T> {
 
 interface AnalysisContext {
   readonly policy: Policy;
-  readonly charge: <A>(asked: CanonicalRequest<A>) => Promise<ChargeResult<A>>;
+  readonly charge: <A>(request: CanonicalRequest<A>) => Promise<ChargeResult<A>>;
   readonly replaying: ReleaseContext['replaying'];
 }
 

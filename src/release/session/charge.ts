@@ -357,8 +357,8 @@ async function paidFor<T>(spent: Outcome, work: () => Promise<T>): Promise<T> {
     if (process.env.FUGU_DEBUG) console.error(error);
     throw new Fault(
       'ENGINE_FAILED',
-      'The data was asked, and there is no answer.',
-      'Why is not told, because it may depend on the data. Make sure that nobody is writing to the data, that declared bounds (domain, maxSize) hold, and that memory, disk and deadline suffice.',
+      'The data was read, and there is no answer.',
+      'The reason is not shown, because it may depend on the data. Make sure that nobody is writing to the data, that declared bounds (domain, maxSize) hold, and that memory, disk and deadline suffice.',
       { details: { ...('entry' in spent && { entry: spent.entry }) }, outcome: spent },
     );
   }

@@ -220,13 +220,13 @@ describe('95 % confidence intervals', () => {
       const of = world(plain, 'end', strength);
       const found = coverages(of);
       of.bound.expectedErrors(of.distributions).forEach(({ name, halfWidth, perRow }) => {
-        const { halfWidth: told } = found.find(({ query, group }) => query === name && group === 'large')!;
+        const { halfWidth: released } = found.find(({ query, group }) => query === name && group === 'large')!;
         const planned = halfWidth / (perRow ? sizes.large : 1);
         if (perRow) {
           // Expected errors hold for the worst true values; these are near them.
-          expect(told).toBeLessThan(1.02 * planned);
-          expect(told).toBeGreaterThan(0.75 * planned);
-        } else expect(told).toBeCloseTo(planned, 9);
+          expect(released).toBeLessThan(1.02 * planned);
+          expect(released).toBeGreaterThan(0.75 * planned);
+        } else expect(released).toBeCloseTo(planned, 9);
       });
     }
   });

@@ -174,7 +174,7 @@ export function readReceipt(
     throw unusableReceipt('tells something without noise beside what it pays for: that was public there');
   const cost = privacyCost.perRecord[everyRecord];
   if (cost === undefined)
-    throw unusableReceipt('books no cost for whole records: what it told was public there, or paid for elsewhere');
+    throw unusableReceipt('charges no cost to whole records: its answers were public there, or paid for elsewhere');
   const amount = amountOf(cost);
   const together = rational(BigInt(records));
   return {

@@ -67,7 +67,7 @@ export async function refuseReadOtherwise(context: ReleaseContext): Promise<void
     if (nowSecret(readings, policy).length > 0)
       throw new Fault(
         'LEDGER_MISMATCH',
-        `Which rows stand at which "${name}" was read for nothing, and these terms read that column in another way.`,
+        `Which rows stand at which "${name}" was read at no cost, and these terms read that column in another way.`,
         'Keep its type, lower bound and missing codes, and what makes it public; or name another population. A wider upper bound is no other reading.',
       );
   }

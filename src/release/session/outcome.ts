@@ -6,10 +6,10 @@ export function outcomeSentence(outcome: Outcome): string {
   if (outcome.state === 'not spent') return 'Nothing was spent.';
   const entry = `ledger entry ${outcome.entry}`;
   if (outcome.state === 'recorded')
-    return `Spent and recorded: ${entry}. Ask the same again (without --fresh): the recorded answer is told and nothing more is spent.`;
+    return `Spent and recorded: ${entry}. Ask the same again (without --fresh): it is answered from the record, and nothing more is spent.`;
   return outcome.resumable
     ? `Spent without an answer: ${entry}. Ask the same again: it is completed without paying again.`
-    : `Spent without an answer: ${entry}. Asked again, it is paid for again.`;
+    : `Spent without an answer: ${entry}. The same question would be paid for again.`;
 }
 
 export const notSpent: Outcome = { state: 'not spent' };

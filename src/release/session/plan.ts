@@ -99,9 +99,19 @@ export function explainChoice(plans: readonly NoisePlan[], { known }: Pick<Polic
   return `${choiceText(best, others)}${exactNote}`;
 }
 
+/** Why the other kinds of noise were not taken. */
+function onlyKindText(best: NoisePlan, others: readonly NoisePlan[]): string {
+  const name = distributionWords(best.kind);
+  const other = others.find(({ kind }) => kind !== best.kind);
+  if (!other || !best.fits) return `${name} noise is the only kind that this budget allows.`;
+  const ratio = Math.sqrt(best.error / other.error);
+  const quieter = ratio > 1.05 ? ` would be about ${Number(ratio.toPrecision(2))} times quieter, but` : '';
+  return `${name} noise: ${distributionWords(other.kind)} noise${quieter} does not fit into what remains of the budget.`;
+}
+
 function choiceText(best: NoisePlan, others: readonly NoisePlan[]): string {
   const next = others.find((p) => p.kind !== best.kind && p.fits);
-  if (!next) return `${distributionWords(best.kind)} noise is the only kind this budget allows.`;
+  if (!next) return onlyKindText(best, others);
   const ratio = Math.sqrt(next.error / best.error);
   const than = `than with ${distributionWords(next.kind)} noise.`;
   if (ratio < 0.95)

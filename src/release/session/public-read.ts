@@ -118,7 +118,7 @@ export type PublicReader = <Argument, Result>(
   ...argument: ReadArguments<Argument>
 ) => Promise<Result>;
 /** Arguments of a read; optional where it takes none. */
-export type ReadArguments<Argument> = undefined extends Argument ? [asked?: Argument] : [asked: Argument];
+export type ReadArguments<Argument> = undefined extends Argument ? [argument?: Argument] : [argument: Argument];
 
 /** For callers that hold pinned data before payment. Reads that leave a note need a ledger and go through `readPublic`. */
 export const publicReader =

@@ -102,7 +102,7 @@ describe('quotas', () => {
     expect(plan.quota!.remaining).toBeCloseTo(0.11, 9);
     await expect(bob.release(query, { epsilon: '0.15' })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
-      message: expect.stringMatching(/quota of bob .*asked 0.15, spent 0.19 of 0.3, remaining 0.11/),
+      message: expect.stringMatching(/quota of bob .*requested 0.15, spent 0.19 of 0.3, remaining 0.11/),
       details: { quota: 0.3, analyst: 'bob' },
       outcome: { state: 'not spent' },
     });

@@ -93,14 +93,14 @@ const atOnce = 8192;
 
 class OpenTotals {
   readonly receipt: Receipt;
-  readonly #asked: TotalsRequest;
+  readonly #request: TotalsRequest;
   readonly #prepared: PreparedTotals;
   readonly #totals: RunningTotals;
   readonly #count: RunningCount;
   readonly #decoders: readonly Decoder[];
   readonly #variances: Iterator<number>;
   #part = 0;
-  #told = 0;
+  #lastStep = 0;
 
   constructor(
     request: TotalsRequest,
@@ -111,7 +111,7 @@ class OpenTotals {
   ) {
     const { policy } = session;
     const { measure } = prepared;
-    this.#asked = request;
+    this.#request = request;
     this.#prepared = prepared;
     const amount = parseRational(paidTotals.allotment.amount);
     const { counted, scope } = countedTotals(session, request, measure);
@@ -130,7 +130,7 @@ class OpenTotals {
 
   /** Every step up to this one was released. */
   get lastStep(): number {
-    return this.#told;
+    return this.#lastStep;
   }
 
   /**
@@ -140,9 +140,9 @@ class OpenTotals {
   async next(session: PrivacySession, through: number): Promise<readonly StepTotals[] | undefined> {
     const { measure, key } = this.#prepared;
     const { strategy, mechanism } = this.#totals;
-    const from = this.#told + 1;
+    const from = this.#lastStep + 1;
     const cells = measure.cells.length;
-    let to = Math.min(through, this.#asked.horizon);
+    let to = Math.min(through, this.#request.horizon);
     while (to > from && strategy.numbers(from, to) * cells > atOnce) to = from + Math.floor((to - from) / 2);
     if (to < from) return undefined;
     const numbers = strategy.numbers(from, to) * cells;
@@ -186,7 +186,7 @@ class OpenTotals {
       });
       steps.push({ step, cells, entry, replayed });
     }
-    this.#told = to;
+    this.#lastStep = to;
     return steps;
   }
 }

@@ -26,7 +26,7 @@ export const adversarialPrivacy: PatternStrategy<'algorithm-2.1'> = (task) => {
   if (below)
     return [plainOffer('algorithm-2.1', task, part, 'global sensitivity is below lambda: plain noise, no random branch')];
   if (together > 1) return not('nothing is known about positive correlations when gamma is above zero');
-  if (!gamma) return not('weaker than asked for: needs a gamma');
+  if (!gamma) return not('weaker than requested: needs a gamma');
   const toss = coin(goals, m, gamma);
   if (compare(toss, one) >= 0) return not(`gamma must be above goals / domain = ${(goals / m).toPrecision(2)}`);
   const noise = algorithm21(a.title, { epsilon: budgetShare.amount, spread, coin: toss, most: a.bounds.most });

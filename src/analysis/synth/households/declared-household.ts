@@ -28,7 +28,7 @@ export function declaredHousehold(
   if (!tie)
     throw new Fault(
       'QUERY_UNSUPPORTED',
-      `Households by "${by}" are made where the policy says what their members tell of one another.`,
+      `Households by "${by}" are made where the policy declares how their members are tied.`,
       `Declare dependence: [{ kind: groups, by: ${by} }], or leave households out.`,
     );
   if (tie.maxSize !== undefined || tie.maxUsed !== undefined)

@@ -91,7 +91,7 @@ async function releaseSteps(session: PrivacySession, request: object, order?: Jo
   const steps: StreamedStep[] = [];
   for await (const step of streamIn(session, request)) {
     steps.push(step);
-    order?.progress(step.step, step.step, 'steps told');
+    order?.progress(step.step, step.step, 'steps released');
     if (order?.isCancelled()) break;
   }
   const receipt = steps.findLast((step) => step.receipt)?.receipt;

@@ -33,7 +33,7 @@ const known: readonly [RegExp, () => Fault][] = [
     /^EXCHANGED$/,
     () =>
       failed(
-        'Something between here and the database has exchanged the session in which it is asked.',
+        'Something between here and the database has exchanged the session in which queries run.',
         'Let the pooler pool by session, not by transaction, or name the database itself in data.source.',
       ),
   ],

@@ -161,7 +161,7 @@ const notes = (tied: boolean, sampled: boolean): readonly string[] => [
   ...(tied
     ? [
         'A tie is played by the symmetric table with its declared odds ratio, one member of the declared class; the promise holds against all of them.',
-        'At most as many tied records are unknown as can be worked out exactly (20,000 states); the others are known to the attacker.',
+        'At most as many tied records are unknown as can be computed exactly (20,000 states); the others are known to the attacker.',
       ]
     : ['The policy declares no ties on this column, so knowing them changes nothing.']),
   'Only this table was used; whoever sees other releases of the same people learns from all of them.',

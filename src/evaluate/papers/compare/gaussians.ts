@@ -44,7 +44,7 @@ export function compareGaussians(records: GaussianRecords, query: string, epsilo
       name: 'gaussian-bayesian',
       scale: informed / epsilon,
       ...published,
-      assumption: 'The records follow the declared Gaussian law, without bounds but for the one asked about.',
+      assumption: 'The records follow the declared Gaussian law, without bounds except for the attacked one.',
     },
     ...correlated(records, weights, widths, epsilon),
     {
@@ -66,7 +66,7 @@ export function compareGaussians(records: GaussianRecords, query: string, epsilo
       c.certified ? judgeUnknown(c) : judge(c, { uninformed: uninformed / c.scale, informed: informed / c.scale }, epsilon),
     ),
     left: [
-      'Losses are those of the declared Gaussian law, with bounds for the record asked about alone. What is certified takes all records to lie between their bounds: that is proven, and its losses are not worked out.',
+      'Losses are those of the declared Gaussian law, with bounds for the attacked record alone. What is certified takes all records to lie between their bounds: that is proven, and its losses are not computed.',
     ],
     assumptions: [],
   };

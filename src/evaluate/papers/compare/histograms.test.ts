@@ -156,6 +156,6 @@ describe('state frequencies of one long chain', () => {
     const { by, left } = rows(p1, 2000);
     expect(by.get('laplace')).toMatchObject({ lossUninformed: Number.NaN, holds: false });
     expect(by.get('calculus')!.holds).toBe(true);
-    expect(left.join(' ')).toContain('On a chain this long losses are not worked out');
+    expect(left.join(' ')).toContain('On a chain this long, losses are not computed');
   });
 });

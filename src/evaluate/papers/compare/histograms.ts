@@ -64,11 +64,11 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
     const distance = Math.max(...model.ids.map((_, j) => distributions.distance(j)));
     // Both counts change by the same amount.
     found.push({ name: 'wasserstein', scale: (sensitivity * distance) / epsilon, ...declared, composes: false });
-  } else left.push('The Wasserstein mechanism is worked out here for two states, on chains that are not too long.');
+  } else left.push('The Wasserstein mechanism is computed here for two states, on chains that are not too long.');
   left.push(
     losses
       ? `${two ? 'Losses are exact, of both counts together.' : 'Losses are those of the count of one state by itself: at least so much is lost by all counts together.'} Losses to an informed adversary are not known here.`
-      : 'On a chain this long losses are not worked out: certified promises are proven, others are not known to hold.',
+      : 'On a chain this long, losses are not computed: certified promises are proven, others are not known to hold.',
     ...(whole.copies === undefined
       ? ['Chains of several people who do not know one another need the noise of the longest ("people" in the file).']
       : []),

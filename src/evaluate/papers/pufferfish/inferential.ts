@@ -60,19 +60,19 @@ export const inferentialOnChain = (chain: MarkovChain, sensitivity: number, epsi
     certified: false,
     against: null,
     composes: true,
-    assumption: 'The declared transition is the true one, and what a record tells of its neighbours dies out.',
+    assumption: 'The declared transition is the true one, and what a record reveals about its neighbours dies out.',
   };
 };
 
 export const inferential = ({ model, answers, epsilon }: MechanismInput): Calibration => {
   const chain = markovChainOf(model);
-  if (!chain) throw new Fault('QUERY_UNSUPPORTED', 'Inferential privacy is worked out on chains only.', 'Give a chain.');
+  if (!chain) throw new Fault('QUERY_UNSUPPORTED', 'Inferential privacy is computed on chains only.', 'Give a chain.');
   return inferentialOnChain(chain, maximumOf(answers.sensitivities), epsilon);
 };
 
 export const notApplicable = () =>
   new Fault(
     'QUERY_UNSUPPORTED',
-    'Inferential privacy is not applicable: what a record tells of its neighbours does not die out fast enough.',
+    'Inferential privacy is not applicable: what a record reveals about its neighbours does not die out fast enough.',
     'Compare on a chain that forgets faster.',
   );

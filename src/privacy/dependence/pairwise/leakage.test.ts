@@ -160,7 +160,7 @@ describe('the pairwise bound', () => {
     for (const group of first!) expect(group.reduce((sum, a) => sum + [40, 5, 3, 52][a]!, 0)).toBeGreaterThanOrEqual(5);
   });
 
-  it('a question asked on one form only has no secret on the other form', () => {
+  it('a question of one form only has no secret on the other form', () => {
     const onForm = pairTablesOfJoint(['q', 'r'], [3, 2], [30, 30, 30, 30, 0, 0]);
     const skipped = pairTablesOfJoint(['q', 'r'], [3, 2], [0, 0, 0, 0, 60, 60]);
     const cautious = pairwiseSpread([onForm, skipped]);

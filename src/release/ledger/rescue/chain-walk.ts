@@ -31,7 +31,7 @@ export class ChainWalk {
   #answer(link: Link & { readonly kind: 'answer' }): void {
     const spent = this.#spends.get(link.of);
     if (!spent || spent.population !== link.population || spent.answered)
-      throw new BrokenChain(`entry ${link.sequence} answers what was not asked, or was answered`, link.sequence);
+      throw new BrokenChain(`entry ${link.sequence} answers what was not reserved, or was answered before`, link.sequence);
     spent.answered = { by: link.sequence, answer: link.answer };
   }
 
