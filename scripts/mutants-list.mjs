@@ -4,10 +4,10 @@
  */
 const mechanism = 'src/privacy/mechanism/mechanism.test.ts';
 const drawn = 'src/privacy/mechanism/drawn.test.ts';
-const every = 'test/every-mechanism.test.ts';
+const every = 'test/every-mechanism.deep.test.ts';
 const effects = 'src/query/count/sensitivity.test.ts';
 const account = 'src/release/accountant/account.test.ts';
-const kmeans = 'src/analysis/learn/kmeans/audit.test.ts';
+const kmeans = 'src/analysis/learn/kmeans/audit.deep.test.ts';
 const degrees = 'src/analysis/pattern/degrees/degrees.test.ts';
 const ladders = 'src/analysis/pattern/query/ladders.test.ts';
 const smallGraphs = 'src/analysis/pattern/every-small-graph.test.ts';
@@ -28,7 +28,7 @@ const answers = [
     'src/analysis/learn/classify/classify.ts',
     '...(half !== undefined && { interval: around(w[k + 1]!) }),',
     '...(half !== undefined && { low: around(w[k + 1]!)[0], high: around(w[k + 1]!)[1] }),',
-    'test/classifier-files.test.ts',
+    'test/classifier-files.deep.test.ts',
   ),
   mutant('published-answer-nobody-gave', 'src/evaluate/papers/correlated-columns/tabular.ts', 'levelCount(pairs, parent, v) === 0))) continue;', 'levelCount(pairs, parent, v) < 0))) continue;', 'src/evaluate/papers/correlated-columns/tabular.test.ts'),
   mutant('histogram-loss-of-one-count', 'src/evaluate/papers/compare/histograms.ts', 'return (scale) => loss.atTwice(scale);', 'return (scale) => loss.at(scale);', 'src/evaluate/papers/compare/histograms.test.ts'),
@@ -40,7 +40,7 @@ const answers = [
 ];
 
 /** Shares of the budget that do not add up (docs/explanation/decisions/0092). */
-const remaining = 'test/remaining.test.ts';
+const remaining = 'test/remaining.deep.test.ts';
 const priced = 'src/privacy/mechanism/zcdp-of-pure.test.ts';
 // biome-ignore format: one line per mutant
 const shares = [
@@ -68,9 +68,9 @@ const beforehand = [
   mutant('out-after-spending', 'src/base/files/write-file.ts', 'tryDraft(progress.file);', '', 'test/nothing-dropped.test.ts'),
   mutant('model-out-after-spending', 'src/app/cli/learn.ts', "refuseUnwritable(words.out, { hint: 'Choose another --out.' });", '', 'test/nothing-dropped.test.ts'),
   mutant('option-twice', 'src/app/cli/options.ts', 'if (given)', 'if (false)', 'test/nothing-dropped.test.ts'),
-  mutant('draft-code-both', 'src/data/draft/draft.ts', '!gone.has(codeText(code))', '!gone.has(codeText(code)) || true', 'test/drafts-are-read.test.ts'),
+  mutant('draft-code-both', 'src/data/draft/draft.ts', '!gone.has(codeText(code))', '!gone.has(codeText(code)) || true', 'test/drafts-are-read.deep.test.ts'),
   mutant('max-unsaid', 'src/release/session/batch.ts', 'instead.length > 0 ?', 'false ?', 'test/sql-instead.test.ts'),
-  mutant('ties-page-without-order', 'src/app/api/tie-figures.ts', 'structureColumns(policy.dependence)', '{ names: structureColumns(policy.dependence).names }', 'test/service/documented-policies.test.ts'),
+  mutant('ties-page-without-order', 'src/app/api/tie-figures.ts', 'structureColumns(policy.dependence)', '{ names: structureColumns(policy.dependence).names }', 'test/service/documented-policies.deep.test.ts'),
   mutant('names-of-tables-taken', 'src/app/cli/write-release.ts', 'refuseUnwritableFolder(directory, namesTaken(directory), anotherOut);', '', 'test/nothing-dropped.test.ts'),
   mutant('link-to-nothing-for-a-folder', 'src/base/files/write-file.ts', 'return lstatSync(path, { throwIfNoEntry: false }) !== undefined;', 'return statSync(path, { throwIfNoEntry: false }) !== undefined;', 'test/nothing-dropped.test.ts'),
   mutant('repeated-option-without-outcome', 'src/app/cli/options.ts', '          outcomeOfWords(command),\n', '', 'test/nothing-dropped.test.ts'),
@@ -206,7 +206,7 @@ const synthetic = [
     'src/analysis/synth/rounds.ts',
     'open[choose.choose(payment, penalties)]!',
     'open[penalties.indexOf(penalties.reduce((a, b) => (b < a ? b : a)))]!',
-    'src/analysis/synth/audit.test.ts',
+    'src/analysis/synth/audit.deep.test.ts',
   ),
   mutant(
     'synth-model-too-large',
@@ -532,7 +532,7 @@ const admission = [
     'src/query/count/read-column.ts',
     'places?.grid === gridText(grid) ? places.column',
     'places !== undefined ? places.column',
-    'src/query/count/count.test.ts',
+    'src/query/count/count.deep.test.ts',
   ),
   mutant(
     'spent-of-last-class',
@@ -568,7 +568,7 @@ const admission = [
     'src/release/accountant/account.ts',
     'if (paidTwice(after))',
     'if (paidTwice(before))',
-    'src/analysis/pattern/release.test.ts',
+    'src/analysis/pattern/release.deep.test.ts',
   ),
   mutant('quota-unheeded', 'src/release/accountant/account.ts', 'if (compare(own, add(epsilon, multiply(account.epsilon, quotaTolerance))) <= 0) return;', 'return;', quota),
   mutant(
@@ -685,7 +685,7 @@ const routing = [
     'src/privacy/dependence/informed/belief-propagation.ts',
     'raised(by).every((x, p) => x <= certain[p]!)',
     'raised(by).length > 0',
-    'src/privacy/dependence/informed/large.test.ts',
+    'src/privacy/dependence/informed/large.deep.test.ts',
   ),
   mutant(
     'kept-without-strengths',
@@ -722,7 +722,7 @@ const routing = [
     'total ?? rho',
     'src/privacy/dependence/graph-amplifier.test.ts',
   ),
-  mutant('one-member-too-many', 'src/data/ties/used-records.ts', '(members.get(group[record]!) ?? 0) < most', '(members.get(group[record]!) ?? 0) <= most', 'test/max-used.test.ts'),
+  mutant('one-member-too-many', 'src/data/ties/used-records.ts', '(members.get(group[record]!) ?? 0) < most', '(members.get(group[record]!) ?? 0) <= most', 'test/max-used.deep.test.ts'),
   mutant('one-tie-too-many', 'src/data/ties/used-records.ts', 'taken[k]![w]! < (admitted', 'taken[k]![w]! <= (admitted', used),
   mutant('groups-of-one-home', 'src/data/ties/groups.ts', '? mulUp(each, odds) : odds', '? odds : odds', 'src/data/ties/groups.test.ts'),
   mutant(
@@ -743,7 +743,7 @@ const routing = [
 ];
 
 /** A steward's required declarations, and what the payer must have seen. */
-const spending = 'test/spending.test.ts';
+const spending = 'test/spending.deep.test.ts';
 const drafts = 'src/data/draft/draft.test.ts';
 const decided = [
   mutant('undecided-is-none', 'src/release/session/ready.ts', 'if (undecided)', 'if (undecided && false)', 'test/undecided.test.ts'),
@@ -767,8 +767,8 @@ const decided = [
   mutant('certifies-anything', 'src/release/accountant/guarantee.ts', 'certified: nothing === undefined,', 'certified: true,', spending),
 ];
 
-/** One for each row of test/found.test.ts: without its guard, each problem of a new user must reappear. */
-const firstMile = 'test/found.test.ts';
+/** One for each row of test/found.deep.test.ts: without its guard, each problem of a new user must reappear. */
+const firstMile = 'test/found.deep.test.ts';
 const rowsOfFound = [
   mutant('found-free-text', 'src/data/draft/guess.ts', '(distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))', '(distinct <= Math.max(12, filled / 5))', firstMile),
   mutant('found-own-words', 'src/data/draft/guess.ts', '.filter((code) => !own.includes(code))', '', firstMile),
@@ -818,15 +818,15 @@ const silent = [
   mutant('noise-unsaid', 'src/app/report/published-table.ts', 'warning: [table.mostlyNoise, table.arranged, table.note]', 'warning: [table.arranged, table.note]', 'test/publish.test.ts'),
   mutant('weight-and-number', 'src/query/count/sensitivity.ts', "value.kind === 'number' && declaredBases(counting, value.column).includes(column)", 'false', effects),
   mutant('weight-below-nought', 'src/query/derived.ts', 'if (bounds[0].num < 0n)', 'if (bounds[1].num < 0n)', 'src/query/statistics/statistics.test.ts'),
-  mutant('ends-always', 'src/privacy/mechanism/quotient.ts', 'return further(alone, near) === alone ? near : alone;', 'return alone;', 'src/privacy/mechanism/quotient-ends.test.ts'),
-  mutant('ends-everywhere', 'src/privacy/mechanism/quotient.ts', 'if (further(reached, near) === reached) return reached;', '', 'src/privacy/mechanism/quotient-ends.test.ts'),
+  mutant('ends-always', 'src/privacy/mechanism/quotient.ts', 'return further(alone, near) === alone ? near : alone;', 'return alone;', 'src/privacy/mechanism/quotient-ends.deep.test.ts'),
+  mutant('ends-everywhere', 'src/privacy/mechanism/quotient.ts', 'if (further(reached, near) === reached) return reached;', '', 'src/privacy/mechanism/quotient-ends.deep.test.ts'),
   mutant('all-are-mixed', 'src/query/sampling.ts', 'mixed ? part : 1', 'part', 'src/query/sampling.test.ts'),
   mutant('reach-halved', 'src/query/statistics/confidence-interval.ts', 'const radius = criticalValue(', 'const radius = 0.5 * criticalValue(', 'src/query/statistics/confidence-interval.test.ts'),
   mutant('noise-for-dependence', 'src/query/statistics/departures.ts', ' + variance * x.noised * y.noised;', ';', 'src/query/statistics/independence-test.test.ts'),
   mutant('series-of-one-each', 'src/privacy/mechanism/fourier-tail.ts', 'times === 1 ? one : one ** times', 'one', 'src/privacy/mechanism/noise-sum.test.ts'),
   mutant('sparse-by-the-plain-law', 'src/query/statistics/independence-test.ts', 'least < few * factor', 'least < 0', 'src/query/statistics/independence-test.test.ts'),
   mutant('places-by-what-was-noised', 'src/query/kinds/cdf.ts', '-group.beyond(p + 1, part).half', '0', 'src/query/kinds/ordered.test.ts'),
-  mutant('sampling-left-out', 'src/query/statistics/group-means.ts', 'slopes[errors.length] = sampled;', 'slopes[errors.length] = 0;', 'src/query/statistics/coverage.test.ts'),
+  mutant('sampling-left-out', 'src/query/statistics/group-means.ts', 'slopes[errors.length] = sampled;', 'slopes[errors.length] = 0;', 'src/query/statistics/coverage.deep.test.ts'),
   mutant('spread-taken-for-equal', 'src/query/kinds/regression.ts', 'factor * fit.residual * ratio', 'factor * fit.residual', unequal),
   mutant('spread-by-the-noise-alone', 'src/query/statistics/unequal-variance.ts', 'Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure))', 'robust', unequal),
   mutant('spread-without-end', 'src/query/statistics/unequal-variance.ts', 'Math.min(larger / plain, most)', 'larger / plain', unequal),
@@ -852,7 +852,7 @@ const silent = [
   mutant('row-in-silence', 'src/data/draft/draft.ts', "if (unit === undefined) return { secret: 'row', said: false };", "if (person === undefined || unit === undefined) return { secret: 'row', said: false };", panels),
   mutant('panel-by-chance', 'src/data/draft/panel.ts', 'this.#met <= chance * pairs * alike', 'this.#met <= pairs * alike', panels),
   mutant('names-apart-by-comma', 'src/data/engine/name.ts', "(?:[.,]0*)?$'", "(?:[.]0*)?$'", 'src/data/engine/name.test.ts'),
-  mutant('hint-that-is-refused', 'src/release/session/amend.ts', 'if (!refused) return error;', 'return error;', 'test/changed-terms.test.ts'),
+  mutant('hint-that-is-refused', 'src/release/session/amend.ts', 'if (!refused) return error;', 'return error;', 'test/changed-terms.deep.test.ts'),
 ];
 
 /** Bounds of large graphs that ignore a person. */
@@ -890,7 +890,7 @@ const large = [
 
 /** Costs by the values of public columns. */
 const slices = 'src/privacy/mechanism/slices.test.ts';
-const weeks = 'test/weeks.test.ts';
+const weeks = 'test/weeks.deep.test.ts';
 const chains = 'src/privacy/dependence/chain/chain-leakage.test.ts';
 const pairs = 'src/privacy/dependence/chain/pair-leakage.test.ts';
 const followed = 'src/analysis/learn/transitions/transitions.test.ts';
@@ -948,9 +948,9 @@ const overTime = [
 ];
 
 /** Pairs of values: sensitivity along pairs, reserved costs along pairs, and answers without noise. */
-const pairEffects = 'src/query/count/pair-sensitivity.test.ts';
+const pairEffects = 'src/query/count/pair-sensitivity.deep.test.ts';
 const byPairs = 'src/release/accountant/by-pairs.test.ts';
-const pairTerms = 'test/pairs.test.ts';
+const pairTerms = 'test/pairs.deep.test.ts';
 const ordered = 'src/privacy/mechanism/ordered/ordered.test.ts';
 const orderedEffects = 'src/query/count/ordered-sensitivity.test.ts';
 const asRead = 'test/as-read.test.ts';
@@ -982,12 +982,12 @@ const alongPairs = [
   mutant('ordered-multiple-forgotten', 'src/privacy/mechanism/ordered/strategy.ts', 'l1: tree * most, l2squared: tree ** 2n * most', 'l1: most, l2squared: most', ordered),
   mutant('ordered-end-not-crossed', 'src/query/count/ordered-positions.ts', 'if (high - low > most) most = high - low;', 'if (high - low - 1 > most) most = high - low - 1;', orderedEffects),
   mutant('person-one-row-moves', 'src/query/count/pair-sensitivity.ts', "secret === 'person' ? BigInt(maxRows) : 1n", '1n', 'src/query/count/person-pairs.test.ts', 'test/policy-sceptic.test.ts'),
-  mutant('person-rows-by-content', 'src/query/count/contribution-bound.ts', '  if (pairs) {\n', '  if (pairs && maxRows < 1) {\n', 'src/query/count/chosen-rows.test.ts'),
-  mutant('person-rows-chosen', 'src/query/count/chosen-rows.ts', 'if (pairs) return { beyond: beyond.table };', '', 'test/person-pairs.test.ts', 'src/query/count/chosen-rows.test.ts'),
-  mutant('folded-apart', 'src/query/count/groups-to-cells.ts', 'WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell', 'WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell, placed.k0', 'src/query/count/chosen-rows.test.ts'),
-  mutant('chosen-twice', 'src/query/count/contribution-bound.ts', ' AND ${person} NOT IN (SELECT ${personColumn} FROM ${chosen.beyond})', '', 'src/query/count/chosen-rows.test.ts'),
-  mutant('nobody-chosen', 'src/query/count/contribution-bound.ts', ' WHERE ${person} IS NOT NULL${others}', ' WHERE true${others}', 'src/query/count/chosen-rows.test.ts'),
-  mutant('unit-paired', 'src/policy/pairs/declare.ts', "if (secret !== 'person' || unit === undefined || !named.includes(unit)) return;", 'return;', 'test/pairs.test.ts'),
+  mutant('person-rows-by-content', 'src/query/count/contribution-bound.ts', '  if (pairs) {\n', '  if (pairs && maxRows < 1) {\n', 'src/query/count/chosen-rows.deep.test.ts'),
+  mutant('person-rows-chosen', 'src/query/count/chosen-rows.ts', 'if (pairs) return { beyond: beyond.table };', '', 'test/person-pairs.test.ts', 'src/query/count/chosen-rows.deep.test.ts'),
+  mutant('folded-apart', 'src/query/count/groups-to-cells.ts', 'WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell', 'WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell, placed.k0', 'src/query/count/chosen-rows.deep.test.ts'),
+  mutant('chosen-twice', 'src/query/count/contribution-bound.ts', ' AND ${person} NOT IN (SELECT ${personColumn} FROM ${chosen.beyond})', '', 'src/query/count/chosen-rows.deep.test.ts'),
+  mutant('nobody-chosen', 'src/query/count/contribution-bound.ts', ' WHERE ${person} IS NOT NULL${others}', ' WHERE true${others}', 'src/query/count/chosen-rows.deep.test.ts'),
+  mutant('unit-paired', 'src/policy/pairs/declare.ts', "if (secret !== 'person' || unit === undefined || !named.includes(unit)) return;", 'return;', 'test/pairs.deep.test.ts'),
   mutant('held-twice', 'src/query/view/compile.ts', '${personIn(tables)} NOT IN (SELECT ${beyondName} FROM ${held.beyond})', 'true', 'src/query/view/held-rows.test.ts'),
   mutant('held-one-row-more', 'src/query/view/limits.ts', 'HAVING count(*) > ${most}', 'HAVING count(*) > ${most + 1}', 'src/query/view/held-rows.test.ts', 'src/query/view/rows-per-person.test.ts'),
   mutant('held-rows-that-are-left-out', 'src/query/view/held-rows.ts', 'if (!table && data !== whole) continue;', '', 'src/query/view/held-rows.test.ts'),
@@ -1049,14 +1049,14 @@ const tables = [
   mutant('tables-tangent-halved', 'src/privacy/mechanism/residual/largest-change.ts', 'alone + (at(t) + 1n) / 2n', 'alone + at(t) / 4n', residual),
   mutant('tables-one-row-a-person', 'src/analysis/workload/strategy-choice.ts', "protect.secret === 'person' ? protect.maxRows : (policy", '(policy', every),
   mutant('tables-come-and-go', 'src/analysis/workload/strategy-choice.ts', "isAddRemove(policy) ? 'removed' : 'replaced';", "'removed';", every),
-  mutant('tables-rely-on-nothing', 'src/analysis/workload/release.ts', "\n    relied: workloadFacts(session.policy, workload, mechanism),\n", '', 'test/workload.test.ts'),
+  mutant('tables-rely-on-nothing', 'src/analysis/workload/release.ts', "\n    relied: workloadFacts(session.policy, workload, mechanism),\n", '', 'test/workload.deep.test.ts'),
 ];
 
 /** Faults in the way SQL selects rows. */
 // biome-ignore format: one line per fault
 /** One budget for one data set, wherever its folder lies. */
 const moved = 'test/moved-folder.test.ts';
-const knownData = 'test/known-data.test.ts';
+const knownData = 'test/known-data.deep.test.ts';
 const oneBudget = [
   mutant('known-data-lost-ledger', 'src/release/session/data-claims.ts', 'for (const digest of lost) this.#refuse(digest, hadBudget(this.#account));', '', knownData),
   mutant('known-data-not-looked-up', 'src/release/session/data-claims.ts', 'for (const { digest, other } of unexplained(found)) this.#refuse(digest, alreadyBudgeted(other));', '', knownData),
@@ -1084,29 +1084,29 @@ const oneBudget = [
 
 const sql = [
   mutant('variance-of-a-difference-steady', 'src/query/statistics/group-means.ts', 'side.short), unseenVariation(sampled));', 'side.short), 0 * unseenVariation(sampled));', 'src/query/statistics/skew.test.ts'),
-  mutant('keys-seen-in-noise', 'src/analysis/learn/keys/learn-keys.ts', 'const falseKeys = 0.01;', 'const falseKeys = 2;', 'test/statistical-keys.test.ts'),
+  mutant('keys-seen-in-noise', 'src/analysis/learn/keys/learn-keys.ts', 'const falseKeys = 0.01;', 'const falseKeys = 2;', 'test/statistical-keys.deep.test.ts'),
   mutant('not-of-what-is-implied', 'src/query/filter.ts', 'return testOf(condition.not, policy, !denied);', 'return negated(testOf(condition.not, policy, denied), policy);', same),
   mutant('same-cells-in-any-order', 'src/query/same/canonical-count.ts', 'if (stableText(from) === stableText(to)) return cells;', 'if (from.length === to.length) return cells;', same),
   mutant('same-for-any-quantile', 'src/query/same/canonical-count.ts', "mechanism === 'exponential' ? measure.rule : null", 'null', same),
   mutant('same-without-an-answer', 'src/query/same/decision-diagram.ts', 'const all = [none, ...whole];', 'const all = whole;', same),
-  mutant('same-whoever-passes', 'src/query/same/columns.ts', 'testsText(rows.filter, canonicalColumns(policy, rows.of))', "'any'", 'test/same-question.test.ts'),
-  mutant('same-whether-or-not-joined', 'src/query/same/columns.ts', '[rowsText(policy, part), part.optional,', '[rowsText(policy, part),', 'test/same-question.test.ts'),
+  mutant('same-whoever-passes', 'src/query/same/columns.ts', 'testsText(rows.filter, canonicalColumns(policy, rows.of))', "'any'", 'test/same-question.deep.test.ts'),
+  mutant('same-whether-or-not-joined', 'src/query/same/columns.ts', '[rowsText(policy, part), part.optional,', '[rowsText(policy, part),', 'test/same-question.deep.test.ts'),
   mutant('keys-one-row', 'src/analysis/learn/keys/learn-keys.ts', 'return tableSensitivity(table === undefined ? protect.maxRows : tables!.get(table)!.maxRows);', 'return tableSensitivity(1);', 'src/analysis/learn/keys/learn-keys.test.ts'),
   mutant('keys-that-occur-only', 'src/analysis/learn/keys/prefixes.ts', "(prefix === '' ? twoDigits : [...twoDigits, endMark])", "(prefix === '' ? twoDigits : [endMark])", 'src/analysis/learn/keys/learn-keys.test.ts'),
   mutant('day-of-month-unbounded', 'src/query/calendar.ts', "1, part === 'day' ? 31 : 366)", "1, part === 'day' ? 3 : 366)", 'test/dates.test.ts'),
   mutant('derived-answers-unpaid', 'src/query/count/measure.ts', 'derived?.find((column) => column.name === name)?.bases ?? [name]', '[name].filter(() => derived === undefined || name)', effects),
   mutant('persons-in-one-cell', 'src/query/count/sensitivity.ts', '(isSteady(policy, shape.counting) ? 1n : m) * touched', 'touched', effects),
   mutant('either-taken-for-both', 'src/query/count/sensitivity.ts', 'parts.reduce(unionOfValues, { ranges: [], missing: false })', 'parts.reduce(commonValues, allValues)', effects),
-  mutant('pairs-of-derived-stay', 'src/query/count/pair-sensitivity.ts', '[moves.out, moves.over, moves.inside] = [true, true, true];', '', 'src/query/count/pair-sensitivity.test.ts'),
-  mutant('group-not-moved-to-its-place', 'src/query/count/read-column.ts', '`(${dialect.whole(by)} - (${from}))`', '`(${dialect.whole(by)})`', 'src/query/count/count.test.ts'),
+  mutant('pairs-of-derived-stay', 'src/query/count/pair-sensitivity.ts', '[moves.out, moves.over, moves.inside] = [true, true, true];', '', 'src/query/count/pair-sensitivity.deep.test.ts'),
+  mutant('group-not-moved-to-its-place', 'src/query/count/read-column.ts', '`(${dialect.whole(by)} - (${from}))`', '`(${dialect.whole(by)})`', 'src/query/count/count.deep.test.ts'),
   mutant('beyond-the-grid-forgotten', 'src/query/count/addend.ts', ' * ${grid.last}`', ' * 0`', 'src/query/count/addend.test.ts'),
   mutant('endless-counted', 'src/query/count/addend.ts', 'having: `count(${answer}) - ${endlessly} -', 'having: `count(${answer}) -', 'src/query/count/addend.test.ts'),
   mutant('absent-added-up', 'src/query/count/addend.ts', 'from !== 0 && { short:', 'from > 2 ** 60 && { short:', 'src/query/count/addend.test.ts'),
   mutant('beyond-one-double-late', 'src/policy/grid.ts', '(middle - from) * rate >= most', '(middle - from) * rate > most', 'src/query/count/addend.test.ts'),
   mutant('said-once-to-stop', 'src/data/engine/duckdb/connections.ts', 'again ??= setInterval(() => connection.interrupt(), 50);', '', 'src/data/engine/duckdb/connections.test.ts'),
-  mutant('group-without-upper-bound', 'src/query/count/addend.ts', 'WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`', 'ELSE ${x} END`', 'src/query/count/count.test.ts'),
+  mutant('group-without-upper-bound', 'src/query/count/addend.ts', 'WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`', 'ELSE ${x} END`', 'src/query/count/count.deep.test.ts'),
   mutant('release-without-end', 'src/data/engine/time-left.ts', 'Math.min(deadline, until - performance.now())', 'deadline', 'src/data/engine/limits.test.ts'),
-  mutant('rows-chosen-without-numbers', 'src/query/count/contribution-bound.ts', "column.type === 'real' ? dialect.bits(cell) : cell", "column.type === 'real' ? '1' : cell", 'src/data/engine/duckdb/duckdb.test.ts'),
+  mutant('rows-chosen-without-numbers', 'src/query/count/contribution-bound.ts', "column.type === 'real' ? dialect.bits(cell) : cell", "column.type === 'real' ? '1' : cell", 'src/data/engine/duckdb/duckdb.deep.test.ts'),
   mutant('not-left-out', 'src/query/filter.ts', 'return { ...test, negate: !test.negate };', 'return test;', 'src/query/expressions.test.ts'),
   mutant('products-of-two-ends', 'src/query/quantity.ts', 'p.low * q.low, p.low * q.high, p.high * q.low, p.high * q.high', 'p.low * q.low, p.high * q.high', 'src/query/expressions.test.ts'),
   mutant('nothing-times-something', 'src/query/quantity.ts', '{ of: affine(0n, 0n, a.of), offset: zero, scale: zero, low: 0n, high: 0n }', '{ ...a, offset: zero, scale: zero }', 'src/query/neighbours.test.ts'),
@@ -1117,7 +1117,7 @@ const sql = [
   mutant('joined-columns-read-alike', 'src/query/view/declared.ts', '!part.optional && sameDeclared(other, column)', '!part.optional', 'test/joined-columns.test.ts'),
   mutant('tables-nobody-named', 'src/query/sql/name-scope.ts', 'if (as !== undefined && !aliases.includes(as)) throw unknownTable(as, aliases);', '', 'test/joined-columns.test.ts'),
   mutant('groups-nobody-declared', 'src/query/arrange.ts', 'if (unmatched !== undefined)', 'if (unmatched === key)', 'test/joined-columns.test.ts'),
-  mutant('cases-without-end', 'src/query/sql/statements.ts', "  within('sqlCases', cases);\n", '', 'test/limits.test.ts'),
+  mutant('cases-without-end', 'src/query/sql/statements.ts', "  within('sqlCases', cases);\n", '', 'test/limits.deep.test.ts'),
   mutant('ordered-called-noise', 'src/app/report/html.ts', 'answers.filter(({ mostlyNoise }) => mostlyNoise).length', 'answers.filter(({ warning }) => warning !== undefined).length', 'src/app/report/html.test.ts'),
   mutant('columns-renamed-in-vain', 'src/query/sql/from.ts', '  refuseRenamed(sql, item);\n', '', 'test/joined-columns.test.ts'),
   mutant('days-told-as-dates', 'src/query/sql/expression.ts', "op === '-' && dateLiteral(expr.right) !== undefined", 'false', 'test/joined-columns.test.ts'),
@@ -1148,21 +1148,21 @@ const door = [
     'src/app/service/job.ts',
     'if (mayListen()) listener.enqueue(bytes);',
     'if (mayListen) listener.enqueue(bytes);',
-    'test/service/leave-nothing-open.test.ts',
+    'test/service/leave-nothing-open.deep.test.ts',
   ),
   mutant(
     'draft-confirmed-twice',
     'src/app/service/drafts.ts',
     'this.#read(id).id, claimed);',
     'this.#read(id).id, `${claimed}${performance.now()}`);',
-    'test/service/leave-nothing-open.test.ts',
+    'test/service/leave-nothing-open.deep.test.ts',
   ),
   mutant(
     'file-holds-a-turn',
     'src/app/service/answer.ts',
     'route.works && !route.takesFile',
     'route.works',
-    'test/service/leave-nothing-open.test.ts',
+    'test/service/leave-nothing-open.deep.test.ts',
   ),
   mutant(
     'sent-twice-paid-twice',
@@ -1176,7 +1176,7 @@ const door = [
     'src/app/service/answer.ts',
     'route.inWorker ? service.figures : service.turns',
     'service.turns',
-    'test/service/leave-nothing-open.test.ts',
+    'test/service/leave-nothing-open.deep.test.ts',
   ),
   mutant(
     'analyst-reads-all-pages',
@@ -1208,9 +1208,9 @@ const servers = [
   mutant('server-long-lists', 'src/data/engine/postgres/table.ts', 'const maxStoredBytes = longestText / 4;', 'const maxStoredBytes = 1e12;', 'test/postgres/memory.spec.ts'),
   mutant('booking-found-by-a-clock-that-was-set', 'src/release/session/charge.ts', 'const since = set ? Number.NEGATIVE_INFINITY : origin.wallClock - clockTolerance;', 'const since = origin.wallClock - clockTolerance;', 'test/moved-clock.test.ts'),
   mutant('turns-by-a-clock-that-is-set', 'src/app/service/turns.ts', 'wait(name: string, now = performance.now()): number', 'wait(name: string, now = Date.now()): number', 'test/moved-clock.test.ts'),
-  mutant('file-long-texts-kept', 'src/data/engine/duckdb/scan.ts', "if (type !== 'text' || !may(column)) return column;", 'if (!may(column) || column) return column;', 'test/long-texts.test.ts'),
+  mutant('file-long-texts-kept', 'src/data/engine/duckdb/scan.ts', "if (type !== 'text' || !may(column)) return column;", 'if (!may(column) || column) return column;', 'test/long-texts.deep.test.ts'),
   mutant('server-money-of-any-rate', 'src/data/engine/postgres/dialect.ts', 'if (!Number.isSafeInteger(rate) || rate === 1 ||', 'if (rate === 1 ||', 'test/postgres/hazards.spec.ts'),
-  mutant('undeclared-text-chooses-rows', 'src/query/count/contribution-bound.ts', 'if (codes) return codeCell(dialect, column, codes, cell);', '', 'src/query/count/count.test.ts', 'test/views-of-files.test.ts'),
+  mutant('undeclared-text-chooses-rows', 'src/query/count/contribution-bound.ts', 'if (codes) return codeCell(dialect, column, codes, cell);', '', 'src/query/count/count.deep.test.ts', 'test/views-of-files.test.ts'),
   mutant('undeclared-text-joins', 'src/query/view/compile.ts', 'cellName(tables.dialect, source, codes, cell)', 'cellName(tables.dialect, source, undefined, cell)', 'test/views-of-files.test.ts'),
   mutant('server-today', 'src/data/engine/postgres/table.ts', 'if (dated! > 0)', 'if (dated! > 1e9)', 'test/postgres/faults.spec.ts'),
   mutant('server-changes-not-looked-at', 'src/data/engine/postgres/catalog-marks.ts', 'if ((await readCatalogMarks(connection, reached)) !== marks) throw changedMeanwhile();', 'await readCatalogMarks(connection, reached);', 'test/postgres/exchanged.spec.ts'),
@@ -1245,7 +1245,7 @@ const unpaid = [
   mutant('steps-read-as-cells', 'src/query/count/public-steps.ts', 'return { place: positionOrNull,', "return { place: `CASE WHEN ${numberExpression(dialect, source)} = floor(${numberExpression(dialect, source)}) THEN ${positionOrNull} END`,", 'test/public-reads.test.ts'),
   mutant('public-read-made-elsewhere', 'src/release/session/public-read.ts', 'if (!registered.has(read))', 'if (!registered)', 'test/public-reads.test.ts'),
   mutant('data-pinned-elsewhere', 'src/analysis/learn/public-size.ts', "import type { PrivacySession } from '../../release/session/session.js';", "import type { PrivacySession } from '../../release/session/session.js';\nexport { withSnapshot as readIt } from '../../data/engine/engine.js';", 'test/rooms.test.ts'),
-  mutant('max-used-shared-name', 'src/data/ties/record-ties.ts', 'if (groups.length > 0) records.refuseSharedNames();', '', 'test/max-used.test.ts'),
+  mutant('max-used-shared-name', 'src/data/ties/record-ties.ts', 'if (groups.length > 0) records.refuseSharedNames();', '', 'test/max-used.deep.test.ts'),
 ];
 
 /** Receipts of other publishers, and terms that change. */
@@ -1259,20 +1259,20 @@ const receiptsOfOthers = [
   mutant('receipt-tied-there', 'src/release/session/foreign-spending.ts', 'unit.ties.find((name) => !open.has(name))', 'unit.ties.find(() => false)', receipts),
   mutant('receipt-rows-without-noise', 'src/release/session/foreign-spending.ts', '|| (exactMeasures.length > 0 && records > 1)', '', receipts),
   mutant('receipt-larger-bound-ignored', 'src/release/session/foreign-spending.ts', 'if (compare(now!, earlier!) <= 0) return entry;', 'return entry;', receipts),
-  mutant('amended-broken', 'src/release/session/amend.ts', '  if (kept) return;\n', '  if (kept || !kept) return;\n', 'test/broken-amendments.test.ts'),
-  mutant('broken-belief-by-its-epsilon', 'src/release/session/amend.ts', '  if (policy.budget.belief) throw', '  if (policy.budget.belief && !kept === kept) throw', 'test/broken-amendments.test.ts'),
-  mutant('wider-belief-by-its-epsilon', 'src/release/accountant/broken-beliefs.ts', 'if (isZero(account.delta) && loss >', 'if (loss < 0 || loss <', 'test/broken-amendments.test.ts'),
-  mutant('belief-that-holds-rounded-in', 'src/release/accountant/broken-beliefs.ts', 'if (compare(epsilonOf({ prior, bound, isUpward }), lost) >= 0) return bound;', 'return rational(n - step, scale);', 'test/broken-amendments.test.ts'),
+  mutant('amended-broken', 'src/release/session/amend.ts', '  if (kept) return;\n', '  if (kept || !kept) return;\n', 'test/broken-amendments.deep.test.ts'),
+  mutant('broken-belief-by-its-epsilon', 'src/release/session/amend.ts', '  if (policy.budget.belief) throw', '  if (policy.budget.belief && !kept === kept) throw', 'test/broken-amendments.deep.test.ts'),
+  mutant('wider-belief-by-its-epsilon', 'src/release/accountant/broken-beliefs.ts', 'if (isZero(account.delta) && loss >', 'if (loss < 0 || loss <', 'test/broken-amendments.deep.test.ts'),
+  mutant('belief-that-holds-rounded-in', 'src/release/accountant/broken-beliefs.ts', 'if (compare(epsilonOf({ prior, bound, isUpward }), lost) >= 0) return bound;', 'return rational(n - step, scale);', 'test/broken-amendments.deep.test.ts'),
   mutant('rho-in-a-pure-budget-unsaid', 'src/release/session/foreign-spending.ts', "if (noise === 'pure' || routes.some(isGaussian)) return undefined;", 'return undefined;', receipts),
-  mutant('amended-without-others', 'src/release/session/amend.ts', 'refuseBroken(withOthers(account, spent), { policy, account });', 'refuseBroken(spent, { policy, account });', 'test/broken-amendments.test.ts'),
-  mutant('exceeded-looks-spent', 'src/release/accountant/budget-state.ts', 'spent: Math.max(total, used), remaining: 0', 'spent: Math.min(total, used), remaining: 0', 'test/broken-amendments.test.ts'),
-  mutant('exceeded-still-certified', 'src/release/session/complete-plan.ts', 'admits(account, spent) ? promise(route)', 'admits(account, spent) || true ? promise(route)', 'test/broken-amendments.test.ts'),
+  mutant('amended-without-others', 'src/release/session/amend.ts', 'refuseBroken(withOthers(account, spent), { policy, account });', 'refuseBroken(spent, { policy, account });', 'test/broken-amendments.deep.test.ts'),
+  mutant('exceeded-looks-spent', 'src/release/accountant/budget-state.ts', 'spent: Math.max(total, used), remaining: 0', 'spent: Math.min(total, used), remaining: 0', 'test/broken-amendments.deep.test.ts'),
+  mutant('exceeded-still-certified', 'src/release/session/complete-plan.ts', 'admits(account, spent) ? promise(route)', 'admits(account, spent) || true ? promise(route)', 'test/broken-amendments.deep.test.ts'),
   mutant('asked-up-to-what-is-left', 'src/release/accountant/account.ts', 'maximum(raised, shareOfFresh(account, requested, selection))', 'raised', 'test/refused-figures.test.ts'),
   mutant('refused-in-figures-of-everybody', 'src/release/accountant/account.ts', '[sliceSelectionOf([{ sensitivity: requested.perRecord }]), everySlice].map', '[everySlice].map', 'test/refused-figures.test.ts'),
 ];
 
 /** Several files or tables in one account (src/release/accountant/sources.proof.md). */
-const twoFiles = 'test/two-files.test.ts';
+const twoFiles = 'test/two-files.deep.test.ts';
 const sameData = 'test/same-data.test.ts';
 const sources = [
   mutant(

@@ -11,11 +11,11 @@ const minutes = process.env.FUGU_TORTURE_MINUTES ?? '10';
 
 /** Environment of each run; a value that is already set wins. */
 const runs = [
-  { name: 'faults', test: 'test/faults/faults.test.ts', env: { FUGU_TORTURE: '1', FUGU_TORTURE_MINUTES: minutes } },
+  { name: 'faults', test: 'test/faults/faults.deep.test.ts', env: { FUGU_TORTURE: '1', FUGU_TORTURE_MINUTES: minutes } },
   { name: 'ledger', test: 'src/release/ledger', env: { FUGU_TORTURE: '1' } },
   { name: 'fuzz', test: 'test/fuzz', env: { FUGU_FUZZ: '100000' } },
-  { name: 'cells', test: 'test/ugly-cells.test.ts', env: { FUGU_FUZZ_CELLS: '5000' } },
-  { name: 'climb', test: 'test/gaussian-promise.test.ts', env: { FUGU_CLIMB: '30000' } },
+  { name: 'cells', test: 'test/ugly-cells.deep.test.ts', env: { FUGU_FUZZ_CELLS: '5000' } },
+  { name: 'climb', test: 'test/gaussian-promise.deep.test.ts', env: { FUGU_CLIMB: '30000' } },
 ];
 
 const wanted = process.argv.slice(2);

@@ -19,7 +19,7 @@ import { category, multi, number, samplePolicy, weight } from './sample-policy.j
 import { type PickBelow, type StoredType, seededPick, type UglyCell } from './ugly-cells.js';
 
 /**
- * Full run: FUGU_FUZZ_CELLS=100000 FUGU_FUZZ_NEIGHBOURS=1000 npx vitest run test/ugly-cells.test.ts; in a database, npx vitest run --config vitest.postgres.config.ts
+ * Full run: FUGU_FUZZ_CELLS=100000 FUGU_FUZZ_NEIGHBOURS=1000 npx vitest run test/ugly-cells.deep.test.ts; in a database, npx vitest run --config vitest.postgres.config.ts
  * test/postgres/ugly-cells.spec.ts, and with vitest.cluster.config.ts test/cluster/ugly-cells.spec.ts
  */
 export const wanted = Number(process.env.FUGU_FUZZ_CELLS ?? 0);

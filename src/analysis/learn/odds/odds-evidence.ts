@@ -24,7 +24,7 @@ const worthwhile = 1.25;
 
 /**
  * The upper end is the smaller of two limits, each with its own part of alpha. The model's is computed at a fifth of its part:
- * simulation on tables from no prior of ours shows that coverage then holds (shared-strength.test.ts).
+ * simulation on tables from no prior of ours shows that coverage then holds (shared-strength.deep.test.ts).
  */
 export function oddsEvidence(table: PairTable, confidence: number, noise: CountNoise = noCountNoise): OddsEvidence {
   const wrong = 1 - confidence;

@@ -10,7 +10,7 @@ import type { AnswerRow } from '../../query/bound.js';
 import { rowCounter } from '../../query/count/row-counter.js';
 import { parseSql } from '../../query/sql/sql.js';
 
-/** More draws, and the table of coverages: FUGU_COVERAGE=10000 npx vitest run src/release/session/formula-coverage.test.ts */
+/** More draws, and the table of coverages: FUGU_COVERAGE=10000 npx vitest run src/release/session/formula-coverage.deep.test.ts */
 const requestedDraws = Number(process.env.FUGU_COVERAGE ?? 0);
 const draws = requestedDraws || 200;
 if (requestedDraws) vi.setConfig({ testTimeout: 3_600_000 });

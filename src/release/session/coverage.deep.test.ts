@@ -22,7 +22,7 @@ import type { Query } from '../../query/query.js';
 import { noised } from '../accountant/choose.js';
 import { finishBatch } from './batch.js';
 
-/** More draws, and the table of coverages: FUGU_COVERAGE=20000 npx vitest run src/release/session/coverage.test.ts */
+/** More draws, and the table of coverages: FUGU_COVERAGE=20000 npx vitest run src/release/session/coverage.deep.test.ts */
 const requestedDraws = Number(process.env.FUGU_COVERAGE ?? 0);
 const draws = requestedDraws || 1000;
 if (requestedDraws) vi.setConfig({ testTimeout: 3_600_000 });
