@@ -3,6 +3,7 @@ import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
 import { releasePattern } from '../src/analysis/pattern/release.js';
+import { enterSpending } from '../src/app/api/enter.js';
 import { open } from '../src/app/api/fugu.js';
 import { amendTerms } from '../src/app/api/ledger.js';
 import { emptyPure } from '../src/privacy/mechanism/privacy-cost.js';
@@ -252,5 +253,25 @@ columns:
       shop.remove();
     }
     expect(scales[0]).not.toEqual(scales[1]);
+  });
+
+  it('a refusal discloses them too: after an entered cost they cannot become secret', async () => {
+    const refusals: unknown[] = [];
+    for (const week of [2, 3]) {
+      shop = openWorkshop(policyOf(true));
+      shop.write('people.csv', rowsWith(week));
+      const fugu = await open(shop.policyFile);
+      await enterSpending(shop.policyFile, { epsilon: '0.3', by: 'the census', reason: 'their table' });
+      const refused = await fugu.release(count, { epsilon: 0.6 }).catch((error) => error.code);
+      refusals.push(typeof refused === 'string' ? refused : 'released');
+      await fugu.close();
+      shop.write('policy.yaml', policyOf(false));
+      await expect(amendTerms(shop.policyFile, { reason: 'the council decided' })).rejects.toMatchObject({
+        code: 'LEDGER_MISMATCH',
+        message: expect.stringContaining('step in week'),
+      });
+      shop.remove();
+    }
+    expect(refusals).toHaveLength(2);
   });
 });

@@ -22,7 +22,7 @@ import { openingFor } from './data-claims.js';
 import { enteredKey } from './entered-key.js';
 import { attachOutcome } from './outcome.js';
 import { tiedBy } from './privacy-unit.js';
-import { factsByOthers, nowSecret, type PublicFact, stepFact } from './public-facts.js';
+import { factsByOthers, nowSecret, type PublicFact, reliedByTies, stepFact } from './public-facts.js';
 
 /** Another publisher's release, as it is entered. */
 export interface ForeignSpending {
@@ -67,7 +67,7 @@ export async function enterForeignSpending(context: ReleaseContext, spending: Fo
       key: enteredKey(receipt ?? `${Date.now()} ${spending.label}`),
       label: spending.label,
       profile: privacyCost,
-      relied: [...factsByOthers(policy), ...(spending.relied ?? [])],
+      relied: [...factsByOthers(policy), ...reliedByTies(policy, account), ...(spending.relied ?? [])],
       // A receipt is one entry, even if it was interrupted. A cost declared by number is a new entry every time.
       ...(receipt !== undefined && { unlessRecorded: true, resumable: true }),
       admit: (after, before, own) => spending.over || admit(withOthers(account, after), withOthers(account, before), own),
