@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const root = resolve(import.meta.dirname, '..');
-const { values: options } = parseArgs({ options: { dist: { type: 'string' }, list: { type: 'boolean' }, json: { type: 'boolean' }, whole: { type: 'boolean' } } });
+const { values: options } = parseArgs({ options: { dist: { type: 'string' }, list: { type: 'boolean' }, json: { type: 'boolean' }, write: { type: 'boolean' }, check: { type: 'boolean' }, whole: { type: 'boolean' } } });
 const dist = resolve(options.dist ?? join(root, 'dist'));
 const place = mkdtempSync(join(tmpdir(), 'fugu-walk-'));
 
@@ -65,18 +65,31 @@ function walk([cwd, command]) {
   return { files, rooms: new Set(files.map(room)).size, byFile: changes(files), byFunction: changes(entered), functions: entered.length };
 }
 
-const told = {};
+const figuresOf = {};
 try {
   for (const [name, what] of Object.entries(walks)) {
     const { files, ...figures } = walk(what);
-    told[name] = { files: files.length, ...figures, ...(options.list && { list: files }) };
+    figuresOf[name] = { files: files.length, ...figures, ...(options.list && { list: files }) };
   }
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
-if (options.json) console.log(JSON.stringify(told));
+/** The table of docs/explanation/architecture.md, written (`--write`) or compared (`--check`). */
+function keepTable() {
+  const page = join(root, 'docs', 'explanation', 'architecture.md');
+  const text = readFileSync(page, 'utf8');
+  const rows = Object.entries(figuresOf).map(([name, { files, byFile, byFunction }]) => `| ${name} | ${files} | ${byFile} | ${byFunction} |`);
+  const next = text.replace(/(\| release \| files \|[^\n]*\n\|[-:|]*\n)(?:\|[^\n]*\n)*/, (_, head) => `${head}${rows.join('\n')}\n`);
+  if (options.write) writeFileSync(page, next);
+  else if (next !== text) {
+    console.error('The walk table of docs/explanation/architecture.md is not what the build does: node scripts/walk.mjs --write');
+    process.exitCode = 1;
+  }
+}
+if (options.write || options.check) keepTable();
+if (options.json) console.log(JSON.stringify(figuresOf));
 else
-  for (const [name, { files, rooms, byFile, byFunction, functions, list }] of Object.entries(told)) {
-    console.log(`${name}: ${files} files in ${rooms} rooms; rooms change ${byFile} times by file, ${byFunction} times over ${functions} functions`);
+  for (const [name, { files, rooms, byFile, byFunction, functions, list }] of Object.entries(figuresOf)) {
+    console.log(`${name}: ${files} files in ${rooms} areas; the area changes ${byFile} times by file, ${byFunction} times over ${functions} functions`);
     for (const file of list ?? []) console.log(`  ${file}`);
   }

@@ -104,9 +104,7 @@ describe('the value of a number', () => {
     expect(await warned('{type: integer, bounds: [0, 90]}', 1.5)).toMatch(
       /within 1\.5, which is no multiple .*Values up to 1 apart/,
     );
-    expect(await warned('{type: number, bounds: [0, 9000], step: 1000}', 1500)).toMatch(
-      /Values up to 2000 apart are pairs\. No/,
-    );
+    expect(await warned('{type: number, bounds: [0, 9000], step: 1000}', 1500)).toMatch(/Values up to 2000 apart are pairs\. No/);
     expect(await warned('{type: number, bounds: [0, 9000], step: 1000}', 2000)).toBe('');
     expect(await warned('{type: number, bounds: [0, 9], step: 0.1}', 0.3)).toBe('');
   });

@@ -61,7 +61,7 @@ describe('pairs of values in the rows of a person', () => {
     expect(near / row).toBeCloseTo(2, 1);
     // 90 of a row that may be missing against 5.
     expect(plain / near).toBeCloseTo(18, 0);
-    expect(words).toContain('replace the rows of one person by as many others');
+    expect(words).toContain('the rows of one person replaced by as many others');
     const perPerson = { sql: 'SELECT AVG(age) FROM (SELECT id, SUM(age) AS age FROM people GROUP BY id) AS each' };
     const [seen] = await widthOf(policyYaml({ protect: protect(2) }), perPerson);
     expect(seen).toBe((await widthOf(policyYaml({ protect: '{ secret: person, unit: id, maxRows: 2 }' }), perPerson))[0]);
