@@ -99,7 +99,7 @@ export class Jobs {
         isCancelled: () => job.isCancelled,
         decide: async () => {
           if (job.isCancelled)
-            throw new Fault('USAGE', 'The job was cancelled.', 'Nothing was spent on it.', { outcome: notSpent });
+            throw new Fault('USAGE', 'The job was cancelled.', 'No cost was booked for it.', { outcome: notSpent });
         },
       });
       job.end({ state: job.isCancelled ? 'cancelled' : 'done', answer });
