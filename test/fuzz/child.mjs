@@ -109,9 +109,9 @@ const targets = {
     writeFileSync(at('model.bif'), text);
     writeFileSync(at('model.json'), text);
     const { readModelFile } = await load('app/api/model-file.js');
-    const { leakage } = await load('privacy/dependence/leakage.js');
+    const { leakageBounds } = await load('privacy/dependence/leakage.js');
     const read = await readModelFile(at(text.trimStart().startsWith('network') ? 'model.bif' : 'model.json'));
-    if (read.ids.length <= 50) leakage(read, 0.1, 'informed');
+    if (read.ids.length <= 50) leakageBounds(read, 0.1, 'informed');
   },
   async network(text) {
     const { parsePolicy } = await load('data/terms/read.js');
