@@ -107,8 +107,8 @@ export const gridNumber = (grid: NumberGrid, position: number): Rational =>
   add(grid.low, multiply(grid.step, rational(BigInt(position))));
 
 /**
- * Position of a number on the grid; -1 is missing. The value of a cell is this and nothing else (docs/explanation/decisions/0088);
- * read-column.ts writes the same expression in SQL.
+ * Position of a number on the grid: clamped to the bounds, rounded to the step; -1 is missing. The value of a cell is this and
+ * nothing else (docs/explanation/decisions/0088); read-column.ts writes the same expression in SQL.
  */
 export function positionOf(grid: GridPlaces, x: number): number {
   if (!(x > Number.NEGATIVE_INFINITY && x < Number.POSITIVE_INFINITY)) return -1;

@@ -17,7 +17,7 @@ export interface LogFactor {
   readonly values: Float64Array;
 }
 
-/** Expected rows in every cell of every clique, recomputed for new factors over the same columns. */
+/** Belief propagation on a junction tree: expected rows in every cell of every clique, for any factors over the same columns. */
 export interface BeliefPropagation {
   readonly tree: JunctionTree;
   /** By clique; as `run` left them. */

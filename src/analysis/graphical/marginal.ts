@@ -1,5 +1,5 @@
 /**
- * Index of every cell of a table in a smaller marginal: cell i * low.length + j goes to high[i] + low[j]. Indices add up over
+ * A marginal is the table of counts over some columns. Index of every cell of a table in a smaller marginal: cell i * low.length + j goes to high[i] + low[j]. Indices add up over
  * columns, so two short lists suffice.
  */
 export interface MarginalIndex {

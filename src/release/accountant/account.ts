@@ -59,7 +59,7 @@ import { binds, meets, type RequestReading } from './request-reading.js';
 import { type AccountSource, countedInFull, coversSources, otherSourceRefusal, spentOnOthers } from './sources.js';
 
 /**
- * Budget of a population in base costs. A route is one proven way from costs to leakage; the account holds while one route admits
+ * The accountant's book of one population: its budget in base costs. A route is one proven way from costs to leakage; the account holds while one route admits
  * all costs together. Epsilons are never added: base costs are, and each route converts once.
  */
 export interface Account {
