@@ -64,15 +64,20 @@ describe('a plan under changing quotas, about parts of the data that are tied', 
         for (const { quota, where, by, options } of list) {
           const session = await createSession({ policy: policies.get(quota)!, engine, ledger, analyst: 'ann' });
           const query = { kind: 'count', where: [...where, { column: 'ill', op: '=', value: 'yes' }], by };
-          const plan = await session.plan(query, { ...options, fresh: true });
+          const refused = (error: { code?: string }) => {
+            expect(error.code).toBe('BUDGET_EXCEEDED');
+            return undefined;
+          };
+          const plan = await session.plan(query, { ...options, fresh: true }).catch(refused);
           const before = ledger.kept.length;
-          const released = await session.release(query, { ...options, fresh: true }).then(
-            ({ receipt }) => receipt.epsilon,
-            (error: { code?: string }) => {
-              expect(error.code).toBe('BUDGET_EXCEEDED');
-              return undefined;
-            },
-          );
+          const released = await session
+            .release(query, { ...options, fresh: true })
+            .then(({ receipt }) => receipt.epsilon, refused);
+          if (!plan) {
+            // With a delta, other noise may count earlier releases for more (decision 0092): plan and release are refused alike.
+            expect([budget.includes('delta'), released, ledger.kept.length]).toEqual([true, undefined, before]);
+            continue;
+          }
           expect([plan.fits, released]).toEqual(released === undefined ? [false, undefined] : [true, plan.epsilon]);
           expect(ledger.kept).toHaveLength(before + (plan.fits ? 1 : 0));
           // A plan that does not fit with an amount of its choice does not fit at epsilon 0.001 either.
