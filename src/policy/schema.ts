@@ -113,7 +113,7 @@ export const oddsRatio = z
 const learned = z
   .string()
   .optional()
-  .describe('Where this was learned from the data and paid for (fugu learn keys, bounds, rows); nothing hangs on it.');
+  .describe('Where this was learned from the data and paid for (fugu learn keys, bounds, rows); it changes no answer.');
 const described = { label: z.string().optional(), missing: codes.optional(), public: flag('public').optional(), learned };
 /** A day, as the number by which days are counted. */
 const date = (what: string) =>

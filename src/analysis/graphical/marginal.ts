@@ -1,6 +1,6 @@
 /**
- * A marginal is the table of counts over some columns. Index of every cell of a table in a smaller marginal: cell i * low.length + j goes to high[i] + low[j]. Indices add up over
- * columns, so two short lists suffice.
+ * Index of every cell of a table in a smaller marginal (its counts over fewer columns): cell i * low.length + j goes to
+ * high[i] + low[j]. Indices add up over columns, so two short lists suffice.
  */
 export interface MarginalIndex {
   readonly cells: number;
