@@ -1,14 +1,16 @@
+import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const shared = {
-  pool: 'forks',
+  pool: 'forks' as const,
   // Thousands of tests ask the same data under budgets of their own.
   env: { FUGU_REGISTRY: 'off' },
   // A busy machine is slow, not wrong; what hangs is ended by the limit of whoever runs the suite.
   testTimeout: 900_000,
   hookTimeout: 900_000,
+  setupFiles: [fileURLToPath(new URL('test/seed.ts', import.meta.url))],
   expect: { poll: { timeout: 600_000 } },
-} as const;
+};
 const tests = '{src,console,test,examples}/**/*.test.ts';
 
 /**

@@ -1062,7 +1062,7 @@ const oneBudget = [
   mutant('known-data-not-looked-up', 'src/release/session/data-claims.ts', 'for (const { digest, other } of unexplained(found)) this.#refuse(digest, alreadyBudgeted(other));', '', knownData),
   mutant('known-data-claims-not-compared', 'src/release/session/data-claims.ts', '      this.#refuse(digest, alreadyBudgeted(other));\n      const reason', '      const reason', 'src/release/session/data-claims.test.ts'),
   mutant('known-data-by-path', 'src/release/session/data-claims.ts', 'await Promise.all(files.map(unpackedDigest))', 'files.map(({ path }) => path)', knownData),
-  mutant('known-data-without-key', 'src/release/ledger/known-data.ts', "createHmac('sha256', Buffer.from(key, 'hex')).update(digest).digest('hex')", 'key && digest', knownData),
+  mutant('known-data-without-key', 'src/release/ledger/known-data.ts', "hmacSha256(Buffer.from(key, 'hex'), digest)", 'key && digest', knownData),
   mutant('known-data-own-claim-covers-other-files', 'src/release/session/data-claims.ts', 'other && !reasons.has(each.digest)', 'other && !found.some(({ own }) => own)', knownData),
   mutant('known-data-own-claim-covers-registries', 'src/release/session/data-claims.ts', 'own?.reason === undefined ?', 'own === undefined ?', knownData),
   mutant('known-data-reason-for-any-content', 'src/release/session/data-claims.ts', 'this.#explained?.has(digest) ?', 'this.#explained ?', knownData),

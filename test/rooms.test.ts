@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..', 'src');
 /** A room imports only rooms above it in this list: areas from base to app, and the rooms inside each area. */
 const order = [
+  'base/platform',
   'base',
   'base/files',
   'base/input',
@@ -213,7 +215,7 @@ const commandLine: Fence = (source) =>
           ({ target, typeOnly }) =>
             !typeOnly &&
             order.includes(room(target)) &&
-            !/^(app\/(api|report|service|cli)|base\/(input|files))\/|^base\/(errors|version)\.js$/.test(target),
+            !/^(app\/(api|report|service|cli)|base\/(input|files|platform))\/|^base\/(errors|version)\.js$/.test(target),
         )
         .map(({ target }) => `${source.file} -> ${target}`);
 
@@ -298,7 +300,7 @@ const namesItsRead: Fence = (source) =>
 
 /** Files that open files by themselves: policies, ledgers, pages, and one that waits for the end of a line. Data is opened by engines. */
 const opensFiles =
-  /^(data\/(engine|statfile)|base\/(files|input)|release\/ledger)\/|^app\/(api\/(confirm|learn-domain|stream-follow)|cli\/write-release|service\/pages)\.ts$/;
+  /^(data\/(engine|statfile)|base\/(files|input|platform)|release\/ledger)\/|^app\/(api\/(confirm|learn-domain|stream-follow)|cli\/write-release|service\/pages)\.ts$/;
 /** Functions that check existence, size or time of a file, or delete it. */
 const opensNoFile =
   /^(existsSync|(l|f)?stat(Sync)?|readdir(Sync)?|realpathSync|readlinkSync|accessSync|constants|rm(Sync)?|unlinkSync|utimesSync)$/;
@@ -307,11 +309,20 @@ const startsPrograms = /^(release\/ledger\/|app\/cli\/browser\.ts$)/;
 const readsFiles: Fence = (source) =>
   imports(source)
     .filter(({ target, names, typeOnly }) => {
-      if (/^(node:)?child_process$/.test(target)) return !startsPrograms.test(source.file);
+      if (target === 'base/platform/programs.js') return !startsPrograms.test(source.file);
       if (typeOnly || opensFiles.test(source.file)) return false;
-      return /^(node:)?fs(\/promises)?$/.test(target) && names.some((name) => !opensNoFile.test(name));
+      return target === 'base/platform/files.js' && names.some((name) => !opensNoFile.test(name));
     })
     .map(({ target }) => `${source.file} -> ${target}`);
+
+/** Files that reach Node itself: the port to the platform, and the sockets of two clients and a server. */
+const reachesNode = /^(base\/platform\/|data\/engine\/(trino\/client|postgres\/connection)\.ts$|app\/service\/serve\.ts$)/;
+const usesNode: Fence = (source) =>
+  reachesNode.test(source.file)
+    ? []
+    : imports(source)
+        .filter(({ target }) => isBuiltin(target))
+        .map(({ target }) => `${source.file} -> ${target}`);
 
 /** Files that people name and programs keep: policies, models, tables, journals, tokens. Data is none of them. */
 const namesFiles =
@@ -379,7 +390,9 @@ describe('the rooms', () => {
   it('the rooms draw randomness only in privacy/noise/bits.ts', () => {
     const random = /Math\.random|randomBytes|randomFill|randomInt|getRandomValues|webcrypto/;
     expect(
-      sources.filter(({ file, text }) => file !== 'privacy/noise/bits.ts' && random.test(text)).map(({ file }) => file),
+      sources
+        .filter(({ file, text }) => !/^(privacy\/noise\/bits|base\/platform\/random)\.ts$/.test(file) && random.test(text))
+        .map(({ file }) => file),
     ).toEqual([]);
   });
 
@@ -514,12 +527,20 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
   [
     'open files by themselves only where no data is in them',
     readsFiles,
+    ['app/api/planted.ts', "import { readFileSync } from '../../base/platform/files.js';\nexport const x = readFileSync;"],
+    ['analysis/learn/planted.ts', "import * as files from '../../base/platform/files.js';\nexport const x = files;"],
+    ['analysis/synth/planted.ts', "export const x = await import('../../base/platform/files.js');"],
+    ['analysis/pattern/planted.ts', "import { spawnSync } from '../../base/platform/programs.js';\nexport const x = spawnSync;"],
+  ],
+  [
+    'reach Node only through the port to the platform, but for the sockets of two clients and a server',
+    usesNode,
     ['app/api/planted.ts', "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;"],
     ['analysis/learn/planted.ts', "import { open } from 'node:fs/promises';\nexport const x = open;"],
     ['app/service/planted.ts', "import fs from 'node:fs';\nexport const x = fs;"],
-    ['analysis/synth/planted.ts', "import { promises } from 'node:fs';\nexport const x = promises;"],
     ['query/count/planted.ts', "import { readFileSync } from 'fs';\nexport const x = readFileSync;"],
-    ['analysis/pattern/planted.ts', "import { execFileSync } from 'node:child_process';\nexport const x = execFileSync;"],
+    ['analysis/pattern/planted.ts', "export const x = await import('node:child_process');"],
+    ['privacy/mechanism/planted.ts', "import { hrtime } from 'node:process';\nexport const x = hrtime;"],
   ],
   [
     'read files that people name only where no data is in them',

@@ -1,5 +1,5 @@
-import { isAbsolute, resolve } from 'node:path';
 import { Fault } from '../base/errors.js';
+import { isAbsolute, resolve } from '../base/platform/paths.js';
 
 interface Server {
   readonly host: string;

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, relative, sep } from 'node:path';
+import { dirname, isAbsolute, relative, sep } from '../base/platform/paths.js';
 import { canonicalAddress, isCluster, isDatabase, readCluster, tableIn } from './address.js';
 import type { Policy } from './policy.js';
 import { canonicalPath, edgeRelations, populationOf, realTable, secretFiles } from './population.js';

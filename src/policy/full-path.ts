@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative } from '../base/platform/paths.js';
 import { isDatabase } from './address.js';
 import type { Policy } from './policy.js';
 import { canonicalPath, filesOfPopulation, secretFiles } from './population.js';

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { Fault } from '../base/errors.js';
+import { existsSync, readdirSync, readlinkSync, realpathSync, statSync } from '../base/platform/files.js';
+import { basename, dirname, isAbsolute, join, parse, resolve, sep } from '../base/platform/paths.js';
 import { canonicalAddress, isDatabase, tableIn } from './address.js';
 import type { Policy, Relation } from './policy.js';
 import { ownTables } from './tables.js';

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { resolve } from '../base/platform/paths.js';
 import { isDatabase } from './address.js';
 import { declareColumns } from './columns.js';
 import type { DataSource, LinkedTable, Policy, Protect } from './policy.js';

@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod';
+import { readdirSync } from '../../base/platform/files.js';
+import { join } from '../../base/platform/paths.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { attackPolicy, type PolicyAttack } from '../../evaluate/attack/policy/attack.js';

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { toNumber, toText } from '../../base/exact/rational.js';
 import { writeWhole } from '../../base/files/write-file.js';
+import { readFile } from '../../base/platform/files.js';
 import { confirmColumns, decideDependence } from '../../data/draft/confirm.js';
 import type { DraftDependence } from '../../data/draft/draft.js';
 import { readsLikeFreeText } from '../../data/draft/free-text.js';

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { surveyBatch } from '../../analysis/survey/query.js';
 import { fromNumber, parseRational, rational, toNumber } from '../../base/exact/rational.js';
 import { writeFolder } from '../../base/files/write-file.js';
+import { existsSync } from '../../base/platform/files.js';
+import { join } from '../../base/platform/paths.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
 import { posteriorAtMost } from '../../release/accountant/belief.js';

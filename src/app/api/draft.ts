@@ -1,8 +1,8 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { writeNew } from '../../base/files/write-file.js';
+import { accessSync, constants, statSync } from '../../base/platform/files.js';
+import { dirname, join, relative, resolve, sep } from '../../base/platform/paths.js';
 import { readCodebook } from '../../data/codebook/codebook.js';
 import { columnLines, type DraftResult, policyDraft as draftFrom, type Found, findColumns } from '../../data/draft/draft.js';
 import { type ColumnSummary, hasDecimalCommas } from '../../data/draft/guess.js';

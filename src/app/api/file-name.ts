@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { Fault } from '../../base/errors.js';
+import { fileURLToPath } from '../../base/platform/paths.js';
 
 /** Characters that no file system keeps: the end of a C string, and an unpaired surrogate. */
 const noName = /\0|\p{Surrogate}/u;

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import type { FoundKey, LearnedKeys } from '../../analysis/learn/keys/learn-keys.js';
 import { Fault } from '../../base/errors.js';
 import { refuseUnwritable, writeWhole } from '../../base/files/write-file.js';
+import { readFile } from '../../base/platform/files.js';
 import { enterEntry } from '../../data/draft/enter-entry.js';
 import { parsePolicy, readPolicy } from '../../data/terms/read.js';
 import type { Policy } from '../../policy/policy.js';

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import * as z from 'zod';
 import { largestChunk } from '../../analysis/learn/network/best-structure.js';
 import type { CodedTable } from '../../analysis/learn/network/coded.js';
@@ -6,6 +5,7 @@ import { learnUnpaidNetwork } from '../../analysis/learn/network/learn-columns.j
 import { learnSpreadUnpaid } from '../../analysis/learn/network/learn-spread.js';
 import { toNumber } from '../../base/exact/rational.js';
 import { writeWhole } from '../../base/files/write-file.js';
+import { basename } from '../../base/platform/paths.js';
 import { attackHeldOut } from '../../evaluate/attack/survey/survey.js';
 import { writeBif } from '../../privacy/dependence/model/bif.js';
 import type { Network } from '../../privacy/dependence/model/network.js';

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { fromNumber, parseRational, toNumber } from '../../base/exact/rational.js';
+import { existsSync } from '../../base/platform/files.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { isDatabase } from '../../policy/address.js';

@@ -1,7 +1,7 @@
-import { dirname, resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { parseJson } from '../../base/input/json.js';
 import { readPackedText, unreadableText } from '../../base/input/named-file.js';
+import { dirname, resolve } from '../../base/platform/paths.js';
 import type { ReadTable } from '../../evaluate/audit/record-query.js';
 import type { GaussianRecords } from '../../evaluate/papers/bayesian-dp/gaussian-file.js';
 import type { Model } from '../../privacy/dependence/model/model.js';

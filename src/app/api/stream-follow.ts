@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { Fault } from '../../base/errors.js';
+import { createReadStream, stat } from '../../base/platform/files.js';
 import { readPolicy } from '../../data/terms/read.js';
 import type { DataSource } from '../../policy/policy.js';
 import type { OpenSettings } from './open-handles.js';

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
+import { existsSync } from '../../base/platform/files.js';
+import { sha256, sha256Stream } from '../../base/platform/hash.js';
+import { dirname, join } from '../../base/platform/paths.js';
 import { isDatabase } from '../../policy/address.js';
 import { dataSource } from '../../policy/data-source.js';
 import { fullPaths } from '../../policy/full-path.js';
@@ -54,7 +54,7 @@ export async function seeSteps(session: PrivacySession, steps: Steps, rules: Ste
   const journal = journalOf(session, steps);
   const before = await journal.read();
   const salt = before?.salt ?? Array.from({ length: 4 }, () => cryptoBits.word().toString(36)).join('-');
-  const digest = createHash('sha256').update(`${salt};`);
+  const digest = sha256Stream().update(`${salt};`);
   let counted = 0;
   const upTo = (step: number): string => {
     while (counted < step) digest.update(`${rows[counted++] ?? 0};`);
@@ -146,16 +146,13 @@ interface StepJournal {
 function journalOf(session: PrivacySession, { column, width, unitsOf }: Steps): StepJournal {
   const { policy } = session;
   const { data, ledger } = policy;
-  const named = (source: readonly unknown[]) =>
-    createHash('sha256')
-      .update(JSON.stringify([...source, column, width, unitsOf(1)]))
-      .digest('hex');
+  const named = (source: readonly unknown[]) => sha256(JSON.stringify([...source, column, width, unitsOf(1)]));
   const before = fullPaths(policy).map((path) => [path(data.source), data.table ?? null]);
   const keys = [[dataSource(policy)], ...before].map(named);
   if (isDatabase(ledger))
     return inLedger(
       session,
-      keys.map((key) => createHash('sha256').update(`steps of ${key}`).digest('hex')),
+      keys.map((key) => sha256(`steps of ${key}`)),
       column,
     );
   const files = keys.map((key) => join(dirname(ledger), `steps-${key.slice(0, 16)}.json`));

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '../../base/errors.js';
+import { isDeepStrictEqual } from '../../base/platform/values.js';
 import { tieKindOf } from '../../data/ties/kinds.js';
 import { structureColumns } from '../../data/ties/record-ties.js';
 import { readRecords } from '../../data/ties/records.js';

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import * as z from 'zod';
 import {
   type LearnedTransitions,
@@ -6,6 +5,7 @@ import {
   readTransitionsRequest,
 } from '../../analysis/learn/transitions/learn-transitions.js';
 import { writeWhole } from '../../base/files/write-file.js';
+import { basename } from '../../base/platform/paths.js';
 import { type TransitionFile, writeTransitions } from '../../data/ties/transitions.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { withStewardData } from './steward-read.js';

@@ -1,7 +1,7 @@
-import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import { writeFolder, writeWhole } from '../../base/files/write-file.js';
+import { basename, dirname, join } from '../../base/platform/paths.js';
 import type { PolicyAttack } from '../../evaluate/attack/policy/attack.js';
 import type { StreamAttack } from '../../evaluate/attack/stream/attack.js';
 import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn } from '../../base/platform/programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

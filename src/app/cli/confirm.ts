@@ -57,7 +57,7 @@ function chosen({ all, columns }: ConfirmWords): 'all' | string[] | undefined {
 async function ask(shown: string): Promise<'all' | string[]> {
   printOut(`${shown}\n`);
   if (!process.stdin.isTTY || !process.stdout.isTTY) return [];
-  const { createInterface } = await import('node:readline/promises');
+  const { createInterface } = await import('../../base/platform/terminal.js');
   const reader = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = (await reader.question('Accept all (a), some (names separated by commas), or none (Enter)? ')).trim();

@@ -1,6 +1,6 @@
-import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { writeFolder } from '../../base/files/write-file.js';
+import { join, resolve } from '../../base/platform/paths.js';
 import type { Demo } from '../api/demo.js';
 import { percentText } from '../report/number.js';
 import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';

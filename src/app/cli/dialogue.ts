@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from '../../base/platform/terminal.js';
 import { visible } from '../report/visible.js';
 import { printNote } from './output.js';
 

@@ -1,6 +1,6 @@
-import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
+import { basename } from '../../base/platform/paths.js';
 import type { DraftAnswers, DraftedPolicy, Found } from '../api/draft.js';
 import { readJson } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';

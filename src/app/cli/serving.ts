@@ -1,6 +1,6 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { writeWhole } from '../../base/files/write-file.js';
+import { rmSync } from '../../base/platform/files.js';
+import { join } from '../../base/platform/paths.js';
 import { bold, dim } from '../report/terminal-text.js';
 import type { Service } from '../service/service.js';
 import { onwardPage, openInBrowser } from './browser.js';

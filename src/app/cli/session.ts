@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename } from '../../base/platform/paths.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { Fugu } from '../api/fugu.js';

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
+import { existsSync, readdirSync } from '../../base/platform/files.js';
+import { basename, dirname, join, resolve } from '../../base/platform/paths.js';
 import { readText } from '../api/named-text.js';
 import { bold, dim, table } from '../report/terminal-text.js';
 import { type ReadByAction, refuseUnreadBy } from './options.js';

@@ -1,4 +1,4 @@
-import { basename, delimiter, dirname } from 'node:path';
+import { basename, delimiter, dirname } from '../../base/platform/paths.js';
 
 /**
  * Command name as typed, for every hint that contains a command: `./fugu` (the script passes its own name), `npx fugu`, or `fugu`

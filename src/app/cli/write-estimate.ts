@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { writeFolder } from '../../base/files/write-file.js';
+import { existsSync } from '../../base/platform/files.js';
+import { join } from '../../base/platform/paths.js';
 import type { Policy } from '../../policy/policy.js';
 import type { EstimatedTables } from '../api/estimate.js';
 import { tableCsv } from '../report/csv.js';

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { type NamedFile, refuseUnwritableFolder, writeFolder } from '../../base/files/write-file.js';
+import { existsSync, readdirSync, readFileSync } from '../../base/platform/files.js';
+import { basename, join } from '../../base/platform/paths.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Release } from '../../release/session/receipt.js';
 import type { ResultAnswer, ResultTable } from '../report/answer-tables.js';

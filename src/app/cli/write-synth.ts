@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
 import type { SynthResult } from '../../analysis/synth/release.js';
 import { Fault } from '../../base/errors.js';
 import { type NamedFile, refuseUnwritableFolder, writeFolder } from '../../base/files/write-file.js';
+import { existsSync } from '../../base/platform/files.js';
+import { basename, dirname, join } from '../../base/platform/paths.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import { synthParquet } from '../api/synth-file.js';

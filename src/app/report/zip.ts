@@ -1,4 +1,4 @@
-import { crc32, deflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync } from '../../base/platform/compression.js';
 
 /** Files in one archive, in the order given; the same files make the same bytes. */
 export function zip(files: readonly (readonly [name: string, text: string])[]): Uint8Array {

@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort } from '../../base/platform/workers.js';
 import { asFault } from '../../release/session/outcome.js';
 import type { WorkerReply } from './worker.js';
 import { runWorkerTask, type WorkerTask } from './worker-task.js';

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { type AppendLog, appendLines } from '../../base/files/append-lines.js';
 import { makeFolder } from '../../base/files/folder.js';
 import { readNamedText } from '../../base/input/named-file.js';
+import { existsSync, readdirSync } from '../../base/platform/files.js';
+import { sha256 } from '../../base/platform/hash.js';
+import { join } from '../../base/platform/paths.js';
 import { WriterLock } from './writer-lock.js';
 
 /** Log record of one request: caller, action and result. Never an answer or a value of the data; of the question only a digest. */
@@ -27,7 +27,7 @@ export interface AuditEvent {
 }
 
 const start = '0'.repeat(64);
-const hashOf = (previous: string, text: string): string => createHash('sha256').update(`${previous}\n${text}`).digest('hex');
+const hashOf = (previous: string, text: string): string => sha256(`${previous}\n${text}`);
 /** Size at which a file is closed: verification reads files as a whole. */
 const fullAt = 8 * 2 ** 20;
 const fileForm = /^\d{8}\.jsonl$/;

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
 import { makeFolder } from '../../base/files/folder.js';
+import { existsSync } from '../../base/platform/files.js';
+import { basename, join, resolve } from '../../base/platform/paths.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { isDatabase } from '../../policy/address.js';
 import { backupLedger, type LedgerOptions } from '../api/ledger.js';

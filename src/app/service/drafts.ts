@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
@@ -7,6 +5,8 @@ import { receive } from '../../base/files/receive.js';
 import { writeNew, writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
+import { existsSync, readdirSync, rmSync, statSync } from '../../base/platform/files.js';
+import { join } from '../../base/platform/paths.js';
 import { readPolicy } from '../../data/terms/read.js';
 import { secretBytes } from '../../privacy/noise/bits.js';
 import { budgetElsewhere } from '../../release/session/data-claims.js';

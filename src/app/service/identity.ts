@@ -1,6 +1,6 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie } from 'hono/cookie';
+import { timingSafeEqual } from '../../base/platform/hash.js';
 import { type Problem, problem } from './problem.js';
 import type { Caller } from './route.js';
 import type { Service } from './service.js';

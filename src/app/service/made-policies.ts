@@ -1,5 +1,3 @@
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
@@ -7,6 +5,8 @@ import { errnoOf } from '../../base/files/write-fault.js';
 import { writeNew } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
+import { lstatSync, readdirSync, rmSync } from '../../base/platform/files.js';
+import { dirname, join, relative, resolve } from '../../base/platform/paths.js';
 
 const stored = z.strictObject({ file: z.string(), made: z.iso.datetime() });
 const nameForm = /^[A-Za-z0-9][\w-]{0,59}\.json$/;

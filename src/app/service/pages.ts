@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Hono } from 'hono';
+import { existsSync, readFileSync } from '../../base/platform/files.js';
+import { dirname, extname, fileURLToPath, join } from '../../base/platform/paths.js';
 
 /** Pages contact this host only, run no script that is not one of its files, and cannot be framed. */
 const policy =

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
 import { Fault } from '../../base/errors.js';
+import { basename } from '../../base/platform/paths.js';
 import type { Policy } from '../../policy/policy.js';
 import { canonicalPath } from '../../policy/population.js';
 import type { Payer, PrivacySession } from '../../release/session/session.js';

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
 import type { Fault, FaultCode } from '../../base/errors.js';
+import { basename } from '../../base/platform/paths.js';
 
 /** HTTP status of each fault code; a wrong or excessive request never gives 500. */
 const statuses: Partial<Record<FaultCode, number>> = {

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { inputProblem, pathText } from '../../base/input/input-problem.js';
 import { parseJson } from '../../base/input/json.js';
+import { sha256 } from '../../base/platform/hash.js';
 import type { SentFile } from './route.js';
 
 /** Parameters in the path, including the policy. */
@@ -19,7 +19,7 @@ export async function readBody(c: Context, digested: (digest: string) => void): 
   if (!/^application\/json\s*(;|$)/i.test(c.req.header('content-type') ?? ''))
     throw new Fault('USAGE', 'The request is not JSON.', 'Send it with "content-type: application/json".');
   const text = await c.req.text();
-  digested(createHash('sha256').update(text).digest('hex'));
+  digested(sha256(text));
   try {
     return parseJson(text, { file: 'request' });
   } catch (error) {

@@ -1,10 +1,10 @@
 import { createServer as createPlain, type Server } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as after } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Fault } from '../../base/errors.js';
+import { setTimeout as after } from '../../base/platform/timers.js';
 import { appOf } from './app.js';
 import { Service, type ServiceOptions } from './service.js';
 

@@ -1,5 +1,5 @@
-import { dirname, join, resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
+import { dirname, join, resolve } from '../../base/platform/paths.js';
 
 /**
  * Folders of a service: tokens, log, files sent by stewards, policies made of them, and the registry of data with a budget; next

@@ -1,4 +1,4 @@
-import { setTimeout as after } from 'node:timers/promises';
+import { setTimeout as after } from '../../base/platform/timers.js';
 import { secretBytes } from '../../privacy/noise/bits.js';
 import { type AuditEvent, AuditLog } from './audit-log.js';
 import { Drafts } from './drafts.js';

@@ -1,12 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
 import { writeNew } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
+import { existsSync, readdirSync, rmSync, unlinkSync } from '../../base/platform/files.js';
+import { sha256, sha256Stream, timingSafeEqual } from '../../base/platform/hash.js';
+import { join } from '../../base/platform/paths.js';
 import { secretBytes } from '../../privacy/noise/bits.js';
 import type { AccessToken, TokenStore } from './token.js';
 
@@ -17,7 +17,7 @@ import type { AccessToken, TokenStore } from './token.js';
 const stored = z.strictObject({ hash: z.string().regex(/^[0-9a-f]{64}$/), token: z.string(), expires: z.iso.datetime() });
 
 const secretForm = /^[A-Za-z0-9_-]{43}$/;
-const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha = (text: string): string => sha256(text);
 /** The file name reveals nothing about the stored hash. */
 const nameOf = (kind: string, hash: string): string => `${sha(`${kind} ${hash}`).slice(0, 32)}.${kind}`;
 
@@ -115,7 +115,7 @@ export class SignInSessions {
 }
 
 /** Anti-forgery value that a page sends with every change: readable only by pages that can read answers of this host. */
-export const csrfOf = (secret: string): string => createHash('sha256').update(`csrf ${secret}`).digest('base64url');
+export const csrfOf = (secret: string): string => sha256Stream().update(`csrf ${secret}`).digest('base64url');
 
 const writing = { hint: 'The folder of tokens must be writable.', mode: 0o600 };
 

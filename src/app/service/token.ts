@@ -1,12 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
 import { writeNew } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
+import { existsSync, readdirSync } from '../../base/platform/files.js';
+import { sha256Stream, timingSafeEqual } from '../../base/platform/hash.js';
+import { join } from '../../base/platform/paths.js';
 import { secretBytes } from '../../privacy/noise/bits.js';
 import { type Role, role } from './role.js';
 
@@ -35,7 +35,7 @@ export interface NewToken {
 }
 
 const form = /^fugu_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
-const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+const hashOf = (secret: string): Buffer => sha256Stream().update(secret).digest();
 const ended = (id: string): string => `${id}.ended`;
 const writing = { hint: 'The folder of tokens must be writable.', mode: 0o600 };
 

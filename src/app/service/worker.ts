@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { Fault, type FaultCode } from '../../base/errors.js';
+import { existsSync } from '../../base/platform/files.js';
+import { fileURLToPath } from '../../base/platform/paths.js';
+import { Worker } from '../../base/platform/workers.js';
 import type { WorkerTask } from './worker-task.js';
 
 export type WorkerReply =

@@ -1,11 +1,11 @@
-import { rmSync, statSync, utimesSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { join } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
+import { rmSync, statSync, utimesSync } from '../../base/platform/files.js';
+import { hostname } from '../../base/platform/host.js';
+import { join } from '../../base/platform/paths.js';
 
 const form = z.strictObject({ pid: z.number().int().positive(), host: z.string() });
 /** Age at which a writer counts as gone: it renews its file every second, unlike a dead process or one that reuses its number. */

@@ -1,5 +1,5 @@
-import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fdatasyncSync, openSync, writeSync } from '../platform/files.js';
+import { dirname } from '../platform/paths.js';
 import { makeFolder, syncFolder } from './folder.js';
 import { writeFault } from './write-fault.js';
 

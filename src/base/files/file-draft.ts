@@ -10,8 +10,8 @@ import {
   rmSync,
   type Stats,
   writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+} from '../platform/files.js';
+import { dirname, join, resolve } from '../platform/paths.js';
 import { errnoOf } from './write-fault.js';
 
 /** Complete new content of a file, written and flushed under a temporary name in the same folder. */

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from '../platform/files.js';
+import { dirname, resolve } from '../platform/paths.js';
 import { errnoOf } from './write-fault.js';
 
 /** Error codes of file systems that cannot flush a folder and do not need it. */

@@ -1,7 +1,6 @@
-import { createWriteStream } from 'node:fs';
-import { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Fault } from '../errors.js';
+import { createWriteStream } from '../platform/files.js';
+import { pipeline, Readable, Transform } from '../platform/streams.js';
 
 /**
  * Writes a stream to a new file that only its owner can read, up to `most` bytes. The caller removes a partial file after a

@@ -9,8 +9,8 @@ import {
   rmSync,
   statSync,
   writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+} from '../platform/files.js';
+import { dirname, join, resolve } from '../platform/paths.js';
 import { draftFile, type FileDraft, remove } from './file-draft.js';
 import { makeFolder, syncFolder } from './folder.js';
 import { errnoOf, type WriteProgress, writeFault } from './write-fault.js';

@@ -1,6 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import type { FaultPlace } from '../errors.js';
+import { gunzipSync } from '../platform/compression.js';
+import { closeSync, constants, fstatSync, openSync, readSync } from '../platform/files.js';
 import { exceeded, type LimitName, limits, within } from './limits.js';
 
 /** Reason why a named file cannot be read; every reader has its own message and code for it. */

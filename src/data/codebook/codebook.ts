@@ -1,8 +1,8 @@
-import { isUtf8 } from 'node:buffer';
 import { Fault } from '../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { within } from '../../base/input/limits.js';
 import { readNamed, unreadableText } from '../../base/input/named-file.js';
+import { isUtf8 } from '../../base/platform/values.js';
 import { codeText } from '../../policy/code.js';
 import type { Codebook, CodebookEntry } from '../../policy/codebook.js';
 import { didYouMean } from '../../policy/suggest.js';

@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { limits } from '../../base/input/limits.js';
 import { readNamedText, unreadableText } from '../../base/input/named-file.js';
+import { resolve } from '../../base/platform/paths.js';
 import { codeText } from '../../policy/code.js';
 import type { CategoryColumn, Column, MergedColumns } from '../../policy/policy.js';
 import { invalid } from '../../policy/problems.js';

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { accessSync, type BigIntStats, constants, createReadStream, statSync } from 'node:fs';
-import { extname } from 'node:path';
 import { Fault } from '../../base/errors.js';
+import { accessSync, type BigIntStats, constants, createReadStream, statSync } from '../../base/platform/files.js';
+import { sha256Stream } from '../../base/platform/hash.js';
+import { extname } from '../../base/platform/paths.js';
 import { isStatFile } from '../statfile/statfile.js';
 import { isPacked, unpacked } from './csv/text.js';
 
@@ -106,7 +106,7 @@ async function fileDigest(file: FileState, isUnpacked: boolean): Promise<string>
   const known = digests.get(name);
   if (known !== undefined) return known;
   const started = Date.now();
-  const hash = createHash('sha256');
+  const hash = sha256Stream();
   try {
     const blocks = isUnpacked ? unpacked(file.path) : createReadStream(file.path, { highWaterMark: 1 << 20 });
     for await (const block of blocks) hash.update(block as Buffer);

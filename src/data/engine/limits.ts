@@ -1,6 +1,6 @@
-import { availableParallelism, totalmem } from 'node:os';
 import { Fault } from '../../base/errors.js';
 import { databaseShare } from '../../base/input/limits.js';
+import { availableParallelism, totalmem } from '../../base/platform/host.js';
 import type { EngineLimits } from './engine.js';
 
 const mib = 1024 ** 2;

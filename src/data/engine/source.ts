@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../base/platform/hash.js';
 import type { GridPlaces } from '../../policy/grid.js';
 import type { Relation } from '../../policy/policy.js';
 
@@ -48,13 +48,11 @@ export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'colum
 
 /** Content only: the same data under another name is the same snapshot. */
 export const dataDigest = (source: EngineSource, contents: readonly string[]): string =>
-  createHash('sha256')
-    .update(
-      JSON.stringify([
-        source.table ?? '',
-        contents,
-        ...(source.encoding === undefined ? [] : [source.encoding]),
-        ...(source.tables ?? []).map(({ name, table }) => [name, table ?? '']),
-      ]),
-    )
-    .digest('hex');
+  sha256(
+    JSON.stringify([
+      source.table ?? '',
+      contents,
+      ...(source.encoding === undefined ? [] : [source.encoding]),
+      ...(source.tables ?? []).map(({ name, table }) => [name, table ?? '']),
+    ]),
+  );

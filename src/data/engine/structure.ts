@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../base/platform/hash.js';
 import type { Cell, Chunk, Snapshot, Statement } from './engine.js';
 
 /**
@@ -23,8 +23,7 @@ export const countStructure = async (engine: Snapshot, statement: Statement): Pr
 export const relationView = (name: string): string => `fugu_relation_${plainName(name)}`;
 /** View of a side table. */
 export const tableView = (name: string): string => `fugu_table_${plainName(name)}`;
-const plainName = (name: string): string =>
-  /^[a-z0-9_]{1,32}$/.test(name) ? name : `_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+const plainName = (name: string): string => (/^[a-z0-9_]{1,32}$/.test(name) ? name : `_${sha256(name).slice(0, 32)}`);
 
 /** Text from the policy as an SQL literal, valid in every database. */
 export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;

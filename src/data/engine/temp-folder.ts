@@ -1,9 +1,8 @@
-import { rmSync } from 'node:fs';
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { writeFaultCode } from '../../base/files/write-fault.js';
+import { lstat, mkdtemp, readdir, rm, rmSync } from '../../base/platform/files.js';
+import { hostname, tmpdir } from '../../base/platform/host.js';
+import { join } from '../../base/platform/paths.js';
 
 /** The host is part of the name: a process number means nothing on another machine or in another container. */
 const prefix = () => `fugu-engine-${hostname().replace(/[^A-Za-z0-9]/g, '')}-`;

@@ -1,5 +1,5 @@
-import { userInfo } from 'node:os';
 import { Fault } from '../../base/errors.js';
+import { userInfo } from '../../base/platform/host.js';
 
 /**
  * User name for a server: from the address, the environment, or the operating

@@ -1,6 +1,6 @@
-import { closeSync, readSync } from 'node:fs';
 import { Fault } from '../../base/errors.js';
 import { openNamed, unreadableText } from '../../base/input/named-file.js';
+import { closeSync, readSync } from '../../base/platform/files.js';
 import { malformed } from './malformed.js';
 
 /** A file, read at any place, never past its end. */

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { toText } from '../../base/exact/rational.js';
+import { sha256 } from '../../base/platform/hash.js';
 import type { KnownTotals } from '../../policy/known/known.js';
 import type { Budget, Column, Dependence, LinkedTable, Protect, Relation } from '../../policy/policy.js';
 import { modelFile, type TieKinds, tieKindOf, tieKinds } from '../ties/kinds.js';
@@ -65,7 +65,7 @@ const plainly = (value: unknown): string =>
         .replace(/"([\w.*-]+)"/g, '$1')
         .replace(/[:,]/g, '$& ')
   ).replaceAll(';', ',');
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hash = (text: string): string => sha256(text);
 
 function termsIn(
   { protect, budget, dependence, undecided, columns, relations, edges, known, tables = new Map() }: Terms,
@@ -74,7 +74,7 @@ function termsIn(
 ) {
   const ties = dependence.map((d) => {
     const model = modelFile(d, kinds);
-    if (model) return { ...d, [model.key]: createHash('sha256').update(contents.get(model.file)!).digest('hex') };
+    if (model) return { ...d, [model.key]: sha256(contents.get(model.file)!) };
     const named = tieKindOf(d, kinds).relation?.(d).name;
     const relation = named === undefined ? undefined : relations.get(named);
     return relation ? { ...d, relation: { name: relation.name, columns: relation.columns, symmetric: relation.symmetric } } : d;

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
 import { toNumber } from '../../base/exact/rational.js';
+import { basename } from '../../base/platform/paths.js';
 import { oddsMove, posteriorRange } from '../../policy/belief.js';
 import { levelLabel } from '../../policy/domain.js';
 import { figureText, percentFigure, upperFigure } from '../../policy/figures.js';

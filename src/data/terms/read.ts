@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { isZero } from '../../base/exact/rational.js';
 import { readNamed, readNamedText, unreadableText } from '../../base/input/named-file.js';
+import { statSync } from '../../base/platform/files.js';
+import { dirname, resolve } from '../../base/platform/paths.js';
 import { addressFrom, isCluster, isDatabase, readCluster, urlScheme } from '../../policy/address.js';
 import { declareBudget } from '../../policy/budget.js';
 import type { Codebook } from '../../policy/codebook.js';

@@ -1,5 +1,5 @@
-import { basename, resolve } from 'node:path';
 import * as z from 'zod';
+import { basename, resolve } from '../../base/platform/paths.js';
 import type { Dependence } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
 import { readBif } from '../../privacy/dependence/model/bif.js';

@@ -1,6 +1,6 @@
-import { basename, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
+import { basename, resolve } from '../../base/platform/paths.js';
 import { section, word } from '../../policy/schema.js';
 import { type FactorGraph, type FactorSpec, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
 import { readDeclared } from '../../privacy/dependence/model/declared-file.js';

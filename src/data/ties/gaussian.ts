@@ -1,8 +1,8 @@
-import { basename, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { mulUp, subUp } from '../../base/exact/outward.js';
 import { compare, parseRational, toText } from '../../base/exact/rational.js';
+import { basename, resolve } from '../../base/platform/paths.js';
 import type { Column, NumberColumn, Policy, WeightColumn } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
 import { type FactorGraph, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';

@@ -1,7 +1,7 @@
-import { basename, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { add, compare, floor, fromNumber, multiply, one, subtract, toNumber } from '../../base/exact/rational.js';
+import { basename, resolve } from '../../base/platform/paths.js';
 import type { Adversary, Column, Policy } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
 import { chainAmplifier } from '../../privacy/dependence/chain/chain-amplifier.js';

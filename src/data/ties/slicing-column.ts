@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { toText } from '../../base/exact/rational.js';
+import { sha256 } from '../../base/platform/hash.js';
 import { codesOf } from '../../policy/code.js';
 import { dataSource, hasOneSource } from '../../policy/data-source.js';
 import { gridOf, positionOf, unboundedGrid } from '../../policy/grid.js';
@@ -89,7 +89,4 @@ function slicingsWithin(column: Column, { data: { encoding } }: Policy, source: 
  * and so do those in another table, where a person may have another value (privacy/mechanism/slices.proof.md).
  */
 const digest = (reading: readonly (string | number)[], source: string | undefined): string =>
-  createHash('sha256')
-    .update(JSON.stringify(source === undefined ? reading : [[source], ...reading]))
-    .digest('hex')
-    .slice(0, 12);
+  sha256(JSON.stringify(source === undefined ? reading : [[source], ...reading])).slice(0, 12);

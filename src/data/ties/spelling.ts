@@ -1,4 +1,4 @@
-import { endianness } from 'node:os';
+import { endianness } from '../../base/platform/host.js';
 import type { Cell, Chunk, StoredTexts } from '../engine/engine.js';
 
 /** Names of up to this many bytes are compared as three words. */

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { hmacSha256, sha256 } from '../../base/platform/hash.js';
 import type { FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
 import { noGroup } from '../../privacy/dependence/graph/group-graph.js';
 import { contraction } from '../../privacy/dependence/graph/push.js';
@@ -58,7 +58,7 @@ export function usedRecords(
   for (let u = 0; u < records; u++) {
     const name = busiest[u]! > 0 ? nameOf(u) : undefined;
     if (name === undefined) take(u);
-    else waiting.push({ record: u, hash: createHmac('sha256', key).update(name).digest('hex') });
+    else waiting.push({ record: u, hash: hmacSha256(key, name) });
   }
   waiting.sort((a, b) => busiest[a.record]! - busiest[b.record]! || (a.hash < b.hash ? -1 : 1));
   const taken = limits.map(() => new Uint32Array(records));
@@ -91,10 +91,4 @@ const neighbours = (graph: FactorGraph, u: number): Uint32Array =>
   graph.neighbour.subarray(graph.nodeStart[u]!, graph.nodeStart[u + 1]!);
 
 /** Identifier of one choice: costs recorded under it were paid by the used records alone. */
-export const markOf = (leftOut: Iterable<string>): Mark =>
-  usedMark(
-    createHash('sha256')
-      .update(JSON.stringify([...leftOut].sort()))
-      .digest('hex')
-      .slice(0, 32),
-  );
+export const markOf = (leftOut: Iterable<string>): Mark => usedMark(sha256(JSON.stringify([...leftOut].sort())).slice(0, 32));

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { compare, parseRational, type Rational } from '../../base/exact/rational.js';
+import { sha256 } from '../../base/platform/hash.js';
 import { shownBins } from '../bins.js';
 import { codesOf, codeText, missingLabel } from '../code.js';
 import { isNumber } from '../domain.js';
@@ -185,10 +185,7 @@ function digestOf(totals: readonly KnownTotal[], declaring: DeclareContext): str
     total,
     namesIn(total).map((name) => [name, valueReading(declaring.columns.get(name)!)]),
   ]);
-  return createHash('sha256')
-    .update(JSON.stringify([...parts, ...encodingTerms(declaring)]))
-    .digest('hex')
-    .slice(0, 16);
+  return sha256(JSON.stringify([...parts, ...encodingTerms(declaring)])).slice(0, 16);
 }
 
 const namesIn = (total: KnownTotal): readonly string[] =>

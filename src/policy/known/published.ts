@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { divide, parseRational, type Rational } from '../../base/exact/rational.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { readNamedText, unreadableText } from '../../base/input/named-file.js';
+import { resolve } from '../../base/platform/paths.js';
 import { codeText, missingLabel } from '../code.js';
 import type { DeclareContext, FaultOf } from '../pairs/declare.js';
 import type { LabelledCut } from './declare.js';

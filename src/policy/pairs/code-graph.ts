@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { within } from '../../base/input/limits.js';
 import { readNamedText, unreadableText } from '../../base/input/named-file.js';
+import { resolve } from '../../base/platform/paths.js';
 import { codesOf, codeText } from '../code.js';
 import type { CategoryColumn } from '../policy.js';
 import type { DeclareContext, FaultOf } from './declare.js';

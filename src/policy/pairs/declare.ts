@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { fromNumber, toNumberUp, toText } from '../../base/exact/rational.js';
+import { sha256 } from '../../base/platform/hash.js';
 import { codesOf } from '../code.js';
 import { isCoded, isNumber } from '../domain.js';
 import { gridOf } from '../grid.js';
@@ -217,10 +217,7 @@ function digestOf(
   const parts: unknown[] = [...pairs]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, own]) => [name, valueReading(columns.get(name)!), Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1))]);
-  return createHash('sha256')
-    .update(JSON.stringify([...parts, ...whose]))
-    .digest('hex')
-    .slice(0, 16);
+  return sha256(JSON.stringify([...parts, ...whose])).slice(0, 16);
 }
 
 /** Everything that determines the value of a cell of the column. */

@@ -1,5 +1,5 @@
-import { createHash, type Hash } from 'node:crypto';
 import type { Rational } from '../../base/exact/rational.js';
+import { type HashStream, sha256Stream } from '../../base/platform/hash.js';
 import type { Adversary } from '../../policy/policy.js';
 import type { WhatIf } from './amplifier.js';
 import type { GaussianSums } from './gaussian/sums.js';
@@ -52,7 +52,7 @@ export function boundsCache(keyOf: (question: BoundsKey) => string): BoundsCache
 export const sharedBoundsCache: BoundsCache = boundsCache((question) => boundsDigest(question));
 
 export function boundsDigest({ graph, used, adversary, reach, pull }: BoundsKey): string {
-  const hash = createHash('sha256');
+  const hash = sha256Stream();
   const { records, nodes, factors, member, commonOdds, pairwise } = graph;
   const alike = commonOdds !== undefined;
   hash.update(
@@ -79,7 +79,7 @@ export function boundsDigest({ graph, used, adversary, reach, pull }: BoundsKey)
 
 /** Chunk size for hashing, which takes at most two gigabytes at once. */
 const block = 2 ** 28;
-function take(hash: Hash, { buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): void {
+function take(hash: HashStream, { buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): void {
   for (let at = 0; at < byteLength; at += block)
     hash.update(new Uint8Array(buffer, byteOffset + at, Math.min(block, byteLength - at)));
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from '../../base/platform/random.js';
 
 /** Fills a buffer with uniform random bytes. Only tests pass another source than the operating system's. */
 export type ByteSource = (buffer: Uint8Array) => void;

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../base/platform/hash.js';
 import { stableText } from '../count/measure.js';
 
 /** Short hash of a value; nested texts would grow without bound. */
-export const shortHash = (value: unknown): string => createHash('sha256').update(stableText(value)).digest('hex').slice(0, 32);
+export const shortHash = (value: unknown): string => sha256(stableText(value)).slice(0, 32);
 
 /** The same for immutable values, computed once. */
 export function cachedHash(value: object): string {

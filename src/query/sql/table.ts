@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
 import type { QName } from 'pgsql-ast-parser';
+import { basename } from '../../base/platform/paths.js';
 import type { Policy } from '../../policy/policy.js';
 
 /** Names of a policy's data in FROM: its table, its file with or without the extension, or `data`. */

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { isAbsolute } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { compare, isPositive, negate, type Rational, rational, subtract, zero } from '../../base/exact/rational.js';
+import { sha256 } from '../../base/platform/hash.js';
+import { isAbsolute } from '../../base/platform/paths.js';
 import { type TieKinds, tieKindOf, tieKinds } from '../../data/ties/kinds.js';
 import { dataSource, hasOneSource, placeOfData } from '../../policy/data-source.js';
 import type { Policy } from '../../policy/policy.js';
@@ -63,8 +63,7 @@ const tieRelations = (policy: Policy, kinds: TieKinds): readonly string[] =>
     .map(({ name, table }) => JSON.stringify([name, isAbsolute(table) ? placeOfData(table, policy) : table]))
     .sort();
 
-const digest = (parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24);
+const digest = (parts: readonly string[]): string => sha256(JSON.stringify(parts)).slice(0, 24);
 
 /** Costs that are not known to be of this data, by the mark that would declare them so. */
 type CostsElsewhere = ReadonlyMap<Mark, Rational>;

@@ -1,6 +1,6 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Fault, type Outcome } from '../../base/errors.js';
+import { accessSync, constants, existsSync, statfsSync, statSync } from '../../base/platform/files.js';
+import { dirname } from '../../base/platform/paths.js';
 import { BrokenChain } from './chain/chain.js';
 
 const recoverHint =

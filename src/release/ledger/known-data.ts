@@ -1,7 +1,3 @@
-import { createHmac } from 'node:crypto';
-import { chmodSync, closeSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
@@ -9,6 +5,10 @@ import { errnoOf, writeFault } from '../../base/files/write-fault.js';
 import { writeNew, writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { openNamed, unreadableText } from '../../base/input/named-file.js';
+import { chmodSync, closeSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from '../../base/platform/files.js';
+import { hmacSha256 } from '../../base/platform/hash.js';
+import { homedir } from '../../base/platform/host.js';
+import { dirname, isAbsolute, join, relative, resolve } from '../../base/platform/paths.js';
 import { isDatabase } from '../../policy/address.js';
 import { secretBytes } from '../../privacy/noise/bits.js';
 import { siblingFileMode } from './ledger-file.js';
@@ -135,8 +135,7 @@ const markOf = (key: string, { population, ledger }: DataAccount): string =>
   `${nameOf(key, JSON.stringify([population, ledger]))}.state`;
 
 /** Keyed hash: the file names alone do not let anyone test guesses of the data. */
-const nameOf = (key: string, digest: string): string =>
-  createHmac('sha256', Buffer.from(key, 'hex')).update(digest).digest('hex');
+const nameOf = (key: string, digest: string): string => hmacSha256(Buffer.from(key, 'hex'), digest);
 
 const writing = ({ mode }: Registry) => ({ hint: 'The registry of known data must be writable; FUGU_REGISTRY names it.', mode });
 

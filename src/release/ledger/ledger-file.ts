@@ -1,5 +1,5 @@
-import { fchmodSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { fchmodSync, openSync, statSync } from '../../base/platform/files.js';
+import { dirname } from '../../base/platform/paths.js';
 
 /**
  * Creates a ledger file, private to its owner from the first byte. In a folder that its group can write and hands on

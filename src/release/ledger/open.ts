@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { resolve } from '../../base/platform/paths.js';
 import { isDatabase } from '../../policy/address.js';
 import { commandWitness, type Witness } from './chain/witness.js';
 import type { Ledger } from './ledger.js';

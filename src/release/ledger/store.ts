@@ -1,3 +1,5 @@
+import { Fault } from '../../base/errors.js';
+import { makeFolder, syncFolder } from '../../base/files/folder.js';
 import {
   accessSync,
   closeSync,
@@ -9,10 +11,8 @@ import {
   realpathSync,
   rmSync,
   statSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { Fault } from '../../base/errors.js';
-import { makeFolder, syncFolder } from '../../base/files/folder.js';
+} from '../../base/platform/files.js';
+import { basename, dirname, join, resolve } from '../../base/platform/paths.js';
 import { bootOf } from './chain/boot.js';
 import { BrokenChain, beginning, endOf, lineOf, type StoredLink } from './chain/chain.js';
 import { chainPath, hasChainFile, type LedgerChainFile, makeChainFile, openChainFile } from './chain/file.js';

@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os';
+import { userInfo } from '../../base/platform/host.js';
 
 /** User of this process, as known to the operating system: a name in the environment is only a claim. */
 export function systemAnalyst(): string {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Fault, type FaultCode, type Outcome } from '../../base/errors.js';
+import { sha256 } from '../../base/platform/hash.js';
 import type { Engine, Snapshot } from '../../data/engine/engine.js';
 import { namesBefore } from '../../data/ties/slicings.js';
 import type { Policy } from '../../policy/policy.js';
@@ -196,10 +196,7 @@ function reservationOf<T>(
 }
 
 /** Makes keys of parts distinct between payments. */
-const partKey = (key: string, { sequence, hash }: SpendEntry): string =>
-  createHash('sha256')
-    .update(JSON.stringify([key, sequence, hash]))
-    .digest('hex');
+const partKey = (key: string, { sequence, hash }: SpendEntry): string => sha256(JSON.stringify([key, sequence, hash]));
 
 /** The entry that paid, checked to have paid for these mechanisms under the present ties. */
 async function payingEntry(context: ReleaseContext, request: ReleaseRequest<unknown>, prepaid: Prepaid): Promise<SpendEntry> {

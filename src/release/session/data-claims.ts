@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Fault, type FaultCode } from '../../base/errors.js';
+import { existsSync } from '../../base/platform/files.js';
+import { sha256 } from '../../base/platform/hash.js';
+import { dirname } from '../../base/platform/paths.js';
 import { type FileState, fileState, unpackedDigest } from '../../data/engine/data-file.js';
 import { isDatabase } from '../../policy/address.js';
 import { secretServerTables } from '../../policy/data-source.js';
@@ -62,7 +62,7 @@ const secretsOf = (policy: Policy): Secrets => ({
 const isNothing = ({ files, tables }: Secrets): boolean => files.length + tables.length === 0;
 
 async function digestsOf(files: readonly FileState[], { tables }: Pick<Secrets, 'tables'>): Promise<readonly string[]> {
-  const ofTables = tables.map((name) => createHash('sha256').update(`table ${name}`).digest('hex'));
+  const ofTables = tables.map((name) => sha256(`table ${name}`));
   return [...(await Promise.all(files.map(unpackedDigest))), ...ofTables];
 }
 

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { isAbsolute } from 'node:path';
+import { sha256 } from '../../base/platform/hash.js';
+import { isAbsolute } from '../../base/platform/paths.js';
 import { modelFile } from '../../data/ties/kinds.js';
 import { dataSource, placeOfData } from '../../policy/data-source.js';
 import { fullPaths } from '../../policy/full-path.js';
@@ -7,7 +7,7 @@ import type { Dependence, Policy } from '../../policy/policy.js';
 import { type Axis, type Counting, columnsOfKey, countedText, type Measure, stableText } from '../../query/count/measure.js';
 import { readingText } from './request-key.js';
 
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hash = (text: string): string => sha256(text);
 
 /**
  * Digest of the rows that answers refer to: same rows of the same files, whatever the budget and quotas. Files are identified by place,

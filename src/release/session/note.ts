@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { parseJson } from '../../base/input/json.js';
+import { sha256 } from '../../base/platform/hash.js';
 import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { withWayOut } from './amend.js';
@@ -29,10 +29,7 @@ const recordedFacts = new WeakMap<Ledger, Set<string>>();
 
 /** One note: a fact and its reason. */
 export type FactsOfOne = readonly [fact: PublicFact, ...more: PublicFact[]];
-const keyOf = (fact: PublicFact): string =>
-  createHash('sha256')
-    .update(JSON.stringify(['public read', fact]))
-    .digest('hex');
+const keyOf = (fact: PublicFact): string => sha256(JSON.stringify(['public read', fact]));
 
 /** Notes durably, once per account and fact, what is about to be read at no cost because everybody knows it. */
 export async function recordPublicFacts(context: ReleaseContext, name: string, relied: readonly FactsOfOne[]): Promise<void> {

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { multiply, type Rational, toNumber } from '../../base/exact/rational.js';
+import { isDeepStrictEqual } from '../../base/platform/values.js';
 import type { Budget, Policy } from '../../policy/policy.js';
 import { nothingSpent, type SpentCosts, spend, toStored } from '../../privacy/mechanism/privacy-cost.js';
 import { type Account, type Quota, usedShareOfPart } from '../accountant/account.js';

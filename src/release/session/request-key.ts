@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { isAbsolute } from 'node:path';
+import { sha256 } from '../../base/platform/hash.js';
+import { isAbsolute } from '../../base/platform/paths.js';
 import { dataSource, placeOfData } from '../../policy/data-source.js';
 import { type FullPath, fullPaths } from '../../policy/full-path.js';
 import type { Column, Policy } from '../../policy/policy.js';
@@ -32,7 +32,7 @@ export function requestKeys(policy: Policy, canonical: string): RequestKeys {
   return { key: hashOf(keyParts), former: fullPaths(policy).map((path) => hashOf(formerKeyParts(policy, canonical, path))) };
 }
 
-const hashOf = (keyParts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(keyParts)).digest('hex');
+const hashOf = (keyParts: readonly unknown[]): string => sha256(JSON.stringify(keyParts));
 
 /** The form of version 0.2. */
 function formerKeyParts(policy: Policy, canonical: string, path: FullPath): readonly unknown[] {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Fault } from '../../base/errors.js';
+import { sha256 } from '../../base/platform/hash.js';
 import { namesBefore } from '../../data/ties/slicings.js';
 import type { Policy } from '../../policy/policy.js';
 import { composeCosts, type PrivacyCost, type SpentCosts, slicingsIn, toStored } from '../../privacy/mechanism/privacy-cost.js';
@@ -81,9 +81,7 @@ async function reserveDeclaration(
       terms: account.terms,
       // No quota pays for it.
       analyst: `declared by ${systemAnalyst()}`,
-      key: `${prefix}${createHash('sha256')
-        .update(JSON.stringify([state, toStored(cost)]))
-        .digest('hex')}`,
+      key: `${prefix}${sha256(JSON.stringify([state, toStored(cost)]))}`,
       label: `same data: ${reason}`.slice(0, 200),
       profile: cost,
       admit: (_after, before) => {

@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort } from '../../../base/platform/workers.js';
 import { bestStructure } from './best-structure.js';
 import type { ChunkJob, ChunkReply } from './pool.js';
 

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
 import { toNumber } from '../../../base/exact/rational.js';
+import { basename } from '../../../base/platform/paths.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import type { Policy } from '../../../policy/policy.js';
 import type { Network, NetworkOrigin } from '../../../privacy/dependence/model/network.js';

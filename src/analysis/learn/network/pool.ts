@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { Fault } from '../../../base/errors.js';
+import { existsSync } from '../../../base/platform/files.js';
+import { availableParallelism } from '../../../base/platform/host.js';
+import { fileURLToPath } from '../../../base/platform/paths.js';
+import { Worker } from '../../../base/platform/workers.js';
 import type { Structure } from './best-structure.js';
 import type { CodedTable } from './coded.js';
 import type { ChunkLearning } from './learn-chunks.js';

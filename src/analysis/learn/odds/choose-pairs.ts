@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { hmacSha256 } from '../../../base/platform/hash.js';
 
 export type NamedPair = readonly [string, string];
 
@@ -12,7 +12,7 @@ export function boundPairs(pairs: readonly NamedPair[], most: number, key: strin
   const order = pairs.map((pair) => ({
     pair,
     busy: Math.max(...pair.map((name) => degree.get(name)!)),
-    hash: createHmac('sha256', key).update(JSON.stringify(pair)).digest('hex'),
+    hash: hmacSha256(key, JSON.stringify(pair)),
   }));
   order.sort((a, b) => a.busy - b.busy || (a.hash < b.hash ? -1 : 1));
   const taken = new Map<string, number>();

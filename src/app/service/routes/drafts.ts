@@ -1,7 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
+import { existsSync, rmSync } from '../../../base/platform/files.js';
+import { dirname, join } from '../../../base/platform/paths.js';
 import { publicName } from '../../../policy/population.js';
 import { answersForm } from '../drafts.js';
 import { comeAgain } from '../identity.js';

@@ -1,6 +1,6 @@
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { Fault } from '../../../base/errors.js';
+import { createWriteStream } from '../../../base/platform/files.js';
+import { pipeline } from '../../../base/platform/streams.js';
 import type { StatCell, StatFile } from '../../statfile/variable.js';
 import { CellCutter, longestIn } from './cut.js';
 import type { CsvHeader } from './header.js';

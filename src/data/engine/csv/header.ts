@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { createGunzip } from 'node:zlib';
 import { Fault } from '../../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../../base/input/csv.js';
+import { createGunzip } from '../../../base/platform/compression.js';
+import { createReadStream } from '../../../base/platform/files.js';
 import { isPacked } from './text.js';
 
 export interface CsvHeader {

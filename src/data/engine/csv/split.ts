@@ -1,4 +1,4 @@
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from '../../../base/platform/files.js';
 import type { CsvHeader } from './header.js';
 import { unpacked } from './text.js';
 

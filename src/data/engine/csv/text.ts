@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
-import { createGunzip } from 'node:zlib';
 import { Fault } from '../../../base/errors.js';
+import { createGunzip } from '../../../base/platform/compression.js';
+import { createReadStream } from '../../../base/platform/files.js';
+import { isUtf8 } from '../../../base/platform/values.js';
 
 export const isPacked = (path: string): boolean => path.toLowerCase().endsWith('.gz');
 

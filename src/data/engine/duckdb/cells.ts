@@ -1,5 +1,5 @@
-import { endianness } from 'node:os';
 import { type DuckDBDataChunk, type DuckDBEnumType, DuckDBTypeId, type DuckDBVector } from '@duckdb/node-api';
+import { endianness } from '../../../base/platform/host.js';
 import type { Cell, Chunk, StoredColumn, StoredItems, StoredTexts } from '../engine.js';
 import type { TextNumbers } from './text-numbers.js';
 

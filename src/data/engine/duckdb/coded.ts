@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { sha256 } from '../../../base/platform/hash.js';
 import { codeText } from '../../../policy/code.js';
 import { type SourceView, type SourceViewColumn, selectAll } from '../data-view.js';
 import type { SourceColumn } from '../engine.js';
@@ -106,7 +106,7 @@ async function codeTypes(
     const list = codes.map(textLiteral).join(', ');
     if (!byList.has(list)) {
       // Named by its codes: side tables have types of their own.
-      const named = `fugu_codes_${createHash('sha256').update(list).digest('hex').slice(0, 32)}`;
+      const named = `fugu_codes_${sha256(list).slice(0, 32)}`;
       await connection.run(`CREATE TYPE IF NOT EXISTS ${named} AS ENUM (${list})`);
       byList.set(list, { named, codes, whole: codes.every(isWhole) });
     }

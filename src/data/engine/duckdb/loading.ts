@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../../../base/errors.js';
+import { join } from '../../../base/platform/paths.js';
 import { openStatFile } from '../../statfile/statfile.js';
 import { copyReadable, copySurvey } from '../csv/copy.js';
 import { copyDecoded } from '../csv/encoding.js';

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { sha256 } from '../../../base/platform/hash.js';
 import type { KeepTest } from '../without-rows.js';
 
 /** Lists of names, each in a table of its own that is written once and never changed: engines without the same names share it. */
@@ -11,9 +11,7 @@ export class NameLists {
     names: readonly string[],
     use: (work: (connection: DuckDBConnection) => Promise<void>) => Promise<void>,
   ): Promise<string> {
-    const digest = createHash('sha256')
-      .update(JSON.stringify([...names].sort()))
-      .digest('hex');
+    const digest = sha256(JSON.stringify([...names].sort()));
     const known = this.#written.get(digest);
     if (known) return known;
     const table = `fugu_without_${digest.slice(0, 32)}`;

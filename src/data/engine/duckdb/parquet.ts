@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { readFileSync } from '../../../base/platform/files.js';
+import { join } from '../../../base/platform/paths.js';
 import { quoteName } from '../structure.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
 import { duckdbFault } from './fault.js';

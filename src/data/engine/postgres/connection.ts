@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { Fault } from '../../../base/errors.js';
+import { readFileSync } from '../../../base/platform/files.js';
+import { randomUUID } from '../../../base/platform/random.js';
 import type { DatabaseAddress } from '../../../policy/address.js';
 import type { Statement } from '../engine.js';
 import { userName } from '../user-name.js';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../../base/platform/hash.js';
 import type { Cell, Chunk, Snapshot, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
 import { once } from '../once.js';
@@ -106,9 +106,7 @@ export class PostgresSnapshot implements Snapshot {
     }
     const { columns, tableColumns } = this.#reading;
     const namesAndTypes = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
-    return createHash('sha256')
-      .update(JSON.stringify([namesAndTypes(columns), sums.map(String), ...[...tableColumns.values()].map(namesAndTypes)]))
-      .digest('hex');
+    return sha256(JSON.stringify([namesAndTypes(columns), sums.map(String), ...[...tableColumns.values()].map(namesAndTypes)]));
   }
 
   async size(): Promise<Exact<number>> {

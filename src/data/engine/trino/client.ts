@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Fault } from '../../../base/errors.js';
+import { readFileSync } from '../../../base/platform/files.js';
 import type { ClusterAddress } from '../../../policy/address.js';
 import type { TimeLeft } from '../time-left.js';
 import { userName } from '../user-name.js';

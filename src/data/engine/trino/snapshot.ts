@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../../base/platform/hash.js';
 import type { Cell, Chunk, Snapshot, SourceColumn, Statement } from '../engine.js';
 import { Exact } from '../exact.js';
 import { once } from '../once.js';
@@ -72,9 +72,7 @@ export class TrinoSnapshot implements Snapshot {
   async id(): Promise<string> {
     const { columns, tableColumns, content } = this.#reading;
     const namesAndTypes = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
-    return createHash('sha256')
-      .update(JSON.stringify([namesAndTypes(columns), content, ...[...tableColumns.values()].map(namesAndTypes)]))
-      .digest('hex');
+    return sha256(JSON.stringify([namesAndTypes(columns), content, ...[...tableColumns.values()].map(namesAndTypes)]));
   }
 
   async size(): Promise<Exact<number>> {

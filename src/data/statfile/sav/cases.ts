@@ -1,4 +1,4 @@
-import { inflateSync } from 'node:zlib';
+import { inflateSync } from '../../../base/platform/compression.js';
 import type { Bytes, Cursor } from '../bytes.js';
 import { malformed } from '../malformed.js';
 

@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream';
-import { createInflateRaw } from 'node:zlib';
 import { exceeded, type LimitName, limits } from '../../../base/input/limits.js';
+import { createInflateRaw } from '../../../base/platform/compression.js';
+import { Readable } from '../../../base/platform/streams.js';
 import type { Bytes } from '../bytes.js';
 import { malformed } from '../malformed.js';
 

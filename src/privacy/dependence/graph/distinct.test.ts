@@ -25,16 +25,21 @@ const towns = fc
     return { graph, used };
   });
 
+/** Sums of the same terms in another order. */
+const expectNear = (found: number, wanted: number): void => {
+  if (found !== wanted) expect(Math.abs(found - wanted)).toBeLessThanOrEqual(1e-13 * Math.abs(wanted));
+};
+
 describe('one component of each shape', () => {
-  it('the worst leakage over shapes equals that of the whole graph to the last bit, for any used records', () => {
+  it('the worst leakage over shapes equals that of the whole graph but for roundings, for any used records', () => {
     fc.assert(
       fc.property(towns, fc.boolean(), fc.double({ min: 1e-3, max: 1, noNaN: true }), ({ graph, used: mask }, some, base) => {
         const used = some ? mask : undefined;
         const few = distinctComponents(graph, used);
         const worst = (on: FactorGraph, who?: Uint8Array) =>
           leakageCalculator(on, 'informed', who ? { used: who } : {}).worst(base);
-        expect(worst(few.graph, few.used)).toBe(worst(graph, used));
-        expect(gaussianSums(few.graph, 'any', few.used).delta(0.01, 1)).toBe(gaussianSums(graph, 'any', used).delta(0.01, 1));
+        expectNear(worst(few.graph, few.used), worst(graph, used));
+        expectNear(gaussianSums(few.graph, 'any', few.used).delta(0.01, 1), gaussianSums(graph, 'any', used).delta(0.01, 1));
         const distributions = (on: FactorGraph, who?: Uint8Array) =>
           clusterDistributions(on, who)
             .map((l) => [...l.tail].join())
@@ -53,7 +58,7 @@ describe('one component of each shape', () => {
         const worst = (on: FactorGraph, who: Uint8Array, own: Float64Array) =>
           leakageCalculator(on, 'informed').leakage(own.map((v, u) => (who[u] ? (Number.isNaN(v) ? 0.7 : 0.1 + v / 4) : 0))).worst
             .leakage;
-        expect(worst(few.graph, few.used!, few.values!)).toBe(worst(graph, used, values));
+        expectNear(worst(few.graph, few.used!, few.values!), worst(graph, used, values));
       }),
       { numRuns: 100 },
     );

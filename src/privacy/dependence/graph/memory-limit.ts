@@ -1,6 +1,6 @@
-import { getHeapStatistics } from 'node:v8';
 import { Fault } from '../../../base/errors.js';
 import { databaseShare } from '../../../base/input/limits.js';
+import { getHeapStatistics } from '../../../base/platform/host.js';
 
 /**
  * Memory limit for reading ties. Sizes are computed from counts of public structure before anything is allocated, so that too

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Fault } from '../../../base/errors.js';
+import { sha256 } from '../../../base/platform/hash.js';
 
 /**
  * Levels of each column's declared values (codes, grid positions, no answer) that tables distinguish. Proofs from tables hold for
@@ -60,7 +60,7 @@ export function resolutionOf(list: readonly ColumnLevels[], refuse: Refuse): Res
     columns.set(levels.column, levels);
   }
   const text = [...columns.values()].map(textOf).sort();
-  return { columns, digest: createHash('sha256').update(JSON.stringify(text)).digest('hex') };
+  return { columns, digest: sha256(JSON.stringify(text)) };
 }
 
 /** True if every declared value is a level of its own. */

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { sha256 } from './chain.js';
+import { readFileSync } from '../../../base/platform/files.js';
+import { sha256 } from '../../../base/platform/hash.js';
 
 /**
  * Identifies the current boot of the machine: under one boot all processes see each other's writes, synced or not.

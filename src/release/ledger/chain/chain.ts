@@ -1,4 +1,4 @@
-import { hash as hashOf } from 'node:crypto';
+import { sha256 } from '../../../base/platform/hash.js';
 import type { StoredCost } from '../../../privacy/mechanism/privacy-cost.js';
 
 /**
@@ -67,8 +67,6 @@ export interface RecoverLink extends LinkBase {
 export interface UpgradeLink extends LinkBase {
   readonly kind: 'upgrade';
 }
-
-export const sha256 = (text: string | Buffer): string => hashOf('sha256', text);
 
 const genesis: string = sha256('fugu ledger 1');
 export const linkHash = (previous: string, body: string): string => sha256(`${previous}\n${body}`);

@@ -1,3 +1,5 @@
+import { remove } from '../../../base/files/file-draft.js';
+import { syncFolder } from '../../../base/files/folder.js';
 import {
   closeSync,
   fdatasyncSync,
@@ -10,10 +12,8 @@ import {
   renameSync,
   rmSync,
   writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
-import { remove } from '../../../base/files/file-draft.js';
-import { syncFolder } from '../../../base/files/folder.js';
+} from '../../../base/platform/files.js';
+import { dirname } from '../../../base/platform/paths.js';
 import { makeLedgerFile } from '../ledger-file.js';
 import { BrokenChain, beginning, type ChainEnd, lineOf, type StoredLink } from './chain.js';
 import { type ChainEnding, type LinkWalk, linksFrom } from './lines.js';

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { Fault } from '../../../base/errors.js';
+import { spawnSync } from '../../../base/platform/programs.js';
 
 /** An external memory of the head of the chain: it notices entries that both files have lost. */
 export interface Witness {

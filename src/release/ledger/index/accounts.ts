@@ -1,4 +1,5 @@
-import { BrokenChain, type ChainEnd, type Link, linkHash, type SpendLink, type StoredLink, sha256 } from '../chain/chain.js';
+import { sha256 } from '../../../base/platform/hash.js';
+import { BrokenChain, type ChainEnd, type Link, linkHash, type SpendLink, type StoredLink } from '../chain/chain.js';
 import { addToTotal, costFromStored, emptyText, spentFromText, spentToText } from './total.js';
 
 /** A resumable entry that has no answer yet; `request` is a hash of its key, cost, terms and boot. */

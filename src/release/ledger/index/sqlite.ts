@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
+import { setTimeout as sleep } from '../../../base/platform/timers.js';
 import { ledgerFault, sqliteCode } from '../faults.js';
 import type { IndexRow } from './row.js';
 

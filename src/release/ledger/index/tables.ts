@@ -1,4 +1,5 @@
-import { answerHash, BrokenChain, type Link, type StoredLink, sha256 } from '../chain/chain.js';
+import { sha256 } from '../../../base/platform/hash.js';
+import { answerHash, BrokenChain, type Link, type StoredLink } from '../chain/chain.js';
 import type { EntryRange } from '../ledger.js';
 import type { AccountChange, AccountState, Books, PendingEntry } from './accounts.js';
 import { accountsRoot, changeBy, stateHash } from './accounts.js';

@@ -1,6 +1,7 @@
 import { Fault } from '../../../base/errors.js';
+import { sha256 } from '../../../base/platform/hash.js';
 import type { PostgresConnection } from '../../../data/engine/postgres/connection.js';
-import { BrokenChain, type Link, type StoredLink, sha256 } from '../chain/chain.js';
+import { BrokenChain, type Link, type StoredLink } from '../chain/chain.js';
 import type { Witness } from '../chain/witness.js';
 import { linkFrom, stateHash } from '../index/accounts.js';
 import { type Backup, knowsMore, noReason, otherLedger, type Restored, readBackup, writeBackup } from '../rescue/backup.js';

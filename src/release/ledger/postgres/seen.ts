@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from '../../../base/platform/files.js';
+import { sha256 } from '../../../base/platform/hash.js';
+import { homedir } from '../../../base/platform/host.js';
+import { dirname, join } from '../../../base/platform/paths.js';
 import { canonicalAddress } from '../../../policy/address.js';
 
 /** Furthest state of a chain that this machine has seen, and the recoveries before it. */
@@ -42,7 +42,7 @@ function further(before: SeenChain | undefined, now: SeenChain | undefined): See
  * rolled back. If the file cannot be written only this process remembers; nothing else depends on it.
  */
 export function memoryOf(place: string): SeenMemory {
-  const name = `${createHash('sha256').update(canonicalAddress(place)).digest('hex').slice(0, 32)}.json`;
+  const name = `${sha256(canonicalAddress(place)).slice(0, 32)}.json`;
   const folder = stateFolder();
   const file = folder === undefined ? undefined : join(folder, 'fugu', 'ledgers', name);
   let own: SeenChain | undefined;

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../../base/errors.js';
+import { setTimeout as sleep } from '../../../base/platform/timers.js';
 import { connectClient, type PostgresConnection } from '../../../data/engine/postgres/connection.js';
 import { refuseServer } from '../../../data/engine/postgres/server.js';
 import { readAddress } from '../../../policy/address.js';

@@ -1,8 +1,8 @@
-import { existsSync, renameSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { Fault } from '../../../base/errors.js';
 import { remove } from '../../../base/files/file-draft.js';
 import { syncFolder } from '../../../base/files/folder.js';
+import { existsSync, renameSync } from '../../../base/platform/files.js';
+import { dirname, resolve } from '../../../base/platform/paths.js';
 import { chainPath, readChain } from '../chain/file.js';
 import type { Witness } from '../chain/witness.js';
 import { corrupt, ledgerFault } from '../faults.js';

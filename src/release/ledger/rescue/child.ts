@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Fault, type FaultCode } from '../../../base/errors.js';
+import { existsSync } from '../../../base/platform/files.js';
+import { fileURLToPath } from '../../../base/platform/paths.js';
+import { spawnSync } from '../../../base/platform/programs.js';
 
 /** Exit code of a child that reports a fault. */
 export const exitFault = 3;

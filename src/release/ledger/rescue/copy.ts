@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from '../../../base/platform/files.js';
 import { answerHash, beginning, endOf, type Link, linkAfter, type StoredLink } from '../chain/chain.js';
 
 /**

@@ -1,8 +1,8 @@
-import { closeSync, existsSync, linkSync, renameSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Fault } from '../../../base/errors.js';
 import { remove } from '../../../base/files/file-draft.js';
 import { makeFolder, syncFolder } from '../../../base/files/folder.js';
+import { closeSync, existsSync, linkSync, renameSync } from '../../../base/platform/files.js';
+import { dirname } from '../../../base/platform/paths.js';
 import { type Link, lineOf, type StoredLink } from '../chain/chain.js';
 import { chainPath, claimedLength, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
 import type { Witness } from '../chain/witness.js';

@@ -1,5 +1,5 @@
-import { existsSync, rmSync } from 'node:fs';
 import { remove } from '../../../base/files/file-draft.js';
+import { existsSync, rmSync } from '../../../base/platform/files.js';
 import { inChild } from './child.js';
 import { type Copy, readCopy } from './copy.js';
 import type { Salvaged } from './salvage.js';

@@ -1,0 +1,1 @@
+export { crc32, createGunzip, createInflateRaw, deflateRawSync, gunzipSync, inflateSync } from 'node:zlib';

@@ -1,0 +1,1 @@
+export { spawn, spawnSync } from 'node:child_process';

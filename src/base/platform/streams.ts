@@ -1,0 +1,2 @@
+export { Readable, Transform } from 'node:stream';
+export { pipeline } from 'node:stream/promises';

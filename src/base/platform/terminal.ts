@@ -1,0 +1,1 @@
+export { createInterface } from 'node:readline/promises';

@@ -1,0 +1,1 @@
+export { setTimeout } from 'node:timers/promises';

@@ -1,0 +1,2 @@
+export { isUtf8 } from 'node:buffer';
+export { isDeepStrictEqual } from 'node:util';

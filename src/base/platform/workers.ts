@@ -1,0 +1,1 @@
+export { parentPort, Worker } from 'node:worker_threads';
