@@ -8,6 +8,7 @@ import { type PageName, pagesFor, pagesOf, pageWords } from './page-names.ts';
 import { AskPage } from './pages/ask.tsx';
 import { AttackPage } from './pages/attack.tsx';
 import { BudgetPage } from './pages/budget.tsx';
+import { HelpPage } from './pages/help.tsx';
 import { LedgerPage } from './pages/ledger.tsx';
 import { ReceiptsPage } from './pages/receipts.tsx';
 import { StartPage } from './pages/start.tsx';
@@ -57,6 +58,8 @@ export function Console({ session, onLeft }: { readonly session: Session; readon
             <Shown page="start" role={session.role}>
               <StartPage onServed={listAgain} />
             </Shown>
+          ) : wanted === 'help' ? (
+            <HelpPage policy={name ?? ''} more={place.more} />
           ) : listed.state === 'fault' ? (
             <FaultNotice problem={listed.problem} again={listAgain} />
           ) : listed.state === 'done' && name === undefined ? (

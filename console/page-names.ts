@@ -1,6 +1,6 @@
 import type { PolicyName, Role } from './api/shapes.ts';
 
-export type PageName = 'ask' | 'budget' | 'ties' | 'time' | 'ledger' | 'receipts' | 'attack' | 'start';
+export type PageName = 'ask' | 'budget' | 'ties' | 'time' | 'ledger' | 'receipts' | 'attack' | 'start' | 'help';
 
 export const pageWords: Readonly<Record<PageName, string>> = {
   ask: 'Ask',
@@ -11,12 +11,13 @@ export const pageWords: Readonly<Record<PageName, string>> = {
   receipts: 'Receipts',
   attack: 'Attack',
   start: 'Start',
+  help: 'Help',
 };
 
 const byRole: Readonly<Record<Role, readonly PageName[]>> = {
-  steward: ['ask', 'budget', 'ties', 'time', 'ledger', 'receipts', 'attack', 'start'],
-  analyst: ['ask', 'budget', 'time', 'ledger', 'receipts'],
-  auditor: ['budget', 'ties', 'time', 'ledger', 'receipts'],
+  steward: ['ask', 'budget', 'ties', 'time', 'ledger', 'receipts', 'attack', 'start', 'help'],
+  analyst: ['ask', 'budget', 'time', 'ledger', 'receipts', 'help'],
+  auditor: ['budget', 'ties', 'time', 'ledger', 'receipts', 'help'],
 };
 
 /** Every page that is for a role. */

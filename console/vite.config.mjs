@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { docsPlugin } from '../scripts/docs-pages.mjs';
 import { licencesOf } from '../scripts/licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,7 +19,7 @@ const licences = {
 /** All scripts are separate files, since the page allows no inline script. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [licences],
+  plugins: [docsPlugin, licences],
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,

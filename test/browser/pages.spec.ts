@@ -13,6 +13,8 @@ const places = [
   'town/receipts/ENTRY',
   'town/attack',
   'start',
+  'town/help',
+  'town/help/how-to%2Ftables',
 ] as const;
 const looks: readonly Required<VisitorSettings>[] = [
   { width: 1280, colours: 'light' },

@@ -35,6 +35,7 @@ const pictures: readonly Picture[] = [
   { name: 'time', place: 'days/time' },
   { name: 'attack', place: 'town/attack', done: play },
   { name: 'ledger', place: 'town/ledger' },
+  { name: 'help', place: 'town/help/tutorials%2Fsurvey' },
   { name: 'phone', place: 'town/ask', look: { width: 390, colours: 'dark' } },
 ];
 
