@@ -1,4 +1,4 @@
-// Checks offline that every entry of package-lock.json has a sha512 hash and that none names a registry.
+// Checks offline that every entry of package-lock.json, and of the site's, has a sha512 hash and that none names a registry.
 // Usage: node scripts/lock-integrity.mjs [--fill (add missing hashes from the registry) | --compare (check all against it)]
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const file = fileURLToPath(new URL('../package-lock.json', import.meta.url));
+const siteFile = fileURLToPath(new URL('../site/package-lock.json', import.meta.url));
 const whole = /^sha512-[A-Za-z0-9+/]{86}==$/;
 
 /** Locked packages: name, version and hash; without the project itself. */
@@ -65,7 +66,8 @@ async function compare(lock) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const lock = JSON.parse(readFileSync(file, 'utf8'));
   if (process.argv.includes('--fill')) await fill(lock);
-  const wrong = [...problems(lock), ...(process.argv.includes('--compare') ? await compare(lock) : [])];
-  process.stdout.write(wrong.length === 0 ? `${locked(lock).length} packages, every one with its hash\n` : `${wrong.join('\n')}\n`);
+  const site = JSON.parse(readFileSync(siteFile, 'utf8'));
+  const wrong = [...problems(lock), ...problems(site), ...(process.argv.includes('--compare') ? await compare(lock) : [])];
+  process.stdout.write(wrong.length === 0 ? `${locked(lock).length + locked(site).length} packages, every one with its hash\n` : `${wrong.join('\n')}\n`);
   process.exitCode = wrong.length === 0 ? 0 : 1;
 }

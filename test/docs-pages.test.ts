@@ -11,7 +11,8 @@ interface DocsPages {
   htmlOf(file: string, text?: string): { readonly html: string; readonly headings: Heading[]; readonly images: string[] };
 }
 const script = '../scripts/docs-pages.mjs';
-const { pages, parts, htmlOf } = (await import(script)) as DocsPages;
+const index = '../scripts/docs-index.mjs';
+const { pages, parts, htmlOf } = { ...(await import(index)), ...(await import(script)) } as DocsPages;
 
 describe('the pages of the documentation, for the console and the site', () => {
   const made = new Map(pages().map(({ file, path }) => [path, htmlOf(file)]));
