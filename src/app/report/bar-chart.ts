@@ -1,5 +1,5 @@
 import { type ChartRow, planeFrame, rowChart, rowHeight } from './chart-frame.js';
-import { briefNumber, estimateText } from './number.js';
+import { briefNumber, type Ends, estimateText, halfWidth } from './number.js';
 import {
   clipText,
   colour,
@@ -14,10 +14,6 @@ import {
   textWidth,
 } from './svg.js';
 
-export interface Ends {
-  readonly low: number | null;
-  readonly high: number | null;
-}
 export interface Bar extends Ends {
   readonly label: string;
   readonly value: number | null;
@@ -43,8 +39,6 @@ export function barDomain(bars: readonly (Ends & Pick<Bar, 'value'>)[]): readonl
   const ends = bars.flatMap((b) => [b.low, b.value, b.high]).filter((x): x is number => x !== null && Number.isFinite(x));
   return [Math.min(0, ...ends), Math.max(0, ...ends) || 1];
 }
-
-export const halfWidth = ({ low, high }: Ends): number | null => (low === null || high === null ? null : (high - low) / 2);
 
 /** Horizontal bars with error bars; label to the left, the number and its error in columns to the right. */
 export function barChart({ bars, label, width = 520, domain = barDomain(bars), unit = '' }: BarChart): Drawing {

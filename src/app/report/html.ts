@@ -1,7 +1,7 @@
 import { percentText, probabilityText } from '../../release/accountant/belief-words.js';
-import { barChart, barDomain, columnChart, halfWidth } from './bar-chart.js';
+import { barChart, barDomain, columnChart } from './bar-chart.js';
 import { beliefRanges, crowd } from './belief-picture.js';
-import { briefNumber, estimateText } from './number.js';
+import { briefNumber, estimateText, halfWidth } from './number.js';
 import { badge, htmlTable, list, page } from './page.js';
 import { pairsPicture } from './pairs-picture.js';
 import type { AnswerSection, ReleaseReport } from './report.js';

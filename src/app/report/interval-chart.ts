@@ -1,6 +1,6 @@
-import { barDomain, type Ends, halfWidth } from './bar-chart.js';
+import { barDomain } from './bar-chart.js';
 import { type ChartRow, rowChart } from './chart-frame.js';
-import { estimateText } from './number.js';
+import { type Ends, estimateText, halfWidth } from './number.js';
 import { colour, type Drawing, element, line, type Scale } from './svg.js';
 
 /** The interval is that of the noise; a bound that the noise does not set is null. */
