@@ -2,7 +2,7 @@ import { chainScale } from '../src/evaluate/papers/compare/chain-calculus.js';
 import { type FactorGraph, fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { push } from '../src/privacy/dependence/graph/push.js';
 import { informedBound } from '../src/privacy/dependence/informed/informed.js';
-import { type Bench, inTurns } from './bench.js';
+import { type Bench, few, inRounds, secondsOf, timed, timedBeside } from './bench.js';
 
 /** The same numbers in every run (mulberry32); nothing here is noise. */
 function repeatable(seed: number): () => number {
@@ -65,12 +65,6 @@ function linearSeries(graph: FactorGraph, t: number, base: number): Float64Array
   return sum;
 }
 
-const timed = (work: () => void): number => {
-  const start = performance.now();
-  work();
-  return (performance.now() - start) / 1000;
-};
-
 export const benches: readonly Bench[] = [
   {
     name: 'push, one call',
@@ -83,8 +77,7 @@ export const benches: readonly Bench[] = [
       const peer = () => {
         for (let k = 1; k <= calls; k++) _sink += 4 * Math.atanh(Math.tanh(k * 2.5e-5) * Math.tanh(0.325));
       };
-      const best = await inTurns(ours, peer, { rounds: 12, ourCalls: calls, peerCalls: calls });
-      return { ours: best.ours, peer: { name: 'Math.atanh and tanh, not rounded up', seconds: best.peer } };
+      return timedBeside('Math.atanh and tanh, not rounded up', ours, peer, { rounds: 25, calls });
     },
   },
   {
@@ -93,13 +86,7 @@ export const benches: readonly Bench[] = [
     run: async () => {
       const graph = randomForest(1_000_000);
       const effects = new Float64Array(graph.records).fill(0.01);
-      let ours = Number.POSITIVE_INFINITY;
-      for (let k = 0; k < 4; k++)
-        ours = Math.min(
-          ours,
-          timed(() => informedBound(graph, effects)),
-        );
-      return { ours };
+      return timed(() => informedBound(graph, effects));
     },
   },
   {
@@ -109,32 +96,17 @@ export const benches: readonly Bench[] = [
       const { graph, t } = looped(200_000, 950_000, 0.8);
       const base = 0.01;
       const effects = new Float64Array(graph.records).fill(base);
-      let bound = new Float64Array(0);
-      let linear = new Float64Array(0);
-      let ours = Number.POSITIVE_INFINITY;
-      let peer = Number.POSITIVE_INFINITY;
-      for (let k = 0; k < 2; k++) {
-        ours = Math.min(
-          ours,
-          timed(() => {
-            const found = informedBound(graph, effects);
-            if (found.capped) throw new Error('a cap decided: that does not count');
-            bound = Float64Array.from(found.leaks);
-          }),
-        );
-        peer = Math.min(
-          peer,
-          timed(() => {
-            linear = Float64Array.from(linearSeries(graph, t, base));
-          }),
-        );
-      }
-      const worst = bound.reduce((m, x, i) => Math.max(m, x / linear[i]!), 0);
+      const bound = informedBound(graph, effects);
+      if (bound.capped) throw new Error('a cap decided: that does not count');
+      const linear = linearSeries(graph, t, base);
+      const worst = bound.leaks.reduce((m, x, i) => Math.max(m, x / linear[i]!), 0);
       if (!(worst <= 2)) throw new Error(`the bound is ${worst} times the linear series`);
-      return {
-        ours,
-        peer: { name: `linear series, not certified; our bound is at most ${worst.toFixed(2)}x of it`, seconds: peer },
-      };
+      return timedBeside(
+        `linear series, not certified; our bound is at most ${worst.toFixed(2)}x of it`,
+        () => informedBound(graph, effects),
+        () => linearSeries(graph, t, base),
+        { rounds: few },
+      );
     },
   },
   ...(['informed', 'uninformed'] as const).map(
@@ -143,14 +115,19 @@ export const benches: readonly Bench[] = [
       goal: { seconds: 0.5 },
       run: async () => {
         const next = repeatable(3);
-        const transition = Array.from({ length: 50 }, (_, i) => {
-          const row = Array.from({ length: 50 }, (_, j) => next() + (i === j ? 200 : 0));
-          const total = row.reduce((a, b) => a + b, 0);
-          return row.map((x) => x / total);
+        const newTransition = () =>
+          Array.from({ length: 50 }, (_, i) => {
+            const row = Array.from({ length: 50 }, (_, j) => next() + (i === j ? 200 : 0));
+            const total = row.reduce((a, b) => a + b, 0);
+            return row.map((x) => x / total);
+          });
+        // A chain of its own in every round, because a process calibrates one only once.
+        return inRounds(() => {
+          const transition = newTransition();
+          return secondsOf(() => chainScale({ transition, initial: 'stationary', length: 1_000_000 }, 1, 1, adversary), {
+            warm: false,
+          })();
         });
-        // The first run counts, because a process makes a plan once.
-        const ours = timed(() => chainScale({ transition, initial: 'stationary', length: 1_000_000 }, 1, 1, adversary));
-        return { ours };
       },
     }),
   ),

@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { type Engine, type Snapshot, withSnapshot } from '../src/data/engine/engine.js';
 import type { EngineSource } from '../src/data/engine/source.js';
 import { openEngine } from '../src/data/terms/open.js';
-import { type Bench, inTurns, repeat, versus } from './bench.js';
+import { type Bench, few, repeat, timedBeside } from './bench.js';
 import { rawSurvey } from './raw-survey.js';
 
 async function withFile<T>(
@@ -61,14 +61,8 @@ async function againstUnpivot(engine: Snapshot, file: string) {
   const raw = await rawSurvey(file);
   const calls = 4;
   try {
-    return versus(
-      'raw UNPIVOT',
-      await inTurns(
-        repeat(calls, () => countStreamed(engine)),
-        repeat(calls, raw.unpivot),
-        { rounds: 15, ourCalls: calls, peerCalls: calls },
-      ),
-    );
+    const ours = repeat(calls, () => countStreamed(engine));
+    return await timedBeside('raw UNPIVOT', ours, repeat(calls, raw.unpivot), { rounds: 15, calls });
   } finally {
     raw.close();
   }
@@ -98,13 +92,11 @@ export const benches: readonly Bench[] = [
         copy("SELECT ['a','b','c'][1 + CAST(hash(i) % 3 AS INT)] AS x FROM range(10000000) t(i)"),
         async (data, _, engine) => {
           await new Promise((settled) => setTimeout(settled, 2100));
-          return versus(
+          return timedBeside(
             'one GROUP BY',
-            await inTurns(
-              () => withSnapshot(engine, (now) => now.id()),
-              () => ask(data, 'SELECT x, count(*) FROM fugu_data GROUP BY x'),
-              { rounds: 3 },
-            ),
+            () => withSnapshot(engine, (now) => now.id()),
+            () => ask(data, 'SELECT x, count(*) FROM fugu_data GROUP BY x'),
+            { rounds: few },
           );
         },
       ),

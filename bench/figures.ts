@@ -1,38 +1,70 @@
-import { type Bench, formatFigure, formatGoal, formatOurs, isMet, type Measured, type Skipped } from './bench.js';
+import { cpus, totalmem } from 'node:os';
+import { type Bench, decidingFigure, type Goal, isMet, type Measured, ownFigure, ratioFigure, type Skipped } from './bench.js';
+import { median } from './statistics.js';
 
+const keys = ['work', 'ours', 'peer', 'ratio', 'interval', 'rounds', 'goal', 'met', 'commit', 'machine'] as const;
 /** A line of the table, as text. */
-export interface Row {
-  readonly work: string;
-  readonly ours: string;
-  readonly peer: string;
-  readonly ratio: string;
-  /** The middle half of the rounds. */
-  readonly spread: string;
-  readonly goal: string;
-  readonly met: string;
-  /** Commit of the measurement. */
-  readonly at: string;
+export type Row = Readonly<Record<(typeof keys)[number], string>>;
+
+/** Where a line was measured. */
+export interface Place {
+  readonly commit: string;
+  readonly machine: string;
 }
-const keys = ['work', 'ours', 'peer', 'ratio', 'spread', 'goal', 'met', 'at'] as const satisfies readonly (keyof Row)[];
 
-const metText = (met: boolean | undefined): string => (met === undefined ? '' : met ? 'yes' : 'NO');
-const times = (x: number): string => `${x.toPrecision(3)}x`;
+/** FUGU_BENCH_MACHINE, or what the system says of itself. */
+export function machineName(): string {
+  const [first] = cpus();
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return (
+    process.env.FUGU_BENCH_MACHINE ?? `${cpus().length} x ${first?.model.trim()}, ${memory} GB, Node ${process.versions.node}`
+  );
+}
 
-export const rowOf = (bench: Bench, measured: Measured, at: string): Row => ({
-  work: bench.name,
-  ours: measured.unit ? formatFigure(measured.ours, measured.unit) : formatOurs(bench.goal, measured.ours),
-  peer: measured.peer ? `${formatFigure(measured.peer.seconds, measured.unit)} (${measured.peer.name})` : '',
-  ratio: measured.peer ? times(measured.ours / measured.peer.seconds) : '',
-  spread: measured.spread
-    ? measured.spread.map((x) => (measured.peer ? times(x) : formatFigure(x, measured.unit))).join(' to ')
-    : '',
-  goal: formatGoal(bench.goal),
-  met: metText(isMet(bench.goal, measured)),
-  at,
-});
+function formatSeconds(s: number): string {
+  if (s < 1e-6) return `${(s * 1e9).toFixed(0)} ns`;
+  if (s < 1e-3) return `${(s * 1e6).toFixed(1)} us`;
+  return s < 1 ? `${(s * 1e3).toFixed(1)} ms` : `${s.toFixed(2)} s`;
+}
+const formatBytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+const formatTimes = (x: number): string => `${x.toPrecision(3)}x`;
+
+const formatGoal = (goal: Goal): string => {
+  if ('ratio' in goal) return `<= ${goal.ratio}x`;
+  return `<= ${'bytes' in goal ? formatBytes(goal.bytes) : formatSeconds(goal.seconds)}`;
+};
+const metTexts = new Map([
+  [true, 'yes'],
+  [false, 'NO'],
+]);
+
+export function rowOf({ name, goal }: Bench, measured: Measured, place: Place): Row {
+  const { ours, peer, unit } = measured;
+  const format = (x: number): string => {
+    if (unit) return `${x.toPrecision(3)} ${unit}`;
+    return goal && 'bytes' in goal ? formatBytes(x) : formatSeconds(x);
+  };
+  const ratio = ratioFigure(measured);
+  const aboutRatio = ratio !== undefined && (!goal || 'ratio' in goal);
+  const met = isMet(goal, measured);
+  return {
+    ...place,
+    work: name,
+    ours: format(ownFigure(measured).median),
+    peer: peer ? `${format(median(peer.rounds))} (${peer.name})` : '',
+    ratio: ratio ? formatTimes(ratio.median) : '',
+    interval:
+      decidingFigure(goal, measured)
+        .interval?.map(aboutRatio ? formatTimes : format)
+        .join(' to ') ?? 'too few rounds',
+    rounds: String(ours.length),
+    goal: goal ? formatGoal(goal) : '',
+    met: met === undefined ? '' : metTexts.get(met)!,
+  };
+}
 
 export const skippedRow = ({ name }: Bench, { skipped, failed }: Skipped): Row => ({
-  ...(Object.fromEntries(keys.map((k) => [k, ''])) as unknown as Row),
+  ...(Object.fromEntries(keys.map((k) => [k, ''])) as Row),
   work: name,
   peer: failed ? skipped : `skipped: ${skipped}`,
   met: failed ? 'FAILED' : '-',
@@ -51,27 +83,24 @@ export function textTable(rows: readonly Row[]): string {
 
 const from = '<!-- written by npm run bench -- --write -->';
 const to = '<!-- end -->';
+const header = `| ${keys.join(' | ')} |`;
 
 /**
- * The page with these rows: rows of the same name are replaced, new ones appended;
- * others stay as long as the figure still exists.
+ * The page with these rows. A run of some benches replaces rows of the same name and appends new ones; others stay as long
+ * as `names` has them and the table has the columns of today. A whole run keeps nothing that it did not measure.
  */
-export function withRows(page: string, rows: readonly Row[], names: ReadonlySet<string>): string {
+export function withRows(page: string, rows: readonly Row[], names: ReadonlySet<string>, whole: boolean): string {
   const [start, end] = [page.indexOf(from), page.indexOf(to)];
   if (start < 0 || end < start) throw new Error('the page has no place for the table');
-  const line = (row: Row) => `| ${keys.map((k) => row[k]).join(' | ')} |`;
-  const fresh = new Map(rows.filter(({ met }) => met !== '-' && met !== 'FAILED').map((row) => [row.work, line(row)]));
-  const kept = page
+  const measured = rows.filter(({ met }) => met !== '-' && met !== 'FAILED');
+  const fresh = new Map(measured.map((row) => [row.work, `| ${keys.map((k) => row[k]).join(' | ')} |`]));
+  const [headed, ...lines] = page
     .slice(start + from.length, end)
     .split('\n')
-    .filter((text) => text.startsWith('| '))
-    .slice(1)
-    .flatMap((text) => {
-      const work = text.split(' | ')[0]!.slice(2);
-      const now = fresh.get(work);
-      fresh.delete(work);
-      return names.has(work) ? [now ?? text] : [];
-    });
-  const table = [`| ${keys.join(' | ')} |`, `|${'---|'.repeat(keys.length)}`, ...kept, ...fresh.values()];
+    .filter((text) => text.startsWith('| '));
+  const nameOf = (line: string): string => line.split(' | ')[0]!.slice(2);
+  const old = whole || headed !== header ? [] : lines.filter((line) => names.has(nameOf(line)));
+  const kept = new Map(old.map((line) => [nameOf(line), line]));
+  const table = [header, `|${'---|'.repeat(keys.length)}`, ...new Map([...kept, ...fresh]).values()];
   return `${page.slice(0, start + from.length)}\n${table.join('\n')}\n${page.slice(end)}`;
 }

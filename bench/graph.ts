@@ -12,7 +12,7 @@ import { readPolicy } from '../src/data/terms/read.js';
 import { ladderSampler } from '../src/privacy/noise/ladder.js';
 import { openLedger } from '../src/release/ledger/open.js';
 import { createSession } from '../src/release/session/session.js';
-import { type Bench, type Goal, inTurns, repeat, secondsPer, versus } from './bench.js';
+import { type Bench, few, type Goal, repeat, timed, timedBeside } from './bench.js';
 
 export const nodes = 200_000;
 const wanted = 1_000_000;
@@ -70,23 +70,16 @@ const triangleSql = `WITH ${oriented} SELECT COUNT(*) FROM o p JOIN o q ON p.w =
 const cliqueSql = `WITH ${oriented}, t AS MATERIALIZED (SELECT p.u AS x, p.w AS y, q.w AS z FROM o p JOIN o q ON p.w = q.u JOIN o r ON r.u = p.u AND r.w = q.w)
   SELECT COUNT(*) FROM t s JOIN t k ON s.x = k.x AND s.y = k.y JOIN o l ON l.u = s.z AND l.w = k.z`;
 
-/** The peer takes seconds: it runs once cold and once warm, and the better run counts. */
 const against = (name: string, sql: string, count: (from: Uint32Array, to: Uint32Array) => bigint, ratio: number): Bench => ({
   name,
   goal: { ratio },
   run: () =>
     withEdges(async (run, { from, to }) => {
-      let [ours, peer] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-      for (let round = 0; round < 2; round++) {
-        const start = performance.now();
-        const theirs = BigInt((await run(sql))[0]![0] as bigint);
-        peer = Math.min(peer, (performance.now() - start) / 1000);
-        const mine = await secondsPer(() => {
-          if (count(from, to) !== theirs) throw new Error('the counts differ');
-        });
-        ours = Math.min(ours, mine);
-      }
-      return { ours, peer: { name: 'DuckDB, oriented SQL', seconds: peer } };
+      const theirs = BigInt((await run(sql))[0]![0] as bigint);
+      const ours = () => {
+        if (count(from, to) !== theirs) throw new Error('the counts differ');
+      };
+      return timedBeside('DuckDB, oriented SQL', ours, () => run(sql), { rounds: few });
     }),
 });
 
@@ -115,14 +108,15 @@ const releaseOf = (name: string, make: () => Edges, goal?: Goal): Bench => ({
       const ledger = await openLedger(policy.ledger);
       const session = await createSession({ policy, engine, ledger });
       const [from, to] = [Uint32Array.from(edges, (e) => e[0]), Uint32Array.from(edges, (e) => e[1])];
-      const best = await inTurns(
+      const measured = await timedBeside(
+        'the graph built and counted',
         repeat(4, () => releasePattern(session, 'triangles', { epsilon: '1', fresh: true })),
         repeat(4, () => countTriangles(buildGraph(people, from, to))),
-        { rounds: 9, ourCalls: 4, peerCalls: 4 },
+        { calls: 4 },
       );
       await ledger.close();
       await engine.close();
-      return versus('the graph built and counted', best);
+      return measured;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -170,14 +164,18 @@ export const benches: readonly Bench[] = [
     run: async () => {
       const text = 'q() :- R(a,b), R(b,c), R(c,d), R(d,e), R(e,f), R(f,a)';
       const schema = schemaFromText(text, 10_000);
-      return { ours: await secondsPer(() => analysePatternText(text, schema)) };
+      return timed(() => analysePatternText(text, schema), { rounds: 25 });
     },
   },
   {
     name: 'one exact draw of the ladder at epsilon 0.1',
     run: async () => {
       const draw = ladderSampler({ width: (t) => BigInt(Math.min(50 + t, 23_131)), widest: 23_131n }, rational(1, 20));
-      return { ours: await secondsPer(() => draw()) };
+      const calls = 1000;
+      const draws = () => {
+        for (let i = 0; i < calls; i++) draw();
+      };
+      return timed(draws, { rounds: 25, calls });
     },
   },
 ];

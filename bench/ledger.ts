@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Ledger } from '../src/release/ledger/ledger.js';
 import { openLedger } from '../src/release/ledger/open.js';
-import { type Bench, type Goal, type Measured, medians } from './bench.js';
+import { type Bench, few, type Goal, inPairs, inRounds, type Measured, secondsOf } from './bench.js';
 import { bareCommits, reservation } from './ledger-work.js';
 
 /** Folder of the ledgers: the system's temporary folder or FUGU_BENCH_FOLDER. Most of the time depends on that disk. */
@@ -57,10 +57,16 @@ const beside = (name: string, peer: Peer, work: (ledger: Ledger, i: number) => P
       const ledger = await openLedger(join(folder, 'ledger.db'));
       const other = peer.open(folder);
       let i = 0;
-      const found = await medians(() => work(ledger, i++), other.once, 1500);
+      const ours = () => work(ledger, i++);
+      for (let k = 0; k < 150; k++) {
+        await ours();
+        other.once();
+      }
+      const each = { warm: false };
+      const measured = await inPairs(secondsOf(ours, each), peer.name, secondsOf(other.once, each), 1500);
       await ledger.close();
       other.close();
-      return { ours: found.ours, peer: { name: peer.name, seconds: found.peer } };
+      return measured;
     }),
 });
 
@@ -84,7 +90,7 @@ const settleBench: Bench = {
         times.push((performance.now() - start) / 1000);
       }
       await ledger.close();
-      return { ours: times.sort((a, b) => a - b)[500]! };
+      return { ours: times };
     }),
 };
 
@@ -95,7 +101,7 @@ const heard = (child: ChildProcess): Promise<unknown> =>
     child.once('message', resolve);
     child.once('exit', (code) => (code === 0 ? undefined : reject(new Error('a racer ended early'))));
   });
-/** Seconds from the start of all to the end of the last. */
+/** Seconds of one booking, from the start of all to the end of the last. */
 async function race(kind: 'ours' | 'bare'): Promise<number> {
   return inFolder(async (folder) => {
     if (kind === 'bare') bareCommits(join(folder, 'ledger.db')).close();
@@ -110,22 +116,19 @@ async function race(kind: 'ours' | 'bare'): Promise<number> {
     await Promise.all(done);
     const seconds = (performance.now() - start) / 1000;
     await Promise.all(children.map((child) => child.exitCode ?? new Promise((resolve) => child.once('exit', resolve))));
-    return seconds;
+    return seconds / (racers * each);
   });
 }
 
 const raceBench: Bench = {
   name: `ledger: ${racers} processes book ${each} entries each, one booking`,
-  run: async () => {
-    const rounds = await medians(
+  run: () =>
+    inPairs(
       () => race('ours'),
+      committing.name,
       () => race('bare'),
-      3,
-      (work) => work(),
-    );
-    const all = racers * each;
-    return { ours: rounds.ours / all, peer: { name: committing.name, seconds: rounds.peer / all } };
-  },
+      few,
+    ),
 };
 
 export const benches: readonly Bench[] = [
@@ -140,12 +143,13 @@ export const benches: readonly Bench[] = [
       inFolder(async (folder): Promise<Measured> => {
         const ledger = await openLedger(join(folder, 'ledger.db'));
         for (let i = 0; i < 2000; i++) await release(ledger, i);
-        const start = performance.now();
-        const { ok, ...rest } = await ledger.verify();
-        const seconds = (performance.now() - start) / 1000;
+        const verify = async () => {
+          const { ok, ...rest } = await ledger.verify();
+          if (!ok) throw new Error(`the ledger of the bench does not verify: ${JSON.stringify(rest)}`);
+        };
+        const measured = await inRounds(secondsOf(verify, { calls: 4001 }));
         await ledger.close();
-        if (!ok) throw new Error(`the ledger of the bench does not verify: ${JSON.stringify(rest)}`);
-        return { ours: seconds / 4001 };
+        return measured;
       }),
   },
 ];

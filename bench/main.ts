@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Bench, type Failed, isMet } from './bench.js';
-import { type Row, rowOf, skippedRow, textTable, withRows } from './figures.js';
+import { machineName, type Row, rowOf, skippedRow, textTable, withRows } from './figures.js';
 
 // Every run queries the same data under a budget of its own.
 process.env.FUGU_REGISTRY ??= 'off';
 
 /**
- * `npm run bench [-- words]` prints every figure whose name holds all the words, and fails where one exceeds its goal.
- * `--json` prints one JSON document instead; `--write` also puts the figures into docs/reference/figures.md.
+ * `npm run bench [-- words]` prints every figure whose name holds all the words, and fails where the interval of one is not
+ * within its goal. `--json` prints one JSON document instead; `--write` also puts the figures into docs/reference/figures.md,
+ * from a tree whose sources are committed.
  */
 const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./start.js'),
@@ -33,10 +34,13 @@ const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
 ];
 
 const words = process.argv.slice(2).filter((a) => !a.startsWith('--'));
-const asked = (option: string): boolean => process.argv.includes(option);
+const has = (option: string): boolean => process.argv.includes(option);
 const all = (await Promise.all(files.map((load) => load()))).flatMap((file) => file.benches);
 const chosen = all.filter((b) => words.every((w) => b.name.toLowerCase().includes(w.toLowerCase())));
-const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
+const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
+const uncommitted = git('status', '--porcelain', '--', 'src', 'bench', 'experiments', 'package-lock.json');
+if (has('--write') && uncommitted) throw new Error(`a figure names the commit it was measured at; commit first:\n${uncommitted}`);
+const place = { commit: git('rev-parse', '--short=8', 'HEAD') + (uncommitted && '-dirty'), machine: machineName() };
 
 /** A line that cannot be measured must not stop the others. */
 const failed = (error: unknown): Failed => ({
@@ -50,7 +54,7 @@ for (const bench of chosen) {
   process.stderr.write(`${bench.name} ...\n`);
   const measured = await bench.run().catch(failed);
   const skipped = 'skipped' in measured;
-  rows.push(skipped ? skippedRow(bench, measured) : rowOf(bench, measured, commit));
+  rows.push(skipped ? skippedRow(bench, measured) : rowOf(bench, measured, place));
   results.push({
     name: bench.name,
     goal: bench.goal,
@@ -58,10 +62,11 @@ for (const bench of chosen) {
     ...(!skipped && bench.goal && { ok: isMet(bench.goal, measured) }),
   });
 }
-console.log(asked('--json') ? JSON.stringify(results, undefined, 2) : textTable(rows));
-if (asked('--write')) {
+console.log(has('--json') ? JSON.stringify(results, undefined, 2) : textTable(rows));
+if (has('--write')) {
   const page = 'docs/reference/figures.md';
-  writeFileSync(page, withRows(readFileSync(page, 'utf8'), rows, new Set(all.map(({ name }) => name))));
+  const names = new Set(all.map(({ name }) => name));
+  writeFileSync(page, withRows(readFileSync(page, 'utf8'), rows, names, words.length === 0));
 }
 const missed = rows.filter(({ met }) => met === 'NO' || met === 'FAILED');
 if (missed.length > 0) {

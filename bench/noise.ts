@@ -3,7 +3,7 @@ import { parseRational } from '../src/base/exact/rational.js';
 import type { Digits } from '../src/privacy/noise/bits.js';
 import { gaussianNumbers, wideGaussian } from '../src/privacy/noise/discrete-gaussian.js';
 import { laplaceNumbers, wideLaplace } from '../src/privacy/noise/discrete-laplace.js';
-import { type Bench, inTurns, versus } from './bench.js';
+import { type Bench, timedBeside } from './bench.js';
 
 type Draw = () => number | bigint;
 
@@ -18,13 +18,13 @@ const repeat = (draw: Draw, calls: number) => (): void => {
   for (let i = 0; i < calls; i++) draw();
 };
 
-/** Many short rounds: on a busy machine the best of them is one without interruption. */
+/** Many short rounds, so that interruptions do not move their median. */
 const against = (name: string, goal: number, ours: Draw, peerName: string, peer: Draw, peerCalls: number): Bench => ({
   name,
   goal: { seconds: goal },
   run: async () => {
-    const ourCalls = 40_000;
-    return versus(peerName, await inTurns(repeat(ours, ourCalls), repeat(peer, peerCalls), { rounds: 12, ourCalls, peerCalls }));
+    const calls = 40_000;
+    return timedBeside(peerName, repeat(ours, calls), repeat(peer, peerCalls), { rounds: 25, calls, peerCalls });
   },
 });
 

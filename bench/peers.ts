@@ -1,53 +1,55 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { askPeer, peerMissing } from '../experiments/peer.js';
+import { openPeer, type PeerProcess, peerMissing } from '../experiments/peer.js';
 import { buildGraph } from '../src/analysis/pattern/graph/csr.js';
 import { countTriangles } from '../src/analysis/pattern/graph/subgraph-counts.js';
 import { parseRational } from '../src/base/exact/rational.js';
 import { standardDeviation } from '../src/privacy/mechanism/half-width.js';
 import { laplaceNumbers } from '../src/privacy/noise/discrete-laplace.js';
-import { type Bench, type Goal, type Measured, secondsPer } from './bench.js';
+import { type Bench, type Goal, inPairs, type Measured, type Measurement, secondsOf } from './bench.js';
 import { makeEdges, nodes } from './graph.js';
-import { withRelease } from './release.js';
+import { fresh, withRelease } from './release.js';
 
-/** Python libraries to compare with, each timed in its own process in the same run (peers/README.md). */
-interface OpenDp {
-  readonly histogram: number;
-  readonly count: number;
-  /** Scale of the noise on one count at epsilon 1. */
-  readonly scale: number;
-  readonly draw: number;
-}
-interface Igraph {
-  readonly build: number;
-  readonly count: number;
-  readonly triangles: number;
-}
-
+/** Python libraries to compare with, each in a process of its own that is timed in the same rounds (peers/README.md). */
 const rows = 10_000_000;
-const once = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
-  let answer: Promise<T> | undefined;
-  return () => {
-    answer ??= ask();
-    return answer;
-  };
-};
-const openDp = once(() => askPeer<OpenDp>('opendp', { rows }));
 
-/** Ties for both programs, and the output of igraph. */
-const ties = once(async () => {
+/** The library's own seconds for a piece of work, after one run that does not count. */
+const peerSeconds =
+  (peer: PeerProcess, work: string, calls = 1): Measurement =>
+  async () => {
+    await peer.ask({ time: work });
+    return (await peer.ask<number>({ time: work })) / calls;
+  };
+
+async function withOpenDp<T>(work: (peer: PeerProcess, scale: number) => Promise<T>, held = rows): Promise<T> {
+  const peer = openPeer('opendp');
+  try {
+    const { scale } = await peer.ask<{ readonly scale: number }>({ rows: held });
+    return await work(peer, scale);
+  } finally {
+    peer.end();
+  }
+}
+
+/** The same ties for both programs, and the number of triangles that igraph finds. */
+async function withIgraph<T>(
+  work: (peer: PeerProcess, ties: ReturnType<typeof makeEdges>, triangles: bigint) => Promise<T>,
+): Promise<T> {
   const edges = makeEdges();
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
+  const peer = openPeer('igraph');
   try {
     const ends = new Uint32Array(2 * edges.from.length);
     for (const [i, a] of edges.from.entries()) ends.set([a, edges.to[i]!], 2 * i);
     await writeFile(join(folder, 'ends'), ends);
-    return { ...edges, found: await askPeer<Igraph>('igraph', { ends: join(folder, 'ends'), nodes }) };
+    const { triangles } = await peer.ask<{ readonly triangles: number }>({ ends: join(folder, 'ends'), nodes });
+    return await work(peer, edges, BigInt(triangles));
   } finally {
+    peer.end();
     await rm(folder, { recursive: true, force: true });
   }
-});
+}
 
 const beside = (library: 'opendp' | 'igraph', name: string, run: () => Promise<Measured>, goal?: Goal): Bench => ({
   name,
@@ -60,19 +62,19 @@ const beside = (library: 'opendp' | 'igraph', name: string, run: () => Promise<M
 
 /** Under add-remove neighbours, as OpenDP defines them. */
 const addRemove = 'secret: row, neighbours: add-remove';
-let turn = 0;
-const released = (name: string, query: object, of: (found: OpenDp) => number): Bench =>
+const released = (name: 'histogram' | 'count', query: object): Bench =>
   beside('opendp', `${name} of 10M rows of parquet, add-or-remove, durable ledger included`, () =>
     withRelease(
       rows,
       'parquet',
-      async (session) => {
-        const release = () => session.release({ ...query, name: `q${turn++}` }, { epsilon: '1' });
-        return {
-          ours: await secondsPer(release, { rounds: 7 }),
-          peer: { name: 'OpenDP, numbers it holds in memory', seconds: of(await openDp()) },
-        };
-      },
+      (session) =>
+        withOpenDp((peer) =>
+          inPairs(
+            secondsOf(() => session.release(query, fresh)),
+            'OpenDP, numbers it holds in memory',
+            peerSeconds(peer, name),
+          ),
+        ),
       addRemove,
     ),
   );
@@ -84,51 +86,47 @@ const noiseOfCount = beside(
     withRelease(
       3000,
       'parquet',
-      async (session) => {
+      async (session): Promise<Measured> => {
         const { errors } = await session.plan({ kind: 'count' }, { epsilon: '1' });
-        const { scale } = await openDp();
-        return {
-          ours: errors[0]!.standardError,
-          peer: { name: 'OpenDP', seconds: standardDeviation({ kind: 'laplace', scale }) },
-          unit: 'records',
-        };
+        const theirs = await withOpenDp(async (_, scale) => standardDeviation({ kind: 'laplace', scale }), 1);
+        return { ours: [errors[0]!.standardError], peer: { name: 'OpenDP', rounds: [theirs] }, unit: 'records', exact: true };
       },
       addRemove,
     ),
   { ratio: 1 },
 );
 
-const draw = beside('opendp', 'discrete Laplace, scale 10, one draw, beside OpenDP', async () => {
-  const own = laplaceNumbers(parseRational('10')).draw;
+const draw = beside('opendp', 'discrete Laplace, scale 10, one draw, beside OpenDP', () => {
   const calls = 40_000;
-  const ours = await secondsPer(
-    () => {
-      for (let i = 0; i < calls; i++) own();
-    },
-    { rounds: 12, calls },
+  const own = laplaceNumbers(parseRational('10')).draw;
+  const draws = () => {
+    for (let i = 0; i < calls; i++) own();
+  };
+  const vector = 20_000;
+  return withOpenDp(
+    (peer) => inPairs(secondsOf(draws, { calls }), 'OpenDP, in vectors of 20,000', peerSeconds(peer, 'draws', vector), 25),
+    1,
   );
-  return { ours, peer: { name: 'OpenDP, in vectors of 20,000', seconds: (await openDp()).draw } };
 });
 
 const triangleBench = (name: string, built: boolean, goal?: Goal): Bench =>
   beside(
     'igraph',
     name,
-    async () => {
-      const { from, to, found } = await ties();
-      const graph = buildGraph(nodes, from, to);
-      const ours = await secondsPer(() => {
-        if (countTriangles(built ? graph : buildGraph(nodes, from, to)) !== BigInt(found.triangles))
-          throw new Error('the counts differ');
-      });
-      return { ours, peer: { name: 'igraph', seconds: built ? found.count : found.build + found.count } };
-    },
+    () =>
+      withIgraph((peer, { from, to }, triangles) => {
+        const graph = buildGraph(nodes, from, to);
+        const ours = secondsOf(() => {
+          if (countTriangles(built ? graph : buildGraph(nodes, from, to)) !== triangles) throw new Error('the counts differ');
+        });
+        return inPairs(ours, 'igraph', peerSeconds(peer, built ? 'count' : 'build and count'));
+      }),
     goal,
   );
 
 export const benches: readonly Bench[] = [
-  released('histogram', { kind: 'histogram', column: 'party' }, ({ histogram }) => histogram),
-  released('count', { kind: 'count' }, ({ count }) => count),
+  released('histogram', { kind: 'histogram', column: 'party' }),
+  released('count', { kind: 'count' }),
   noiseOfCount,
   draw,
   triangleBench('triangles of 1M edges, graph built and counted, beside igraph', false, { ratio: 0.5 }),

@@ -1,7 +1,7 @@
 import type { FriendshipModel } from '../src/analysis/learn/odds/friendship-model.js';
 import { FriendCoefficients } from '../src/evaluate/papers/dependent-tuples/friend-model.js';
 import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
-import { type Bench, secondsPer } from './bench.js';
+import { type Bench, few, inPairs, secondsOf, timed } from './bench.js';
 
 /** A fixed synthetic sequence of numbers in (0,1): the figures must not change from run to run. */
 function stream(seed: number): () => number {
@@ -50,7 +50,7 @@ const chain = (initial: 'stationary' | 'any', stay: number): Bench => ({
   goal: { seconds: 0.5 },
   run: async () => {
     const transition = sticky(50, stay);
-    return { ours: await secondsPer(() => quiltOnChain({ transition, initial, length: 1_000_000 }, 1), { rounds: 3 }) };
+    return timed(() => quiltOnChain({ transition, initial, length: 1_000_000 }, 1));
   },
 });
 
@@ -59,10 +59,10 @@ export const benches: readonly Bench[] = [
     name: 'Eq. 26 + 18 coefficients, 47,502 friendships each with its own law, 20x20 grid',
     goal: { seconds: 1 },
     run: async () => {
-      const ours = await secondsPer(() => new FriendCoefficients({ side, step: 1 }).at(10, laws), { rounds: 3 });
-      const sample = 20;
-      const one = await secondsPer(() => laws.slice(0, sample).map((law) => definition(law, 10)), { rounds: 2, calls: sample });
-      return { ours, peer: { name: 'cell by cell, extrapolated', seconds: one * edges } };
+      const ours = secondsOf(() => new FriendCoefficients({ side, step: 1 }).at(10, laws));
+      const sample = laws.slice(0, 20);
+      const peer = secondsOf(() => sample.map((law) => definition(law, 10)), { calls: sample.length / edges });
+      return inPairs(ours, 'cell by cell, extrapolated', peer, few);
     },
   },
   chain('stationary', 0),

@@ -10,7 +10,7 @@ import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countByDatabase, countStreaming } from '../src/query/count/count.js';
 import { parseBatch } from '../src/query/parse.js';
-import { type Bench, inTurns, repeat, versus } from './bench.js';
+import { type Bench, repeat, timedBeside } from './bench.js';
 import { rawSurvey } from './raw-survey.js';
 
 const policyOf = (columns: readonly Column[]): Policy =>
@@ -75,13 +75,10 @@ const longBench = (name: string, ratio: number | undefined, query: object, peer:
   run: () =>
     withTable(long, longPolicy, async (engine) => {
       const { measures } = bindBatch(parseBatch(query), longPolicy);
-      return versus(
+      return timedBeside(
         'raw DuckDB',
-        await inTurns(
-          () => countByDatabase(engine, longPolicy, measures),
-          () => raw(engine, peer),
-          { rounds: 9 },
-        ),
+        () => countByDatabase(engine, longPolicy, measures),
+        () => raw(engine, peer),
       );
     }),
 });
@@ -94,13 +91,10 @@ const surveyBench: Bench = {
       const { measures } = bindBatch(surveyBatch(widePolicy), widePolicy);
       const raw = await rawSurvey(file);
       const calls = 4;
-      const best = await inTurns(
-        repeat(calls, () => countStreaming(engine, widePolicy, measures)),
-        repeat(calls, raw.unpivot),
-        { rounds: 15, ourCalls: calls, peerCalls: calls },
-      );
+      const ours = repeat(calls, () => countStreaming(engine, widePolicy, measures));
+      const measured = await timedBeside('raw UNPIVOT', ours, repeat(calls, raw.unpivot), { rounds: 15, calls });
       raw.close();
-      return versus('raw UNPIVOT', best);
+      return measured;
     }),
 };
 

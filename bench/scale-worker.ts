@@ -6,12 +6,13 @@ import { countByDatabase } from '../src/query/count/count.js';
 import { parseBatch } from '../src/query/parse.js';
 import { ask } from '../test/cluster/start-cluster.js';
 import { openEngine, readPolicy } from '../test/inside.js';
+import { secondsOf, shuffled } from './bench.js';
 import { parentOf, processorSeconds } from './processor.js';
 import { type Asked, type Question, questions } from './scale-table.js';
 
 /**
  * One engine and one table in a process of its own, so that memory can be measured: counts,
- * plain queries and releases take turns.
+ * plain queries and releases take turns in random order.
  */
 export interface Work {
   readonly policy: string;
@@ -49,11 +50,7 @@ export interface Told {
   readonly memory: number;
 }
 
-const timed = async (work: () => unknown): Promise<number> => {
-  const start = performance.now();
-  await work();
-  return (performance.now() - start) / 1000;
-};
+const timed = (work: () => unknown) => secondsOf(work, { warm: false })();
 
 interface Asker {
   ask(sql: string): Promise<unknown>;
@@ -100,12 +97,14 @@ async function measure({ policy: file, plain, rounds, every }: Work): Promise<To
       if (before !== undefined && after !== undefined) processor[how].push(after - before);
     };
     const integers = await count();
-    for (let k = 0; k < rounds; k++) {
-      await both('plain', () => own.ask(question.plain(plain.table)));
-      await both('counted', count);
-      if (question.bare) await both('bare', () => own.ask(question.bare!(plain.table)));
-      rows.released.push(await timed(() => fugu.release(question.query as never, { epsilon: 1, fresh: true })));
-    }
+    const { bare } = question;
+    const turns = [
+      () => both('plain', () => own.ask(question.plain(plain.table))),
+      () => both('counted', count),
+      ...(bare ? [() => both('bare', () => own.ask(bare(plain.table)))] : []),
+      async () => void rows.released.push(await timed(() => fugu.release(question.query as never, { epsilon: 1, fresh: true }))),
+    ];
+    for (let k = 0; k < rounds; k++) for (const turn of shuffled(turns)) await turn();
     took[name] = { ...rows, integers, processor };
   }
   await own.end();

@@ -7,13 +7,13 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import { ask, clusterProcesses, startCluster } from '../test/cluster/start-cluster.js';
 import { isInstalled, startServer } from '../test/postgres/start-server.js';
-import { type Bench, type Measured, type Skipped, spreadOf } from './bench.js';
+import { type Bench, few, type Measured, once, type Skipped } from './bench.js';
 import { type Asked, columns, policy, type Question, questions } from './scale-table.js';
 import type { Told, Work } from './scale-worker.js';
 
 /**
  * The same synthetic table in every engine, queried by a release and plainly. A line fails where engines disagree on the exact
- * integers before noise. FUGU_BENCH_ROWS=100000000 adds a table of that size: about 10 GB of disk and, on two cores, most of an hour.
+ * integers before noise. FUGU_BENCH_ROWS=100000000 adds a table of that size: about 10 GB of disk and, on two cores, two hours.
  */
 const more = Number(process.env.FUGU_BENCH_ROWS ?? 0);
 const sizes = [1_000_000, 10_000_000, ...(more > 10_000_000 ? [more] : [])];
@@ -99,18 +99,13 @@ const places: Record<Engine, () => Promise<Place | Skipped>> = {
     };
   },
 };
-const once = <K, T>(work: (key: K) => Promise<T>): ((key: K) => Promise<T>) => {
-  const known = new Map<K, Promise<T>>();
-  return (key) => {
-    const found = known.get(key) ?? work(key);
-    known.set(key, found);
-    return found;
-  };
-};
 const placeOf = once((engine: Engine) => places[engine]());
 
+/** Peak memory is one number of a process, so it is taken from further processes of one round. */
+type Measurements = Pick<Told, 'took'> & { readonly memory: readonly number[] };
+
 /** All measurements of one table in one engine; the table is removed afterwards. */
-const tellOf = once(async (key: `${Engine} ${number}`): Promise<Told | Skipped> => {
+const tellOf = once(async (key: `${Engine} ${number}`): Promise<Measurements | Skipped> => {
   const [engine, rows] = key.split(' ') as [Engine, string];
   const place = await placeOf(engine);
   if ('skipped' in place) return place;
@@ -120,13 +115,11 @@ const tellOf = once(async (key: `${Engine} ${number}`): Promise<Told | Skipped> 
     const own = mkdtempSync(join(folder, 'policy-'));
     const file = join(own, 'policy.yaml');
     writeFileSync(file, policy(source, table));
-    const large = Number(rows) > 10_000_000;
-    return await worked({
-      policy: file,
-      plain: place.plain(Number(rows)),
-      rounds: large ? 3 : 7,
-      every: !large,
-    });
+    const work = { policy: file, plain: place.plain(Number(rows)), every: Number(rows) <= 10_000_000 };
+    const { took } = await worked({ ...work, rounds: few });
+    const memory: number[] = [];
+    for (let k = 0; k < few; k++) memory.push((await worked({ ...work, rounds: 1 })).memory);
+    return { took, memory };
   } finally {
     await place.drop(Number(rows));
   }
@@ -139,14 +132,17 @@ const worked = (work: Work): Promise<Told> =>
     child.send(work);
   });
 
-const middle = (all: readonly number[]): number => [...all].sort((a, b) => a - b)[all.length >> 1]!;
-
+/** Seconds of the clock, or of the server's processors. */
+interface Compared {
+  readonly ours: 'counted' | 'released';
+  readonly peer: 'plain' | 'bare';
+  readonly of?: 'clock' | 'processor';
+}
 async function line(
   engine: Engine,
   rows: number,
   asked: Asked,
-  ours: 'counted' | 'released',
-  peer: 'plain' | 'bare',
+  { ours, peer, of = 'clock' }: Compared,
 ): Promise<Measured | Skipped> {
   const told = await tellOf(`${engine} ${rows}`);
   if ('skipped' in told) return told;
@@ -154,30 +150,16 @@ async function line(
   const took = told.took[asked]!;
   if (!('skipped' in twin) && String(twin.took[asked]!.integers) !== String(took.integers))
     throw new Error(`${engine} and DuckDB count differently`);
-  return {
-    ours: middle(took[ours]),
-    peer: { name: peer === 'bare' ? 'the same, no bounds' : 'the same asked plainly', seconds: middle(took[peer]) },
-    ...(took[ours].length > 1 && { spread: spreadOf(took[ours], took[peer]) }),
-  };
-}
-
-/** Work of the server process alone: other load on the machine does not count. */
-async function work(engine: Engine, rows: number, asked: Asked, peer: 'plain' | 'bare'): Promise<Measured | Skipped> {
-  const told = await tellOf(`${engine} ${rows}`);
-  if ('skipped' in told) return told;
-  const { processor } = told.took[asked]!;
-  if (processor.counted.length === 0) return { skipped: 'this system does not tell the time of processes' };
-  return {
-    ours: middle(processor.counted),
-    peer: { name: peer === 'bare' ? 'the same, no bounds' : 'the same asked plainly', seconds: middle(processor[peer]) },
-    spread: spreadOf(processor.counted, processor[peer]),
-  };
+  const times: Partial<Record<Compared['ours' | 'peer'], readonly number[]>> = of === 'clock' ? took : took.processor;
+  if (times[peer]!.length === 0) return { skipped: 'this system does not tell the time of processes' };
+  const name = peer === 'bare' ? 'the same, no bounds' : 'the same asked plainly';
+  return { ours: times[ours]!, peer: { name, rounds: times[peer]! } };
 }
 
 async function memory(engine: Engine, rows: number): Promise<Measured | Skipped> {
   const told = await tellOf(`${engine} ${rows}`);
   if ('skipped' in told) return told;
-  return engine === 'DuckDB' ? { ours: told.memory / 1e6, unit: 'MB' } : { ours: told.memory };
+  return engine === 'DuckDB' ? { ours: told.memory.map((bytes) => bytes / 1e6), unit: 'MB' } : { ours: told.memory };
 }
 
 const linesOf = (engine: Engine, rows: number): readonly Bench[] => {
@@ -185,21 +167,19 @@ const linesOf = (engine: Engine, rows: number): readonly Bench[] => {
   const where = `${millions(rows)} in ${engine}`;
   const chosen = all.filter(([, { always }]) => always || rows <= 10_000_000);
   return [
-    ...chosen.flatMap(([asked, { bare }]): Bench[] => [
-      { name: `${asked} of ${where}`, goal: { ratio: 1.1 }, run: () => line(engine, rows, asked, 'counted', 'plain') },
-      ...(engine === 'DuckDB'
-        ? []
-        : [{ name: `${asked} of ${where}, processor time of the server`, run: () => work(engine, rows, asked, 'plain') }]),
-      { name: `${asked} of ${where}, whole release`, run: () => line(engine, rows, asked, 'released', 'plain') },
-      ...(bare
-        ? [
-            {
-              name: `${asked} of ${where}, beside the same without bounds`,
-              run: () => line(engine, rows, asked, 'counted', 'bare'),
-            },
-          ]
-        : []),
-    ]),
+    ...chosen.flatMap(([asked, { bare }]): Bench[] => {
+      const compared = (compare: Compared, more = ''): Bench => ({
+        name: `${asked} of ${where}${more}`,
+        run: () => line(engine, rows, asked, compare),
+      });
+      const plain = { ours: 'counted', peer: 'plain' } as const;
+      return [
+        { ...compared(plain), goal: { ratio: 1.1 } },
+        ...(engine === 'DuckDB' ? [] : [compared({ ...plain, of: 'processor' }, ', processor time of the server')]),
+        compared({ ours: 'released', peer: 'plain' }, ', whole release'),
+        ...(bare ? [compared({ ours: 'counted', peer: 'bare' }, ', beside the same without bounds')] : []),
+      ];
+    }),
     {
       name: `releases of ${where}: memory`,
       ...(engine !== 'DuckDB' && { goal: { bytes: 300e6 } }),

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Bench, inTurns, versus } from './bench.js';
+import { type Bench, timedBeside } from './bench.js';
 
 /**
  * Time a person waits for a command, from start to end of its process,
@@ -72,7 +72,7 @@ const cold = (
   ...(ratio !== undefined && { goal: { ratio } }),
   run: () =>
     inFolder(async (folder) =>
-      versus(peer, await inTurns(node(folder, program, ...words), node(folder, ...peerWords), { rounds: 7 })),
+      timedBeside(peer, node(folder, program, ...words), node(folder, ...peerWords), { rounds: 15, warm: false }),
     ),
 });
 const alone = ['node that does nothing', ['-e', '0']] as const;

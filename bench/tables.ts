@@ -9,7 +9,7 @@ import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countCells } from '../src/query/count/count.js';
 import { parseSql } from '../src/query/sql/sql.js';
-import { type Bench, inTurns, versus } from './bench.js';
+import { type Bench, few, timedBeside } from './bench.js';
 
 /** A million persons with ten visits each, except a few with forty, of which twenty are used. */
 const visits = 10_000_000;
@@ -54,13 +54,10 @@ const joinBench = (name: string, sql: string, peer: string, goal?: number): Benc
   run: () =>
     withTables(async (data, policy) => {
       const { measures } = bindBatch(parseSql(sql, policy), policy);
-      return versus(
+      return timedBeside(
         'raw DuckDB',
-        await inTurns(
-          () => countCells(data, policy, measures),
-          () => data.rows({ sql: peer, values: [] }),
-          { rounds: 7 },
-        ),
+        () => countCells(data, policy, measures),
+        () => data.rows({ sql: peer, values: [] }),
       );
     }),
 });
@@ -81,7 +78,7 @@ const firstBench: Bench = {
       };
       const ours = () => opened((data) => countCells(data, policy, measures));
       const peer = () => opened((data) => data.rows({ sql: raw('count(*)'), values: [] }));
-      return versus('raw DuckDB', await inTurns(ours, peer, { rounds: 3 }));
+      return timedBeside('raw DuckDB', ours, peer, { rounds: few });
     }),
 };
 const byRegion = 'SELECT region, COUNT(*) FROM visits JOIN people USING (person) GROUP BY region';

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import type { Bench, Goal, Measured } from './bench.js';
+import { type Bench, few, type Goal, type Measured, once } from './bench.js';
+import { median } from './statistics.js';
 import { drawn, forest, random, type Town, withTown } from './tied-data.js';
 
-/** Measurements of one session on a town, reported by its own process. */
-interface Told {
+/** Measurements of one session on a town, reported by its own process: one round. */
+interface SessionTimes {
   readonly open: number;
   /** The first plan, which computes the what-if table and remedies. */
   readonly first: number;
@@ -11,9 +12,10 @@ interface Told {
   readonly tied: Asked;
   readonly untied: Asked;
 }
+/** Seconds of plans and releases, which the sessions with and without ties made in turns. */
 interface Asked {
-  readonly plan: number;
-  readonly release: number;
+  readonly plan: readonly number[];
+  readonly release: readonly number[];
 }
 
 interface Line {
@@ -37,36 +39,38 @@ const lines: readonly Line[] = [
 ];
 
 function benchesOf({ town, name, open, memory, after }: Line): Bench[] {
-  let told: Promise<Told> | undefined;
-  const once = (): Promise<Told> => {
-    told ??= session(town);
-    return told;
-  };
-  const line = (what: string, goal: Goal | undefined, measure: (told: Told) => Measured): Bench => ({
+  const line = (what: string, goal: Goal | undefined, measured: (rounds: readonly SessionTimes[]) => Measured): Bench => ({
     name: `session with ${name}: ${what}`,
     ...(goal && { goal }),
-    run: async () => measure(await once()),
+    run: async () => measured(await sessions(town)),
   });
-  const besideRelease = (ask: keyof Asked) =>
-    line(ask, after === undefined ? undefined : { ratio: after }, (t) => ({
-      ours: t.tied[ask],
-      peer: { name: 'a release without ties', seconds: t.untied.release },
+  const besideRelease = (what: keyof Asked) =>
+    line(what, after === undefined ? undefined : { ratio: after }, (rounds) => ({
+      ours: rounds.map(({ tied }) => median(tied[what])),
+      peer: { name: 'a release without ties', rounds: rounds.map(({ untied }) => median(untied.release)) },
     }));
+  const own = (what: 'open' | 'first' | 'rss') => (rounds: readonly SessionTimes[]) => ({ ours: rounds.map((r) => r[what]) });
   return [
-    line('open', { seconds: open }, (t) => ({ ours: t.open })),
-    line('first plan', undefined, (t) => ({ ours: t.first })),
+    line('open', { seconds: open }, own('open')),
+    line('first plan', undefined, own('first')),
     besideRelease('plan'),
     besideRelease('release'),
-    ...(memory === undefined ? [] : [line('memory', { bytes: memory * 1e6 }, (t) => ({ ours: t.rss }))]),
+    ...(memory === undefined ? [] : [line('memory', { bytes: memory * 1e6 }, own('rss'))]),
   ];
 }
 
-const session = (town: Town): Promise<Told> =>
-  withTown(town, async (folder) => {
-    const script = new URL('./tied-session.js', import.meta.url).pathname;
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', script, folder], { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`the session ended with ${status}: ${stderr}`);
-    return JSON.parse(stdout) as Told;
-  });
+/** Sessions one after another, each in a process of its own and under ledgers of its own. */
+const sessions = once(
+  (town: Town): Promise<readonly SessionTimes[]> =>
+    withTown(town, async (folder) => {
+      const script = new URL('./tied-session.js', import.meta.url).pathname;
+      return Array.from({ length: few }, (_, round) => {
+        const words = ['--expose-gc', script, folder, String(round)];
+        const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+        if (status !== 0) throw new Error(`the session ended with ${status}: ${stderr}`);
+        return JSON.parse(stdout) as SessionTimes;
+      });
+    }),
+);
 
 export const benches: readonly Bench[] = lines.flatMap(benchesOf);

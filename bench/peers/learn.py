@@ -1,4 +1,4 @@
-"""diffprivlib beside: reads one task as JSON on standard input, writes what it measured as JSON. See README.md here."""
+"""diffprivlib beside: reads a task as a line of JSON on standard input, writes what it measured as one. See README.md here."""
 
 import json
 import sys
@@ -47,5 +47,6 @@ def logistic(task):
     }
 
 
-task = json.load(sys.stdin)
-json.dump({"kmeans": kmeans, "logistic": logistic}[task["task"]](task), sys.stdout)
+for line in sys.stdin:
+    task = json.loads(line)
+    print(json.dumps({"kmeans": kmeans, "logistic": logistic}[task["task"]](task)), flush=True)

@@ -98,8 +98,8 @@ async function clusters(peer: boolean): Promise<Cell[][]> {
         )
       : undefined;
     for (const [k, epsilon] of asked.entries()) {
-      const by = (variant: 'auto' | 'grid' | 'lloyd') => round(ourClusters(set, epsilon, times, variant), 3);
-      const peers: Cell[] = theirs ? [round(theirs[2 * k]!, 3), round(theirs[2 * k + 1]!, 3)] : ['', ''];
+      const by = (variant: 'auto' | 'grid' | 'lloyd') => round(meanOf(ourClusters(set, epsilon, times, variant)), 3);
+      const peers: Cell[] = theirs ? [round(meanOf(theirs[2 * k]!), 3), round(meanOf(theirs[2 * k + 1]!), 3)] : ['', ''];
       rows.push([set.name, epsilon, by('auto'), set.dimensions > 6 ? '' : by('grid'), by('lloyd'), ...peers]);
     }
   }
@@ -130,7 +130,7 @@ async function classifiers(peer: boolean): Promise<Cell[][]> {
     const plain = percentOf([await bench.plain('logistic', task.train.length < 1000 ? 1e-3 : 1e-5)]);
     const theirs = peer ? await theirClassifiers(bench, [0.5, 1], times) : undefined;
     const by = async (more: object) => percentOf(await ourClassifiers(bench, '{ epsilon: 1 }', '1', times, more));
-    const peers: Cell[] = theirs ? theirs.map((x) => percentOf([x])) : ['', ''];
+    const peers: Cell[] = theirs ? theirs.map(percentOf) : ['', ''];
     rows.push([task.name, task.train.length, 1, plain, await by({}), await by({ method: 'sgd' }), ...peers]);
     bench.remove();
   }

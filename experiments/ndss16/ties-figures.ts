@@ -19,7 +19,7 @@ export function figure2(book: Book, population: Population, part: Uint16Array, c
       if (j <= i) continue;
       all++;
       if (part[i] === part[j]) inside++;
-      edges.push(line(x(i), y(i), x(j), y(j), { stroke: '#8895a0', 'stroke-opacity': 0.12, 'stroke-width': 0.6 }));
+      edges.push(line([x(i), y(i)], [x(j), y(j)], { stroke: '#8895a0', 'stroke-opacity': 0.12, 'stroke-width': 0.6 }));
     }
   const colours = [...palette, '#3b3b3b', '#c9a6d8'];
   const dots = Array.from({ length: people }, (_, i) =>

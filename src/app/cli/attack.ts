@@ -34,7 +34,7 @@ export function registerAttackCommand(program: Command): void {
         throw new Fault('USAGE', 'Say what to attack: a release or a stream.', 'Give --release DIR, or --stream FILE.');
       if (stream !== undefined) {
         const { attackStream } = await import('../api/attack-stream.js');
-        const { streamAttackPage } = await import('../report/stream-attack-page.js');
+        const { streamAttackPage } = await import('../report/attack-page.js');
         const found = await attackStream(file, { stream, show: shownFrom(show) });
         const page = writePage(file, out, `attack-stream-${plainName(found.column)}.html`, streamAttackPage(found));
         emit(json, { ...found, page }, () => streamText(found, page));

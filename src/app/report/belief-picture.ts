@@ -1,5 +1,9 @@
+import { fromNumber } from '../../base/exact/rational.js';
+import type { BeliefChange } from '../../evaluate/attack/policy/beliefs.js';
+import { type BeliefRow, posteriorAtLeast, posteriorAtMost } from '../../release/accountant/belief.js';
 import { percentText } from '../../release/accountant/belief-words.js';
-import { colour, type Drawing, element, half, line, linear, smallest, textElement } from './svg.js';
+import { type ChartRow, rowChart } from './chart-frame.js';
+import { colour, type Drawing, element, line } from './svg.js';
 
 /**
  * A hundred people, those rightly suspected filled in. Larger crowds are drawn as a hundred dots of equal share; fractions are
@@ -18,42 +22,57 @@ export function crowd(right: number, of: number, label: string): Drawing {
   return { width: 10 * cell, height: 10 * cell, label, body: dots.join('') };
 }
 
-export interface BeliefRange {
-  readonly prior: number;
-  readonly atLeast: number;
-  readonly atMost: number;
+/** For each prior, how far the releases can move it: a dot, and the range to both sides. */
+export function beliefRanges(priors: readonly BeliefRow[], width: number): Drawing {
+  const ends = ({ atLeast, atMost }: BeliefRow) => [percentText(atLeast, 'down'), percentText(atMost, 'up')];
+  const rows = priors.map((row): ChartRow => {
+    const { prior, atLeast, atMost } = row;
+    return {
+      label: percentText(prior),
+      error: ends(row).join(' – '),
+      draw: (x, y) =>
+        [
+          line([x(atLeast), y], [x(prior), y], { stroke: colour.bar, 'stroke-width': 7, 'stroke-opacity': 0.45 }),
+          line([x(prior), y], [x(atMost), y], { stroke: colour.accent, 'stroke-width': 7, 'stroke-opacity': 0.75 }),
+          priorDot(x(prior), y),
+        ].join(''),
+    };
+  });
+  const label = `Belief before and possible belief after: ${priors.map((row) => `${percentText(row.prior)} to between ${ends(row).join(' and ')}`).join('; ')}`;
+  return beliefRows(rows, label, width);
 }
 
-/** For each prior, how far the releases can move it: a dot, and the range to both sides. */
-export function beliefRanges(rows: readonly BeliefRange[], width: number): Drawing {
-  const rowHeight = 28;
-  const small = width < half;
-  const left = small ? 48 : 64;
-  const right = width - (small ? 104 : 112);
-  const x = linear([0, 1], [left, right], 4);
-  const bottom = rows.length * rowHeight + 4;
-  const grid = (small ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).flatMap((t) => [
-    line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
-    textElement(x(t), bottom + 15, `${t * 100} %`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
-  ]);
-  const drawn = rows.map(({ prior, atLeast, atMost }, k) => {
-    const y = k * rowHeight + rowHeight / 2 + 2;
-    return [
-      textElement(left - 12, y + 4, percentText(prior), { 'text-anchor': 'end', class: 'figure' }),
-      line(x(atLeast), y, x(prior), y, { stroke: colour.bar, 'stroke-width': 7, 'stroke-opacity': 0.45 }),
-      line(x(prior), y, x(atMost), y, { stroke: colour.accent, 'stroke-width': 7, 'stroke-opacity': 0.75 }),
-      element('circle', { cx: x(prior), cy: y, r: 4.5, fill: colour.paper, stroke: colour.ink, 'stroke-width': 1.8 }),
-      textElement(width, y + 4, `${percentText(atLeast, 'down')} – ${percentText(atMost, 'up')}`, {
-        'text-anchor': 'end',
-        fill: colour.muted,
-        class: 'figure',
-      }),
-    ].join('');
+/** Posteriors of one record's values: prior and posterior on one axis, and the band that a promise of epsilon permits. */
+export function beliefChart(
+  { values, actual, epsilon, belief }: { values: readonly string[]; actual: string; epsilon: number; belief: Moved },
+  width: number,
+): Drawing {
+  const limit = fromNumber(epsilon);
+  const [before, after] = [belief.prior, belief.posterior].map((list) => list.map((p) => percentText(p))) as [string[], string[]];
+  const rows = values.map((value, k): ChartRow => {
+    const [prior, posterior] = [belief.prior[k]!, belief.posterior[k]!];
+    const open = prior > 0 && prior < 1;
+    const low = open ? posteriorAtLeast(fromNumber(prior), limit) : prior;
+    const high = open ? posteriorAtMost(fromNumber(prior), limit) : prior;
+    const fill = posterior > high + 1e-9 || posterior < low - 1e-9 ? colour.accent : colour.bar;
+    return {
+      label: value,
+      strong: value === actual,
+      error: `${before[k]} → ${after[k]}`,
+      draw: (x, y) =>
+        [
+          line([x(low), y], [x(high), y], { stroke: colour.soft, 'stroke-width': 9 }),
+          line([x(prior), y], [x(posterior), y], { stroke: fill, 'stroke-width': 2 }),
+          priorDot(x(prior), y),
+          element('circle', { cx: x(posterior), cy: y, r: 4.6, fill }),
+        ].join(''),
+    };
   });
-  return {
-    width,
-    height: bottom + 20,
-    label: `Belief before and possible belief after: ${rows.map((r) => `${percentText(r.prior)} to between ${percentText(r.atLeast, 'down')} and ${percentText(r.atMost, 'up')}`).join('; ')}`,
-    body: [...grid, ...drawn].join(''),
-  };
+  return beliefRows(rows, values.map((v, k) => `${v}: ${before[k]} before, ${after[k]} after`).join('; '), width);
 }
+type Moved = Pick<BeliefChange, 'prior' | 'posterior'>;
+
+const priorDot = (cx: number, cy: number): string =>
+  element('circle', { cx, cy, r: 4.4, fill: colour.paper, stroke: colour.ink, 'stroke-width': 1.7 });
+const beliefRows = (rows: readonly ChartRow[], label: string, width: number): Drawing =>
+  rowChart({ rows, label, width, domain: [0, 1], tickLabel: (t) => `${t * 100} %` });

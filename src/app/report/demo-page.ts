@@ -1,9 +1,8 @@
 import { percentText } from '../../release/accountant/belief-words.js';
 import { barChart, barDomain } from './bar-chart.js';
 import { crowd } from './belief-picture.js';
-import { mark } from './mark.js';
 import { briefNumber } from './number.js';
-import { pageHead } from './page.js';
+import { htmlTable, page } from './page.js';
 import { colour, type Drawing, element, fitting, half, inline, line, narrow, escapeText as safe, textElement } from './svg.js';
 
 /** One survey released twice, as shown on the page. */
@@ -38,31 +37,27 @@ const ownStyle = `
 export function demoPage(story: DemoStory): string {
   const { people, households, questions } = story;
   const many = (n: number) => n.toLocaleString('en-US');
-  return `${pageHead('One survey, released twice', ownStyle)}
-<body>
-<header><div>${mark}<div><h1>One survey, released twice</h1>
-<p class="sub">${many(people)} made-up people in ${many(households)} households · ${questions} questions · epsilon 1 both times</p></div></div></header>
-<main>
-${beliefs(story)}
-${leak(story)}
-${finding(story)}
-${price(story)}
-</main>
-<footer>Made by Fugu from made-up people. Beliefs are the most that an attacker can reach, not what a certain one did reach.</footer>
-</body>
-</html>
-`;
+  return page({
+    title: 'One survey, released twice',
+    heading: 'One survey, released twice',
+    sub: `${many(people)} made-up people in ${many(households)} households · ${questions} questions · epsilon 1 both times`,
+    style: ownStyle,
+    body: [beliefs(story), leak(story), finding(story), price(story)].join('\n'),
+    footer: ' from made-up people. Beliefs are the most that an attacker can reach, not what a certain one did reach.',
+  });
 }
 
 function beliefs({ strangers, declared }: DemoStory): string {
-  const card = (name: string, title: string, belief: number, upTo: string, text: string) =>
-    `<section class="card ${name}"><p class="label">${safe(title)}</p>${inline(crowd(belief, 1, `${percentText(belief, 'up')} filled in`))}
+  const card = (belief: number, title: string, text: string, { upTo = 'up to', look = '' } = {}) =>
+    `<section class="card ${look}"><p class="label">${safe(title)}</p>${inline(crowd(belief, 1, `${percentText(belief, 'up')} filled in`))}
 <p class="tile"><small>${upTo}</small> ${safe(percentText(belief, 'up'))}</p><p>${safe(text)}</p></section>`;
+  const plain = `Promised were ${percentText(strangers.ignoring, 'up')}: true for an attacker who ignores your household. One who knows it reads your relatives' answers as well, and they resemble yours.`;
+  const limited = 'The household was declared. The limit holds for an attacker who knows who lives with whom.';
   return `<h2>What somebody who knows your household can come to believe about you</h2>
 <div class="three">
-${card('', 'Before', 0.1, '', 'The attacker suspects you of one answer, rightly in one case of ten.')}
-${card('', 'After plain noise', strangers.knowing, 'up to', `Promised were ${percentText(strangers.ignoring, 'up')}: true for an attacker who ignores your household. One who knows it reads your relatives' answers as well, and they resemble yours.`)}
-${card('good', 'After Fugu', declared.knowing, 'up to', 'The household was declared. The limit holds for an attacker who knows who lives with whom.')}
+${card(0.1, 'Before', 'The attacker suspects you of one answer, rightly in one case of ten.', { upTo: '' })}
+${card(strangers.knowing, 'After plain noise', plain)}
+${card(declared.knowing, 'After Fugu', limited, { look: 'good' })}
 </div>`;
 }
 
@@ -74,8 +69,7 @@ function leak({ strangers }: DemoStory): string {
 </div></section>`;
 }
 
-/** Six members of a household, all tied to its leaning; all are counted, one of them is the privacy unit. */
-/** The same picture with larger text for small widths. */
+/** Six members of a household, all tied to its leaning; all are counted, one is the privacy unit. Text is larger for small widths. */
 function household(shown: number): Drawing {
   const [width, height] = [460, 230];
   const size = Math.max(12, (12 * width) / shown);
@@ -90,9 +84,12 @@ function household(shown: number): Drawing {
   const people = Array.from({ length: 6 }, (_, k) => {
     const [x, y] = at(k);
     return [
-      line(homeX, homeY + 14, x, y - 13, { stroke: k === 2 ? colour.accent : colour.muted, 'stroke-width': k === 2 ? 2.4 : 1.4 }),
+      line([homeX, homeY + 14], [x, y - 13], {
+        stroke: k === 2 ? colour.accent : colour.muted,
+        'stroke-width': k === 2 ? 2.4 : 1.4,
+      }),
       person(x, y, k === 2),
-      line(x + 4, y + 36, 400, 204, { stroke: colour.soft, 'stroke-width': 1.4 }),
+      line([x + 4, y + 36], [400, 204], { stroke: colour.soft, 'stroke-width': 1.4 }),
     ].join('');
   });
   return {
@@ -139,12 +136,15 @@ function finding({ strangers, declared }: DemoStory): string {
 }
 
 function price({ strangers, declared }: DemoStory): string {
-  const row = (text: string, a: string, b: string) =>
-    `<tr><td>${safe(text)}</td><td class="n">${safe(a)}</td><td class="n">${safe(b)}</td></tr>`;
   const up = (belief: number) => percentText(belief, 'up');
-  return `<h2>What it costs</h2><section class="card"><table><thead><tr><th></th><th class="n">not declared</th><th class="n">declared</th></tr></thead><tbody>
-${row('noise on a count (95 %)', `± ${briefNumber(strangers.error)}`, `± ${briefNumber(declared.error)}`)}
-${row('attacker who ignores households: 10 % becomes at most', up(strangers.ignoring), up(declared.ignoring))}
-${row('attacker who knows them: 10 % becomes at most', up(strangers.knowing), up(declared.knowing))}
-</tbody></table></section>`;
+  const table = htmlTable(
+    [''],
+    ['not declared', 'declared'],
+    [
+      ['noise on a count (95 %)', ...[strangers, declared].map(({ error }) => `± ${briefNumber(error)}`)],
+      ['attacker who ignores households: 10 % becomes at most', up(strangers.ignoring), up(declared.ignoring)],
+      ['attacker who knows them: 10 % becomes at most', up(strangers.knowing), up(declared.knowing)],
+    ],
+  );
+  return `<h2>What it costs</h2><section class="card">${table}</section>`;
 }

@@ -54,6 +54,7 @@ table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-nu
 th, td { text-align: left; padding: 6px 10px 6px 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
 th { font-weight: 600; color: var(--muted); }
 td.n, th.n { text-align: right; padding-right: 0; padding-left: 10px; }
+td.over { color: var(--accent); font-weight: 650; }
 tr:last-child td { border-bottom: 0; }
 .answers { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 480px), 1fr)); gap: 18px; }
 .answers.one { grid-template-columns: minmax(0, 1fr); }
@@ -61,6 +62,8 @@ tr:last-child td { border-bottom: 0; }
 .answers figcaption { margin-bottom: 10px; }
 .answers .note { font-size: 14px; color: var(--muted); margin: 2px 0 0; line-height: 1.4; }
 .doubt { font-size: 14px; color: var(--warn); background: var(--warn-soft); border-radius: 6px; padding: 4px 10px; margin: 8px 0 0; line-height: 1.4; max-width: none; }
+.banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; max-width: none; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 14px; color: var(--muted); margin: 0 0 14px; max-width: none; }
 h2 + .doubt, nav + .doubt { margin: 0 0 14px; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); gap: 14px 26px; }
 .panels h4 { font-size: 13.5px; margin: 0 0 2px; }

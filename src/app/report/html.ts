@@ -1,50 +1,36 @@
 import { percentText, probabilityText } from '../../release/accountant/belief-words.js';
-import { barChart, barDomain, halfWidth } from './bar-chart.js';
+import { barChart, barDomain, columnChart } from './bar-chart.js';
 import { beliefRanges, crowd } from './belief-picture.js';
-import { columnChart } from './column-chart.js';
-import { mark } from './mark.js';
-import { briefNumber, estimateText } from './number.js';
-import { pageHead } from './page.js';
+import { briefNumber, estimateText, halfWidth } from './number.js';
+import { badge, htmlTable, list, page } from './page.js';
 import { pairsPicture } from './pairs-picture.js';
 import type { AnswerSection, ReleaseReport } from './report.js';
 import { fitting, half, inline, narrow, escapeText as safe } from './svg.js';
 
-/** One file that needs nothing else: no script, no font, no request. Safe to mail, to print and to open offline. */
 export function htmlReport(report: ReleaseReport): string {
-  return `${pageHead(report.title)}
-<body>
-${heading(report)}
-<main>
-${promise(report)}
+  const { title, population, at, certified, protectsNothing, pairs } = report;
+  const kind = protectsNothing ? 'protects nothing' : 'as published';
+  return page({
+    title,
+    heading: safe(title),
+    sub: `${safe(population)} · released ${safe(day(at))} · ${certified ? badge('good', 'certified') : badge('warn', kind)}`,
+    body: `${promise(report)}
 ${answers(report)}
-${receipt(report)}
-</main>
-<footer>Made by Fugu: private statistics for data whose records know each other. ${report.pairs ? 'Numbers here are noisy on purpose, but for those that are public under the policy' : 'Every number here is noisy on purpose'}; the error bars say by how much.</footer>
-</body>
-</html>
-`;
+${receipt(report)}`,
+    footer: `: private statistics for data whose records know each other. ${pairs ? 'Numbers here are noisy on purpose, but for those that are public under the policy' : 'Every number here is noisy on purpose'}; the error bars say by how much.`,
+  });
 }
 
 const paragraph = (text: string, name = ''): string => `<p${name ? ` class="${name}"` : ''}>${safe(text)}</p>`;
 const day = (at: string): string => at.slice(0, 16).replace('T', ' ').concat(' UTC');
 
-function heading({ title, population, at, certified, protectsNothing }: ReleaseReport): string {
-  const badge = certified
-    ? '<span class="badge good">certified</span>'
-    : `<span class="badge warn">${protectsNothing ? 'protects nothing' : 'as published'}</span>`;
-  return `<header><div>${mark}<div><h1>${safe(title)}</h1>
-<p class="sub">${safe(population)} · released ${safe(day(at))} · ${badge}</p></div></div></header>`;
-}
-
 function promise(report: ReleaseReport): string {
   const [first = '', ...rest] = report.promise;
   const assumptions =
-    report.assumptions.length === 0
-      ? ''
-      : `<div class="assume"><b>This holds if</b><ul>${report.assumptions.map((a) => `<li>${safe(a)}</li>`).join('')}</ul></div>`;
+    report.assumptions.length === 0 ? '' : `<div class="assume"><b>This holds if</b>${list(report.assumptions)}</div>`;
   return `<h2 id="promise">What is promised</h2>
 <div class="promise">
-<section class="card">${paragraph(first, 'lead')}<ul>${rest.map((s) => `<li>${safe(s)}</li>`).join('')}</ul>${assumptions}</section>
+<section class="card">${paragraph(first, 'lead')}${list(rest)}${assumptions}</section>
 ${beliefCard(report)}
 </div>
 <div class="two">${rangeCard(report)}${budgetCard(report)}</div>${pairsCard(report)}`;
@@ -79,14 +65,12 @@ const rangeCard = ({ belief }: ReleaseReport): string =>
 
 function budgetCard({ epsilon, delta, spentHere, whatIf, how, belief }: ReleaseReport): string {
   const share = Math.min(100, (100 * spentHere) / epsilon);
-  const rows = whatIf
-    .map((w) => `<tr><td>${safe(w.change)}</td><td class="n">${safe(w.epsilon)}</td><td class="n">${safe(w.belief)}</td></tr>`)
-    .join('');
+  const rows = whatIf.map((w) => [w.change, w.epsilon, w.belief]);
   const table =
     whatIf.length === 0
       ? ''
       : `<p class="label" style="margin-top:22px">If the declaration were too weak</p>
-<table><thead><tr><th>if in truth</th><th class="n">epsilon</th><th class="n">${percentText(belief.prior)} becomes</th></tr></thead><tbody>${rows}</tbody></table>`;
+${htmlTable(['if in truth'], ['epsilon', `${percentText(belief.prior)} becomes`], rows)}`;
   return `<section class="card"><p class="label">Budget</p>
 <div class="meter" role="img" aria-label="${share.toFixed(1)} percent of the budget used by this release"><i style="width:${share.toFixed(2)}%"></i></div>
 ${paragraph(`This release used ${briefNumber(share)} % of the population's budget (epsilon ${briefNumber(spentHere)} of ${briefNumber(epsilon)}${delta > 0 ? `, delta ${delta}` : ''}).`)}
@@ -119,16 +103,11 @@ function doubtful(answers: readonly AnswerSection[]): string {
 function answerCard(answer: AnswerSection, k: number, wide: boolean): string {
   const note = answer.note ? `<p class="note">${safe(answer.note)}</p>` : '';
   const warning = answer.warning ? paragraph(answer.warning, 'doubt') : '';
-  const head = `<tr>${answer.columns.map((c, i) => `<th${i >= answer.columns.length - (answer.figures ?? 2) ? ' class="n"' : ''}>${safe(c)}</th>`).join('')}</tr>`;
-  const body = answer.rows
-    .map(
-      (r) =>
-        `<tr>${r.map((c, i) => `<td${i >= r.length - (answer.figures ?? 2) ? ' class="n"' : ''}>${safe(c)}</td>`).join('')}</tr>`,
-    )
-    .join('');
+  const texts = answer.columns.length - (answer.figures ?? 2);
+  const table = htmlTable(answer.columns.slice(0, texts), answer.columns.slice(texts), answer.rows);
   return `<figure class="card${answer.panels.length > 1 ? ' wide' : ''}" id="a${k}"><figcaption><h3>${safe(answer.title)}</h3>${note}${warning}</figcaption>
 ${picture(answer, wide)}${answer.caveat ? paragraph(answer.caveat, 'small') : ''}
-<details${answer.panels.length === 0 ? ' open' : ''}><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
+<details${answer.panels.length === 0 ? ' open' : ''}><summary>Numbers</summary>${table}<p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
 }
 
 /** Size limit of a whole page. */

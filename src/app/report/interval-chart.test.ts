@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { intervalChart } from './interval-chart.js';
-import { intervalText } from './interval-text.js';
+import { intervalText } from './number.js';
 
 const chart = (low: number | null, high: number | null): string =>
   intervalChart({ label: 'coefficients', marks: [{ label: 'age', value: 3, low, high }] }).body;

@@ -1,120 +1,50 @@
-import { estimateText, tickText } from './number.js';
-import {
-  clipText,
-  colour,
-  type Drawing,
-  element,
-  escapeText,
-  half,
-  line,
-  linear,
-  smallest,
-  textElement,
-  textWidth,
-} from './svg.js';
+import { barDomain } from './bar-chart.js';
+import { type ChartRow, rowChart } from './chart-frame.js';
+import { type Ends, estimateText, halfWidth } from './number.js';
+import { colour, type Drawing, element, line, type Scale } from './svg.js';
 
-export interface IntervalMark {
+/** The interval is that of the noise; a bound that the noise does not set is null. */
+export interface IntervalMark extends Ends {
   readonly label: string;
   readonly value: number | null;
-  /** Confidence interval of the noise; null where the noise sets no bound. */
-  readonly low: number | null;
-  readonly high: number | null;
   /** Confidence interval of noise and sampling together. */
-  readonly wide?: { readonly low: number | null; readonly high: number | null };
+  readonly wide?: Ends;
 }
-
-/** Points with confidence intervals around a zero line: thick for the noise, thin for noise and sampling together. */
-export function intervalChart({
-  marks,
-  label,
-  width = 520,
-}: {
+interface IntervalChart {
   readonly marks: readonly IntervalMark[];
   readonly label: string;
   readonly width?: number;
-}): Drawing {
-  const longest = Math.max(40, ...marks.map((m) => textWidth(m.label) + 4));
-  const above = width < half && longest > 0.32 * width ? 16 : 0;
-  const rowHeight = 26 + above;
-  const numbers = marks.map((m) => estimateText(m.value, widthOf(m)));
-  const gutter = above > 0 ? 0 : Math.min(width * 0.38, longest);
-  const valueWidth = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
-  const errorWidth = Math.max(0, ...numbers.map((n) => textWidth(n.error, smallest)));
-  const left = gutter + 12;
-  const right = width - valueWidth - errorWidth - 34;
-  const ends = marks.flatMap((m) => [m.low, m.high, m.value, m.wide?.low ?? null, m.wide?.high ?? null]);
-  const there = ends.filter((x): x is number => x !== null && Number.isFinite(x));
-  const domain = [Math.min(0, ...there), Math.max(0, ...there) || 1] as const;
-  const x = linear(domain, [left, right], Math.max(1, Math.floor((right - left) / 60)));
-  const bottom = marks.length * rowHeight + 6;
-  const grid = x.ticks.flatMap((t) => [
-    line(x(t), 0, x(t), bottom, { stroke: t === 0 ? colour.ink : colour.rule, 'stroke-width': 1 }),
-    textElement(x(t), bottom + 14, tickText(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
-  ]);
-  const rows = marks.map((mark, k) => {
-    const middle = k * rowHeight + above + 16;
-    const name = element(
-      'text',
-      above > 0
-        ? { x: 4, y: k * rowHeight + 15, 'font-size': 12, fill: colour.ink }
-        : { x: gutter, y: middle + 4, 'text-anchor': 'end', 'font-size': 12, fill: colour.ink },
-      escapeText(clipText(mark.label, above > 0 ? width - 4 : gutter - 2)),
-      element('title', {}, escapeText(mark.label)),
-    );
-    const figures = [
-      textElement(width - errorWidth - (errorWidth > 0 ? 16 : 0), middle + 4, numbers[k]!.value, {
-        'text-anchor': 'end',
-        'font-weight': 600,
-        fill: mark.value === null ? colour.muted : colour.ink,
-        class: 'figure',
-      }),
-      textElement(width, middle + 4, numbers[k]!.error, {
-        'text-anchor': 'end',
-        'font-size': smallest,
-        fill: colour.muted,
-        class: 'figure',
-      }),
-    ];
-    return [name, ...drawn(mark, x, middle, [left, right]), ...figures].join('');
-  });
-  return { width, height: bottom + 20, label, body: [...grid, ...rows].join('') };
 }
 
-const widthOf = ({ low, high, wide }: IntervalMark): number | null => {
-  const [a, b] = wide ? [wide.low, wide.high] : [low, high];
-  return a === null || b === null ? null : (b - a) / 2;
-};
-
-function drawn(
-  { value, low, high, wide }: IntervalMark,
-  x: (v: number) => number,
-  middle: number,
-  [left, right]: readonly [number, number],
-): readonly string[] {
-  if (value === null) return [];
-  // An interval without a bound on one side extends to the edge, with an arrow.
-  const bar = (a: number | null, b: number | null, thick: number): string => {
-    if (a === null && b === null) return '';
-    const [from, to] = [a === null ? left : x(a), b === null ? right : x(b)];
-    const [edge, out] = a === null ? [left, -10] : [right, 10];
-    const point = `M${edge + out},${middle} l${-out},-6 v12 z`;
-    return [
-      line(from, middle, to, middle, { stroke: colour.bar, 'stroke-width': thick }),
-      ...(a === null || b === null ? [element('path', { d: point, fill: colour.bar })] : []),
-    ].join('');
-  };
-  const known = low !== null || high !== null;
-  return [
-    ...(wide ? [bar(wide.low, wide.high, 1.5)] : []),
-    bar(low, high, 5),
+/** Points with confidence intervals around a zero line: thick for the noise, thin for noise and sampling together. */
+export function intervalChart({ marks, label, width = 520 }: IntervalChart): Drawing {
+  const rows = marks.map((mark): ChartRow => {
+    const { value, low, high, wide } = mark;
+    const shown = { label: mark.label, ...estimateText(value, halfWidth(wide ?? mark)) };
+    if (value === null) return { ...shown, empty: true, draw: () => '' };
     // Hollow where the noise gives the number no bound.
-    element('circle', {
-      cx: x(value),
-      cy: middle,
-      r: 4.5,
-      fill: known ? colour.ink : colour.paper,
-      stroke: colour.ink,
-      'stroke-width': 1.5,
-    }),
-  ];
+    const fill = low === null && high === null ? colour.paper : colour.ink;
+    const point = { r: 4.5, fill, stroke: colour.ink, 'stroke-width': 1.5 };
+    return {
+      ...shown,
+      draw: (x, y) =>
+        [
+          wide ? interval(wide, x, y, 1.5) : '',
+          interval(mark, x, y, 5),
+          element('circle', { cx: x(value), cy: y, ...point }),
+        ].join(''),
+    };
+  });
+  return rowChart({ rows, label, width, domain: barDomain(marks.flatMap((m) => [m, { ...m, ...m.wide }])), zero: colour.ink });
+}
+
+/** An interval without a bound on one side extends to the edge, with an arrow. */
+function interval({ low, high }: Ends, x: Scale, y: number, thick: number): string {
+  if (low === null && high === null) return '';
+  const [left, right] = x.range;
+  const [edge, out] = low === null ? [left, -10] : [right, 10];
+  return [
+    line([low === null ? left : x(low), y], [high === null ? right : x(high), y], { stroke: colour.bar, 'stroke-width': thick }),
+    low === null || high === null ? element('path', { d: `M${edge + out},${y} l${-out},-6 v12 z`, fill: colour.bar }) : '',
+  ].join('');
 }

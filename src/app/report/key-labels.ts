@@ -12,7 +12,8 @@ export const missing = '(missing)';
 /** Columns whose values are the keys of a table, in order, if the query lists them. */
 export const keyColumns = (query: Query): readonly string[] => [
   ...(query.by ?? []),
-  ...(query.kind === 'histogram' ? [query.column] : query.kind === 'crosstab' ? query.columns : []),
+  ...(query.kind === 'histogram' ? [query.column] : []),
+  ...(query.kind === 'crosstab' ? query.columns : []),
 ];
 
 const bin = /^(-?[\d.]+) to (-?[\d.]+)$/;
@@ -44,3 +45,11 @@ export function keyLabels(table: AnswerTable, policy: Policy): (keys: readonly s
   const named = keyColumns(table.query).map((name) => policyOfQuery(policy, table.query).columns.get(name));
   return (keys) => keys.map((key, k) => labelOf(named[k], key));
 }
+
+export const weightOf = ({ query }: AnswerTable): string | undefined => ('weight' in query ? query.weight : undefined);
+
+/** Published name of a table: two that differ by a weight alone must look different. */
+export const tableTitle = (table: AnswerTable): string => {
+  const weight = weightOf(table);
+  return weight === undefined ? table.name : `${table.name}, weighted by ${weight}`;
+};

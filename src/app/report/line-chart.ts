@@ -1,4 +1,5 @@
-import { briefNumber, tickText } from './number.js';
+import { planeFrame } from './chart-frame.js';
+import { briefNumber } from './number.js';
 import {
   clipText,
   colour,
@@ -43,49 +44,23 @@ export function lineChart(chart: LineChart): Drawing {
   const all = series.flatMap((s) => s.points);
   const xs = chart.xDomain ?? span(all.map((p) => p.x));
   const ys = chart.yDomain ?? widen(span(all.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y])), chart.logY === true);
-  const label = (t: number) => (chart.percentY ? `${briefNumber(t * 100)} %` : tickText(t));
   const names = series.length > 1 ? legend(series, 56, width - 14) : { rows: 0, drawn: '' };
   const top = 12 + 18 * names.rows;
-  const plot = { left: 56, right: width - 14, top, bottom: height - 42 };
-  const x = (chart.logX ? logarithmic : linear)(
+  const box = { left: 56, right: width - 14, top, bottom: height - 42 };
+  const across = (chart.logX ? logarithmic : linear)(
     xs,
-    [plot.left, plot.right],
-    Math.max(2, Math.floor((plot.right - plot.left) / 80)),
+    [box.left, box.right],
+    Math.max(2, Math.floor((box.right - box.left) / 80)),
   );
-  const y = (chart.logY ? logarithmic : linear)(
-    ys,
-    [plot.bottom, plot.top],
-    Math.max(2, Math.floor((plot.bottom - plot.top) / 45)),
-  );
-  const axes = [
-    ...y.ticks.flatMap((t) => [
-      line(plot.left, y(t), plot.right, y(t), { stroke: colour.rule }),
-      textElement(plot.left - 6, y(t) + 3.5, label(t), { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
-    ]),
-    // Steps are whole numbers.
-    ...(all.every((p) => Number.isInteger(p.x)) ? x.ticks.filter(Number.isInteger) : x.ticks).map((t) =>
-      textElement(x(t), plot.bottom + 15, tickText(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
-    ),
-    line(plot.left, plot.bottom, plot.right, plot.bottom, { stroke: colour.muted }),
-    textElement((plot.left + plot.right) / 2, height - 8, chart.xLabel, {
-      'text-anchor': 'middle',
-      'font-size': smallest,
-      fill: colour.muted,
-    }),
-    textElement(-(plot.top + plot.bottom) / 2, 12, chart.yLabel, {
-      transform: 'rotate(-90)',
-      'text-anchor': 'middle',
-      'font-size': smallest,
-      fill: colour.muted,
-    }),
-  ];
-  const drawn = series.map((s, k) => drawSeries(s, palette[k % palette.length]!, x, y));
-  return {
-    width,
-    height,
-    label: chart.label,
-    body: [...axes, ...drawn, names.drawn].join(''),
-  };
+  const up = (chart.logY ? logarithmic : linear)(ys, [box.bottom, box.top], Math.max(2, Math.floor((box.bottom - box.top) / 45)));
+  // Steps are whole numbers.
+  const ticks = all.every((p) => Number.isInteger(p.x)) ? across.ticks.filter(Number.isInteger) : across.ticks;
+  const frame = planeFrame(box, {
+    x: { scale: across, ticks, name: chart.xLabel },
+    y: { scale: up, name: chart.yLabel, ...(chart.percentY && { text: (t) => `${briefNumber(t * 100)} %` }) },
+  });
+  const drawn = series.map((s, k) => drawSeries(s, palette[k % palette.length]!, across, up));
+  return { width, height, label: chart.label, body: [frame, ...drawn, names.drawn].join('') };
 }
 
 function widen([low, high]: [number, number], log: boolean): [number, number] {
@@ -127,7 +102,7 @@ function legend(series: readonly LineSeries[], left: number, right: number): { r
     const stroke = palette[k % palette.length]!;
     const y = 11 + 18 * row;
     const one = [
-      line(at, y, at + 16, y, { stroke, 'stroke-width': 2.5, ...(s.dashed && { 'stroke-dasharray': '4 3' }) }),
+      line([at, y], [at + 16, y], { stroke, 'stroke-width': 2.5, ...(s.dashed && { 'stroke-dasharray': '4 3' }) }),
       textElement(at + 20, y + 4, name, { 'font-size': smallest, fill: colour.ink }),
     ];
     at += margin;

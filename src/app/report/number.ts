@@ -1,3 +1,5 @@
+import type { AnswerRow } from '../../query/bound.js';
+
 /** One formatter per number of digits: making one takes a hundred times as long as using it. */
 const formats = new Map<number, Intl.NumberFormat>();
 
@@ -23,8 +25,34 @@ export function estimateText(value: number | null, halfWidth: number | null): { 
   return { value: grouped(value, digits), error: `± ${grouped(halfWidth, digits)}` };
 }
 
+/** Interval; a bound that is not known is null. */
+export interface Ends<End = number | null> {
+  readonly low: End;
+  readonly high: End;
+}
+export const halfWidth = ({ low, high }: Ends): number | null => (low === null || high === null ? null : (high - low) / 2);
+
+/** Interval as text: with both bounds, with one, or without any. */
+export function intervalText(
+  { low, high }: Ends,
+  show: (x: number) => string,
+  { to, none }: { readonly to: string; readonly none: string },
+): string {
+  if (low === null) return high === null ? none : `up to ${show(high)}`;
+  return high === null ? `from ${show(low)}` : `${show(low)}${to}${show(high)}`;
+}
+
+/** Rank error of a quantile as text: where rows lie evenly, and whatever the data. */
+export const rankText = (
+  { rankError = 0, evenRankError = rankError }: Partial<AnswerRow>,
+  show: (x: number) => string,
+): string =>
+  evenRankError < rankError
+    ? `within ${show(evenRankError)} ranks (any data: ${show(rankError)})`
+    : `within ${show(rankError)} ranks`;
+
 /** Bounds of an interval as shown: they were moved outwards by parts in 2^50, which turns 0 into -6e-14. */
-export function shownEnds<End extends number | null>(low: End, high: End): { readonly low: End; readonly high: End } {
+export function shownEnds<End extends number | null>(low: End, high: End): Ends<End> {
   const least = 1e-12 * Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0));
   const shown = (end: End): End => (end !== null && Math.abs(end) < least ? (0 as End) : end);
   return { low: shown(low), high: shown(high) };
@@ -32,7 +60,8 @@ export function shownEnds<End extends number | null>(low: End, high: End): { rea
 
 /** About four significant digits. */
 export function briefNumber(x: number): string {
-  if (!Number.isFinite(x)) return x > 0 ? '∞' : x < 0 ? '−∞' : '–';
+  if (Number.isNaN(x)) return '–';
+  if (!Number.isFinite(x)) return x > 0 ? '∞' : '−∞';
   if (Number.isInteger(x)) return grouped(x, 0);
   const size = Math.abs(x);
   if (size < 1e-4 || size >= 1e15) return x.toExponential(2);

@@ -43,12 +43,11 @@ const widthOf = (value: string, under: string): number =>
   Math.min(120, Math.max(30, textWidth(value, size) + 12, textWidth(under, 10) + 4));
 
 /** Fainter with every pair; an outline where no pairs connect the values. */
-const look = (steps: number | null) =>
-  steps === 0
-    ? { fill: colour.bar }
-    : steps === null
-      ? { fill: colour.paper, stroke: colour.muted, 'stroke-dasharray': '3 3' }
-      : { fill: colour.soft, 'fill-opacity': Math.max(0.15, 1 / steps), stroke: colour.rule };
+function look(steps: number | null) {
+  if (steps === null) return { fill: colour.paper, stroke: colour.muted, 'stroke-dasharray': '3 3' };
+  if (steps === 0) return { fill: colour.bar };
+  return { fill: colour.soft, 'fill-opacity': Math.max(0.15, 1 / steps), stroke: colour.rule };
+}
 
 const captionText = (columns: readonly PairReach[]): string =>
   columns

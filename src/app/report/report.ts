@@ -9,12 +9,9 @@ import { type NaturalFrequency, naturalFrequency, percentText } from '../../rele
 import type { Receipt, Release } from '../../release/session/receipt.js';
 import type { Bar } from './bar-chart.js';
 import { intervalChart } from './interval-chart.js';
-import { intervalText } from './interval-text.js';
-import { keyLabels, missing } from './key-labels.js';
-import { briefNumber, estimateText, shownEnds } from './number.js';
-import { rankText } from './rank-text.js';
+import { keyLabels, missing, tableTitle } from './key-labels.js';
+import { briefNumber, type Ends, estimateText, halfWidth, intervalText, rankText, shownEnds } from './number.js';
 import type { Drawing } from './svg.js';
-import { tableTitle } from './table-title.js';
 
 /** Content of a report, as plain data. HTML is one form of it. */
 export interface ReleaseReport {
@@ -129,95 +126,114 @@ const headline = (text: string): string => text.charAt(0).toUpperCase() + text.s
 const beliefAt = (prior: Rational, leakage: number): string =>
   Number.isFinite(leakage) ? percentText(posteriorAtMost(prior, fromNumber(leakage)), 'up') : '100 %';
 
-function receiptLines(receipt: Receipt): (readonly [string, string])[] {
+function receiptLines({
+  population,
+  at,
+  epsilon,
+  guarantee,
+  mechanism,
+  why,
+  ledger,
+  fugu,
+}: Receipt): (readonly [string, string])[] {
+  const delta = guarantee.delta > 0 ? `, delta ${guarantee.delta}` : '';
+  let paid = '';
+  if (ledger.resumed) paid = ' (paid for earlier and completed now; nothing more was spent)';
+  if (ledger.replayed) paid = ' (recorded answer of the date above; nothing was spent)';
   return [
-    ['Population', receipt.population],
-    ['Released', receipt.at],
-    ['Epsilon used here', briefNumber(receipt.epsilon)],
-    [
-      'Whole budget',
-      `epsilon ${briefNumber(receipt.guarantee.epsilon)}${receipt.guarantee.delta > 0 ? `, delta ${receipt.guarantee.delta}` : ''}`,
-    ],
-    ['Noise', receipt.mechanism],
-    ['Why', receipt.why],
-    [
-      'Ledger entry',
-      `${receipt.ledger.entry}${receipt.ledger.replayed ? ' (recorded answer of the date above; nothing was spent)' : receipt.ledger.resumed ? ' (paid for earlier and completed now; nothing more was spent)' : ''}`,
-    ],
-    ['Entry hash', receipt.ledger.hash],
-    ['Fugu', receipt.fugu],
+    ['Population', population],
+    ['Released', at],
+    ['Epsilon used here', briefNumber(epsilon)],
+    ['Whole budget', `epsilon ${briefNumber(guarantee.epsilon)}${delta}`],
+    ['Noise', mechanism],
+    ['Why', why],
+    ['Ledger entry', `${ledger.entry}${paid}`],
+    ['Entry hash', ledger.hash],
+    ['Fugu', fugu],
   ];
 }
 
+type Row = AnswerTable['rows'][number] & { readonly labels: readonly string[] };
+
 function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   const labels = keyLabels(table, policy);
-  const sampled = table.rows.some(({ share }) => share?.withSampling);
-  const beyond = table.rows.some(({ withSampling }) => withSampling);
-  const rows = table.rows.map((row) => ({
-    ...row,
-    ...shownEnds(row.low, row.high),
-    ...(row.share && { share: widest(row.share) }),
-    labels: labels(row.keys),
-  }));
-  const parts = rows.some(hasShare);
-  const digits = percentDigits(rows.flatMap(({ share }) => share ?? []));
-  const bar = (row: (typeof rows)[number], label: string): Bar => ({
-    label,
-    ...(parts ? inPercent(row.share) : { value: row.value, low: row.low, high: row.high }),
-    quiet: row.keys.includes(missing),
-    ...(row.rankError !== undefined && { note: rankText(row, briefNumber) }),
-    ...(hasShare(row) && { text: percentOf(row.share, digits), note: percents(row.share, digits) }),
-  });
-  const value = table.columns.at(-1)!;
-  const measure = parts ? 'percent of those who answered' : value;
-  const drawn = parts ? rows.filter(hasShare) : rows;
+  const rows = table.rows.map(
+    (row): Row => ({
+      ...row,
+      ...shownEnds(row.low, row.high),
+      ...(row.share && { share: widest(row.share) }),
+      labels: labels(row.keys),
+    }),
+  );
+  const digits = rows.some(hasShare) ? percentDigits(rows.flatMap(({ share }) => share ?? [])) : undefined;
+  const measure = digits === undefined ? table.columns.at(-1)! : 'percent of those who answered';
   const keys = table.columns.slice(0, -1);
-  const groups = keys.length >= 2 ? [...new Set(drawn.map((r) => r.labels.slice(0, -1).join(' · ')))] : [];
-  const panels =
-    groups.length > 0
-      ? groups.map((caption) => ({
-          caption,
-          bars: drawn.filter((r) => r.labels.slice(0, -1).join(' · ') === caption).map((r) => bar(r, r.labels.at(-1)!)),
-        }))
-      : [{ bars: drawn.map((r) => bar(r, r.labels[0] ?? measure)) }];
+  const figures = figureColumns(table, digits);
   const domain = 'column' in table.query ? policyOfQuery(policy, table.query).columns.get(table.query.column) : undefined;
   return {
     title: tableTitle(table),
     ...(domain?.label && domain.label !== table.name && { note: domain.label }),
     ...caveatsOf(table),
     measure,
-    panels: isTest(table) ? [] : panels,
+    panels: isTest(table) ? [] : panelsOf(rows, { grouped: keys.length >= 2, measure, digits }),
     ...(hasIntervals(table) && { drawing: (width: number) => intervals(rows, measure, width) }),
-    columns: [
-      ...keys,
-      value,
-      table.error === 'rank' ? 'rank error' : '95 % interval',
-      ...(beyond ? ['with sampling'] : []),
-      ...(parts ? ['percent', '95 % interval'] : []),
-    ],
-    figures: (parts ? 4 : 2) + (beyond ? 1 : 0),
-    ...(parts && { unit: '%' }),
-    rows: rows.map((r) => {
-      const half = r.low === null || r.high === null ? null : (r.high - r.low) / 2;
-      const interval = r.rankError !== undefined ? rankText(r, briefNumber) : between(r);
-      const both = r.withSampling ? between(shownEnds(r.withSampling.low, r.withSampling.high)) : '';
-      return [
-        ...r.labels,
-        estimateText(r.value, half).value,
-        interval,
-        ...(beyond ? [both] : []),
-        ...(parts ? percentCells(r.share, digits) : []),
-      ];
-    }),
-    error:
-      table.rows.every(({ low, high }) => low === null && high === null) && table.error !== 'rank'
-        ? ''
-        : beyond
-          ? 'Thick bars: at least 95 %, over the noise. Thin bars: about 95 %, over noise and sampling together, for the declared design.'
-          : sampled
-            ? `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${briefNumber(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`
-            : `${errorWords[table.error]}${parts ? percentWords : ''}`,
+    columns: [...keys, ...figures.map(([name]) => name)],
+    figures: figures.length,
+    ...(digits !== undefined && { unit: '%' }),
+    rows: rows.map((row) => [...row.labels, ...figures.map(([, cell]) => cell(row))]),
+    error: errorNote(table, policy, digits !== undefined),
   };
+}
+
+/** Bars of the table, a panel for each group where it has several keys; of percentages where it has shares (`digits`). */
+function panelsOf(
+  rows: readonly Row[],
+  { grouped, measure, digits }: { readonly grouped: boolean; readonly measure: string; readonly digits: number | undefined },
+): AnswerSection['panels'] {
+  const bar = (row: Row): Bar => ({
+    label: row.labels.at(-1) ?? measure,
+    ...(digits === undefined ? { value: row.value, low: row.low, high: row.high } : inPercent(row.share)),
+    quiet: row.keys.includes(missing),
+    ...(row.rankError !== undefined && { note: rankText(row, briefNumber) }),
+    ...(digits !== undefined && hasShare(row) && { text: percentOf(row.share, digits), note: percents(row.share, digits) }),
+  });
+  const drawn = digits === undefined ? rows : rows.filter(hasShare);
+  if (!grouped || drawn.length === 0) return [{ bars: drawn.map(bar) }];
+  const captionOf = (row: Row) => row.labels.slice(0, -1).join(' · ');
+  return [...new Set(drawn.map(captionOf))].map((caption) => ({
+    caption,
+    bars: drawn.filter((row) => captionOf(row) === caption).map(bar),
+  }));
+}
+
+type FigureColumn = readonly [name: string, cell: (row: Row) => string];
+const isBeyond = ({ rows }: AnswerTable): boolean => rows.some(({ withSampling }) => withSampling);
+
+function figureColumns(table: AnswerTable, digits: number | undefined): readonly FigureColumn[] {
+  const columns: FigureColumn[] = [
+    [table.columns.at(-1)!, (row) => estimateText(row.value, halfWidth(row)).value],
+    [
+      table.error === 'rank' ? 'rank error' : '95 % interval',
+      (row) => (row.rankError === undefined ? between(row) : rankText(row, briefNumber)),
+    ],
+  ];
+  if (isBeyond(table))
+    columns.push(['with sampling', ({ withSampling: both }) => (both ? between(shownEnds(both.low, both.high)) : '')]);
+  if (digits !== undefined)
+    columns.push(
+      ['percent', (row) => (hasShare(row) ? `${percentOf(row.share, digits)} %` : '')],
+      ['95 % interval', (row) => (hasShare(row) ? `${percents(row.share, digits).replace('–', ' to ')} %` : '')],
+    );
+  return columns;
+}
+
+function errorNote(table: AnswerTable, policy: Policy, parts: boolean): string {
+  if (table.rows.every(({ low, high }) => low === null && high === null) && table.error !== 'rank') return '';
+  if (isBeyond(table))
+    return 'Thick bars: at least 95 %, over the noise. Thin bars: about 95 %, over noise and sampling together, for the declared design.';
+  if (table.rows.some(({ share }) => share?.withSampling))
+    return `Error bars: 95 % interval of noise and sampling together, for a declared design effect of ${briefNumber(policy.design!.effect)}. Intervals of counts are of the noise alone.${percentWords}`;
+  return `${errorWords[table.error]}${parts ? percentWords : ''}`;
 }
 
 /** Caveats of a table: doubts first. */
@@ -232,19 +248,14 @@ function caveatsOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSec
 
 /** Figures of different kinds in one table cannot be compared by bars. */
 const isTest = ({ query }: AnswerTable): boolean => query.kind === 'independence' || query.kind === 'estimate';
-const between = (ends: { readonly low: number | null; readonly high: number | null }): string =>
-  intervalText(ends, briefNumber, { to: ' to ', none: '' });
+const between = (ends: Ends): string => intervalText(ends, briefNumber, { to: ' to ', none: '' });
 const hasIntervals = ({ query, rows }: AnswerTable): boolean =>
   (query.by ?? []).length === 0 &&
   (query.kind === 'regression' || query.kind === 'correlation' || query.kind === 'compare') &&
   rows.length > 0;
 
 /** Coefficients and the like: an intercept or a p-value is of another kind than the rest, and would set its scale. */
-const intervals = (
-  rows: readonly (AnswerTable['rows'][number] & { readonly labels: readonly string[] })[],
-  measure: string,
-  width: number,
-) =>
+const intervals = (rows: readonly Row[], measure: string, width: number) =>
   intervalChart({
     marks: rows
       .filter(({ keys }) => keys.at(-1) !== '(intercept)' && keys.at(-1) !== 'p-value')
@@ -273,11 +284,6 @@ const inPercent = (share: Share | undefined) =>
     ? { value: null, low: null, high: null }
     : { value: share.value === null ? null : 100 * share.value, low: 100 * share.low, high: 100 * share.high };
 
-function percentCells(share: Share | undefined, digits: number): readonly string[] {
-  if (share === undefined || share.value === null) return ['', ''];
-  return [`${percentOf(share, digits)} %`, `${percents(share, digits).replace('–', ' to ')} %`];
-}
-
 /**
  * One number of digits for a whole table, so that its figures can be compared: the digits that the width of a typical interval
  * leaves meaningful.
@@ -285,7 +291,8 @@ function percentCells(share: Share | undefined, digits: number): readonly string
 function percentDigits(shares: readonly Share[]): number {
   const widths = shares.map(({ low, high }) => high - low).sort((a, b) => a - b);
   const usual = widths[widths.length >> 1] ?? 1;
-  return usual < 0.005 ? 2 : usual < 0.08 ? 1 : 0;
+  if (usual < 0.005) return 2;
+  return usual < 0.08 ? 1 : 0;
 }
 
 const percentOf = ({ value }: Share, digits: number): string => (value === null ? '–' : (100 * value).toFixed(digits));

@@ -1,5 +1,5 @@
-import { tickText } from './number.js';
-import { colour, type Drawing, element, line, linear, textElement } from './svg.js';
+import { planeFrame } from './chart-frame.js';
+import { colour, type Drawing, element, linear, textElement } from './svg.js';
 
 export interface ScatterChart {
   readonly points: readonly { readonly x: number; readonly y: number; readonly name: string; readonly size?: number }[];
@@ -12,22 +12,10 @@ export interface ScatterChart {
 /** Named points in the plane: cluster centres. */
 export function scatterChart({ points, xLabel, yLabel, label, width = 640 }: ScatterChart): Drawing {
   const height = Math.round(0.72 * width);
-  const box = { left: 64, right: width - 20, top: 16, bottom: height - 48 };
+  const box = { left: 64, right: width - 20, top: 16, bottom: height - 42 };
   const x = linear(padded(points.map((p) => p.x)), [box.left, box.right], Math.max(2, Math.floor((box.right - box.left) / 90)));
   const y = linear(padded(points.map((p) => p.y)), [box.bottom, box.top]);
   const most = Math.max(1, ...points.map((p) => p.size ?? 1));
-  const grid = [
-    ...x.ticks.map(
-      (t) =>
-        line(x(t), box.top, x(t), box.bottom, { stroke: colour.rule }) +
-        textElement(x(t), box.bottom + 18, tickText(t), { 'text-anchor': 'middle', fill: colour.muted }),
-    ),
-    ...y.ticks.map(
-      (t) =>
-        line(box.left, y(t), box.right, y(t), { stroke: colour.rule }) +
-        textElement(box.left - 8, y(t) + 4, tickText(t), { 'text-anchor': 'end', fill: colour.muted }),
-    ),
-  ];
   const dots = points.map(
     (p) =>
       element('circle', {
@@ -38,15 +26,8 @@ export function scatterChart({ points, xLabel, yLabel, label, width = 640 }: Sca
         'fill-opacity': 0.75,
       }) + textElement(x(p.x), y(p.y) + 4, p.name, { 'text-anchor': 'middle', fill: colour.paper, 'font-weight': 600 }),
   );
-  const names = [
-    textElement((box.left + box.right) / 2, height - 8, xLabel, { 'text-anchor': 'middle', fill: colour.muted }),
-    textElement(14, (box.top + box.bottom) / 2, yLabel, {
-      'text-anchor': 'middle',
-      fill: colour.muted,
-      transform: `rotate(-90 14 ${(box.top + box.bottom) / 2})`,
-    }),
-  ];
-  return { width, height, label, body: [...grid, ...dots, ...names].join('') };
+  const frame = planeFrame(box, { x: { scale: x, name: xLabel }, y: { scale: y, name: yLabel } });
+  return { width, height, label, body: frame + dots.join('') };
 }
 
 function padded(values: readonly number[]): [number, number] {

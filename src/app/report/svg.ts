@@ -42,20 +42,23 @@ export function element(name: string, attributes: Attributes, ...children: strin
 
 export const textElement = (x: number, y: number, text: string, more: Attributes = {}): string =>
   element('text', { x, y, 'font-size': 12, fill: colour.ink, ...more }, escapeText(text));
-export const line = (x1: number, y1: number, x2: number, y2: number, more: Attributes = {}): string =>
+type Point = readonly [x: number, y: number];
+export const line = ([x1, y1]: Point, [x2, y2]: Point, more: Attributes = {}): string =>
   element('line', { x1, y1, x2, y2, stroke: colour.ink, ...more });
-export const path = (points: readonly (readonly [number, number])[]): string =>
+export const path = (points: readonly Point[]): string =>
   points.map(([x, y], k) => `${k === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('');
 
 /**
  * Estimate good enough to lay out labels: the width of a wide sans-serif's glyphs (DejaVu, Verdana), so that no font cuts a label
  * off.
  */
-export const textWidth = (text: string, size = 12): number => {
-  let em = 0;
-  for (const c of text) em += /[ilj.,:;|'!()[\]]/.test(c) ? 0.36 : /[mwMW%@]/.test(c) ? 0.97 : /[A-Z]/.test(c) ? 0.72 : 0.62;
-  return em * size;
-};
+export const textWidth = (text: string, size = 12): number =>
+  size * [...text].reduce((em, c) => em + (glyphWidths.find(([glyphs]) => glyphs.test(c))?.[1] ?? 0.62), 0);
+const glyphWidths = [
+  [/[ilj.,:;|'!()[\]]/, 0.36],
+  [/[mwMW%@]/, 0.97],
+  [/[A-Z]/, 0.72],
+] as const;
 export function clipText(text: string, width: number, size = 12): string {
   if (textWidth(text, size) <= width) return text;
   let cut = text;
@@ -66,6 +69,7 @@ export function clipText(text: string, width: number, size = 12): string {
 export interface Scale {
   (value: number): number;
   readonly ticks: readonly number[];
+  readonly range: Point;
 }
 
 /** Round numbers that cover the span. */
@@ -79,21 +83,21 @@ export function niceTicks(low: number, high: number, count: number): number[] {
   return ticks;
 }
 
-export function linear(domain: readonly [number, number], range: readonly [number, number], count = 4): Scale {
+export function linear(domain: readonly [number, number], range: Point, count = 4): Scale {
   const [a, b] = domain[0] === domain[1] ? [domain[0], domain[0] + 1] : domain;
   const scale = (v: number) => range[0] + ((v - a) / (b - a)) * (range[1] - range[0]);
-  return Object.assign(scale, { ticks: niceTicks(a, b, count) });
+  return Object.assign(scale, { ticks: niceTicks(a, b, count), range });
 }
 
-export function logarithmic(domain: readonly [number, number], range: readonly [number, number]): Scale {
+export function logarithmic(domain: readonly [number, number], range: Point): Scale {
   const [a, b] = [Math.log10(domain[0]), Math.log10(domain[1])];
   const scale = (v: number) => range[0] + ((Math.log10(v) - a) / (b - a || 1)) * (range[1] - range[0]);
-  const steps = b - a > 3 ? [1] : b - a > 1.5 ? [1, 3] : [1, 2, 5];
+  const steps = [1, ...(b - a <= 1.5 ? [2, 5] : []), ...(b - a > 1.5 && b - a <= 3 ? [3] : [])];
   const ticks: number[] = [];
   for (let k = Math.floor(a); k <= b; k++)
     for (const m of steps)
       if (m * 10 ** k >= domain[0] * (1 - 1e-9) && m * 10 ** k <= domain[1] * (1 + 1e-9)) ticks.push(m * 10 ** k);
-  return Object.assign(scale, { ticks: ticks.length >= 2 ? ticks : [domain[0], domain[1]] });
+  return Object.assign(scale, { ticks: ticks.length >= 2 ? ticks : domain, range });
 }
 
 export interface Drawing {
@@ -107,12 +111,15 @@ export interface Drawing {
 const fonts = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
 
 /** For use inside a page: scales to its container, never above its own width. */
-export const inline = ({ width, height, label, body }: Drawing, more: Attributes = {}): string =>
-  element(
-    'svg',
-    { viewBox: `0 0 ${round(width)} ${round(height)}`, width, height, role: 'img', 'aria-label': label, class: 'chart', ...more },
-    body,
-  );
+export const inline = (drawing: Drawing, more: Attributes = {}): string =>
+  element('svg', { ...frameOf(drawing), class: 'chart', ...more }, drawing.body);
+const frameOf = ({ width, height, label }: Drawing): Attributes => ({
+  viewBox: `0 0 ${round(width)} ${round(height)}`,
+  width,
+  height,
+  role: 'img',
+  'aria-label': label,
+});
 
 /** Widths of a telephone, and of half a page. */
 export const [narrow, half] = [290, 440];
@@ -126,21 +133,11 @@ export const fitting = (draw: (width: number) => Drawing, widths: readonly numbe
   );
 
 /** Standalone file, on white. */
-export const standalone = ({ width, height, label, body }: Drawing): string =>
-  `${element(
-    'svg',
-    {
-      xmlns: 'http://www.w3.org/2000/svg',
-      viewBox: `0 0 ${round(width)} ${round(height)}`,
-      width,
-      height,
-      role: 'img',
-      'aria-label': label,
-      'font-family': fonts,
-    },
-    element('rect', { width, height, fill: colour.paper }),
-    body,
-  )}\n`;
+export const standalone = (drawing: Drawing): string => {
+  const { width, height, body } = drawing;
+  const paper = element('rect', { width, height, fill: colour.paper });
+  return `${element('svg', { xmlns: 'http://www.w3.org/2000/svg', ...frameOf(drawing), 'font-family': fonts }, paper, body)}\n`;
+};
 
 /** Drawings in a grid, one caption above each. */
 export function smallMultiples(panels: readonly { caption: string; drawing: Drawing }[], across: number, label: string): Drawing {

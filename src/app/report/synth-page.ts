@@ -1,58 +1,40 @@
-import type { PartnerQuality } from '../../analysis/synth/households/quality.js';
 import type { PredictQuality } from '../../analysis/synth/predict.js';
-import type { PairQuality, TableQuality } from '../../analysis/synth/quality.js';
+import type { PairQuality } from '../../analysis/synth/quality.js';
 import type { MeasuredTable, SynthResult } from '../../analysis/synth/release.js';
 import type { Receipt } from '../../release/session/receipt.js';
-import { mark } from './mark.js';
+import { type ChartRow, planeFrame, rowChart } from './chart-frame.js';
 import { briefNumber, percentText } from './number.js';
-import { pageHead } from './page.js';
-import {
-  clipText,
-  colour,
-  type Drawing,
-  element,
-  fitting,
-  half,
-  line,
-  linear,
-  narrow,
-  escapeText as safe,
-  smallest,
-  textElement,
-} from './svg.js';
+import { badge, htmlTable, list, page } from './page.js';
+import { colour, type Drawing, element, fitting, half, line, linear, narrow, escapeText as safe } from './svg.js';
 
 const ownStyle = `
-.banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; max-width: none; }
-.legend { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 14px; color: var(--muted); margin: 0 0 14px; max-width: none; }
-.pairs { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 18px; align-items: start; }
+.pairs { align-items: start; }
 .scroll { overflow-x: auto; }
 td.rule, th.rule { padding-left: 24px; }
-td.over { color: var(--accent); font-weight: 650; }
-@media (max-width: 820px) { .pairs { grid-template-columns: minmax(0, 1fr); } }
 `;
 
 /** Distance of synthetic rows from the measurements. Made from paid measurements alone, so it may be published with the rows. */
 export function synthPage({ result, receipt }: { readonly result: SynthResult; readonly receipt: Receipt }): string {
   const { rows, columns, measured, mode } = result;
-  return `${pageHead(`Synthetic rows of ${receipt.population}`, ownStyle)}
-<body>
-<header><div>${mark}<div><h1>Synthetic rows of ${safe(receipt.population)}</h1>
-<p class="sub">${rows.toLocaleString('en-US')} rows · ${columns.length} columns · made of ${measured.length} noisy tables (${safe(mode)}) · <span class="badge ${receipt.guarantee.certified ? 'good' : 'warn'}">${receipt.guarantee.certified ? 'certified' : 'as published'}</span></p></div></div></header>
-<main>
-<p class="banner">No row is a person. Rows were drawn from noisy tables; everything on this page compares them with those tables, never with the data itself.</p>
-<h2>What is promised about the people behind it</h2><section class="card"><ul>${[...receipt.guarantee.sentences, ...receipt.guarantee.assumptions.map((a) => `Assumption: ${a}`)].map((s) => `<li>${safe(s)}</li>`).join('')}</ul></section>
+  const { certified, sentences, assumptions } = receipt.guarantee;
+  return page({
+    title: `Synthetic rows of ${receipt.population}`,
+    heading: `Synthetic rows of ${safe(receipt.population)}`,
+    sub: `${many(rows)} rows · ${columns.length} columns · made of ${measured.length} noisy tables (${safe(mode)}) · ${certified ? badge('good', 'certified') : badge('warn', 'as published')}`,
+    style: ownStyle,
+    body: `<p class="banner">No row is a person. Rows were drawn from noisy tables; everything on this page compares them with those tables, never with the data itself.</p>
+<h2>What is promised about the people behind it</h2><section class="card">${list([...sentences, ...assumptions.map((a) => `Assumption: ${a}`)])}</section>
 ${uses}
 ${singles(result)}
 ${tables(result)}
 ${pairs(result)}
 ${predicted(result)}
-${homes(result)}
-</main>
-<footer>Made by Fugu. Intervals and distances speak of the noise that was drawn; how well the tables describe the people is for the reader to judge.</footer>
-</body>
-</html>
-`;
+${homes(result)}`,
+    footer:
+      '. Intervals and distances speak of the noise that was drawn; how well the tables describe the people is for the reader to judge.',
+  });
 }
+const many = (n: number): string => n.toLocaleString('en-US');
 
 const uses = `<h2>What it is good for, and what not</h2><div class="two">
 <section class="card"><p class="label">Good for</p><ul><li>Trying out programs and questionnaires on rows of the right form.</li><li>Tables of the columns listed below, to about the distance that is shown there.</li><li>Teaching, and planning what to ask of the data itself.</li></ul></section>
@@ -82,26 +64,27 @@ function dots(
   total: number,
   width: number,
 ): Drawing {
-  const rowHeight = 22;
-  const left = width < half ? 96 : 150;
   const share = (x: number) => Math.max(0, x) / total;
-  const end = Math.max(0.01, ...counts.map((c) => share(c + 2 * sd)), ...synthetic.map(share));
-  const x = linear([0, end], [left, width - 16], width < half ? 3 : 5);
-  const bottom = labels[0]!.length * rowHeight + 4;
-  const grid = x.ticks.flatMap((t) => [
-    line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
-    textElement(x(t), bottom + 14, percentText(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
-  ]);
-  const body = labels[0]!.map((label, k) => {
-    const y = k * rowHeight + rowHeight / 2 + 2;
-    return [
-      textElement(left - 10, y + 4, clipText(label, left - 14), { 'text-anchor': 'end' }),
-      line(x(share(counts[k]! - 2 * sd)), y, x(share(counts[k]! + 2 * sd)), y, { stroke: colour.soft, 'stroke-width': 9 }),
-      line(x(share(counts[k]!)), y - 5, x(share(counts[k]!)), y + 5, { stroke: colour.ink, 'stroke-width': 1.6 }),
-      element('circle', { cx: x(share(synthetic[k] ?? 0)), cy: y, r: 4.4, fill: colour.bar }),
-    ].join('');
+  const rows = labels[0]!.map((label, k): ChartRow => {
+    const count = counts[k]!;
+    return {
+      label,
+      draw: (x, y) =>
+        [
+          line([x(share(count - 2 * sd)), y], [x(share(count + 2 * sd)), y], { stroke: colour.soft, 'stroke-width': 9 }),
+          line([x(share(count)), y - 5], [x(share(count)), y + 5], { 'stroke-width': 1.6 }),
+          element('circle', { cx: x(share(synthetic[k] ?? 0)), cy: y, r: 4.4, fill: colour.bar }),
+        ].join(''),
+    };
   });
-  return { width, height: bottom + 22, label: `${columns[0]}: measured and synthetic shares`, body: [...grid, ...body].join('') };
+  const end = Math.max(0.01, ...counts.map((c) => share(c + 2 * sd)), ...synthetic.map(share));
+  return rowChart({
+    rows,
+    label: `${columns[0]}: measured and synthetic shares`,
+    width,
+    domain: [0, end],
+    tickLabel: percentText,
+  });
 }
 
 const countsOf = ({ singles }: SynthResult['quality'], column: string): readonly number[] =>
@@ -112,48 +95,42 @@ const mostRows = 60;
 function tables({ quality }: SynthResult): string {
   const several = quality.tables.filter((t) => t.columns.length > 1);
   const rows = [...(several.length > 0 ? several : quality.tables)].sort((a, b) => b.distance / b.noise - a.distance / a.noise);
-  const cell = ({ columns, cells, distance, noise }: TableQuality) =>
-    `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${cells.toLocaleString('en-US')}</td><td class="n${distance > 2 * noise ? ' over' : ''}">${percentText(distance)}</td><td class="n">${percentText(noise)}</td></tr>`;
+  const cells = rows
+    .slice(0, mostRows)
+    .map(({ columns, cells, distance, noise }) => [
+      columns.join(' × '),
+      many(cells),
+      { text: percentText(distance), over: distance > 2 * noise },
+      percentText(noise),
+    ]);
   return `<h2>Tables that were measured</h2><section class="card"><p>How many of the rows would have to be in other cells for the synthetic table to be the measured one, and how many noise and the drawing of rows alone account for. Where the first is much larger (coloured), the rows do not follow the table; where both are large, the table was mostly noise.</p>
-<table><thead><tr><th>table</th><th class="n">cells</th><th class="n">rows elsewhere</th><th class="n">from noise and drawing</th></tr></thead><tbody>${rows.slice(0, mostRows).map(cell).join('')}</tbody></table>${rows.length > mostRows ? `<p class="small">… and ${rows.length - mostRows} more.</p>` : ''}</section>`;
+${htmlTable(['table'], ['cells', 'rows elsewhere', 'from noise and drawing'], cells)}${rows.length > mostRows ? `<p class="small">… and ${rows.length - mostRows} more.</p>` : ''}</section>`;
 }
 
 function pairs({ quality }: SynthResult): string {
-  const list = [...quality.pairs].sort((a, b) => b.measured - a.measured);
-  if (list.length === 0) return '';
-  const row = ({ columns, measured, synthetic }: PairQuality) =>
-    `<tr><td>${safe(columns.join(' and '))}</td><td class="n">${briefNumber(round(measured))}</td><td class="n">${briefNumber(round(synthetic))}</td></tr>`;
-  return `<h2>How strongly columns go together</h2><div class="pairs"><section class="card">${fitting((width) => plane(list, width), [narrow, half])}</section>
-<section class="card"><p class="small">Cramér’s V of pairs that lie in a measured table, over the answers that stand out of the noise: 0 is independent, 1 is one telling the other. What noise adds is taken off.</p><table><thead><tr><th>pair</th><th class="n">measured</th><th class="n">synthetic</th></tr></thead><tbody>${list.slice(0, 20).map(row).join('')}</tbody></table>${list.length > 20 ? `<p class="small">… and ${list.length - 20} weaker pairs in the picture.</p>` : ''}</section></div>`;
+  const ordered = [...quality.pairs].sort((a, b) => b.measured - a.measured);
+  if (ordered.length === 0) return '';
+  const strongest = ordered
+    .slice(0, 20)
+    .map((pair) => [pair.columns.join(' and '), rounded(pair.measured), rounded(pair.synthetic)]);
+  return `<h2>How strongly columns go together</h2><div class="two pairs"><section class="card">${fitting((width) => plane(ordered, width), [narrow, half])}</section>
+<section class="card"><p class="small">Cramér’s V of pairs that lie in a measured table, over the answers that stand out of the noise: 0 is independent, 1 is one telling the other. What noise adds is taken off.</p>${htmlTable(['pair'], ['measured', 'synthetic'], strongest)}${ordered.length > 20 ? `<p class="small">… and ${ordered.length - 20} weaker pairs in the picture.</p>` : ''}</section></div>`;
 }
-const round = (x: number): number => Math.round(1000 * x) / 1000;
+const rounded = (x: number): string => briefNumber(Math.round(1000 * x) / 1000);
 
-function plane(list: readonly PairQuality[], width: number): Drawing {
-  const size = width;
-  const box = { left: 44, right: size - 14, top: 12, bottom: size - 46 };
-  const [x, y] = [linear([0, 1], [box.left, box.right], 4), linear([0, 1], [box.bottom, box.top], 4)];
-  const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((t) => [
-    line(x(t), box.top, x(t), box.bottom, { stroke: colour.rule }),
-    line(box.left, y(t), box.right, y(t), { stroke: colour.rule }),
-    textElement(x(t), box.bottom + 15, `${t}`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
-    textElement(box.left - 7, y(t) + 4, `${t}`, { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
-  ]);
+function plane(pairs: readonly PairQuality[], width: number): Drawing {
+  const box = { left: 44, right: width - 14, top: 12, bottom: width - 46 };
+  const [x, y] = [linear([0, 1], [box.left, box.right]), linear([0, 1], [box.bottom, box.top])];
   return {
-    width: size,
-    height: size,
-    label: `Association of ${list.length} pairs, measured and synthetic; on the diagonal both are the same`,
+    width,
+    height: width,
+    label: `Association of ${pairs.length} pairs, measured and synthetic; on the diagonal both are the same`,
     body: [
-      ...grid,
-      line(x(0), y(0), x(1), y(1), { stroke: colour.muted, 'stroke-dasharray': '4 4' }),
-      ...list.map(({ measured, synthetic }) =>
+      planeFrame(box, { x: { scale: x, name: 'measured' }, y: { scale: y, name: 'synthetic' } }),
+      line([x(0), y(0)], [x(1), y(1)], { stroke: colour.muted, 'stroke-dasharray': '4 4' }),
+      ...pairs.map(({ measured, synthetic }) =>
         element('circle', { cx: x(measured), cy: y(synthetic), r: 4.4, fill: colour.bar, 'fill-opacity': 0.7 }),
       ),
-      textElement((box.left + box.right) / 2, size - 10, 'measured', { 'text-anchor': 'middle', fill: colour.muted }),
-      textElement(12, (box.top + box.bottom) / 2, 'synthetic', {
-        'text-anchor': 'middle',
-        fill: colour.muted,
-        transform: `rotate(-90 12 ${(box.top + box.bottom) / 2})`,
-      }),
     ].join(''),
   };
 }
@@ -174,11 +151,13 @@ function predicted({ quality }: SynthResult): string {
 /** Two members of a household. */
 function homes({ households, rows }: SynthResult): string {
   if (!households) return '';
-  const row = ({ column, measured, sd, synthetic, strangers }: PartnerQuality) =>
-    `<tr><td>${safe(column)}</td><td class="n">${percentText(measured)} ± ${percentText(2 * sd)}</td><td class="n${Math.abs(synthetic - measured) > 3 * sd + 0.02 ? ' over' : ''}">${percentText(synthetic)}</td><td class="n">${percentText(strangers)}</td></tr>`;
-  const list = households.measured.map(
-    ({ columns, sd }) => `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${briefNumber(round(sd))}</td></tr>`,
-  );
-  return `<h2>People of one household</h2><div class="pairs"><section class="card"><p>${households.count.toLocaleString('en-US')} made-up households (${safe(households.by)}) of ${briefNumber(round(rows / households.count))} members in the mean. How often two members say the same, of columns of which that was measured: noisy, with twice its deviation; in the rows; and what it would be among strangers.</p><table><thead><tr><th>column</th><th class="n">measured</th><th class="n">synthetic</th><th class="n">strangers</th></tr></thead><tbody>${households.quality.map(row).join('')}</tbody></table></section>
-<section class="card"><p class="small">Tables of two members that were measured, and the deviation of a cell. Of columns that are in none of them, members of a household are like strangers of the same kind of household.</p><table><thead><tr><th>table</th><th class="n">noise</th></tr></thead><tbody>${list.join('')}</tbody></table></section></div>`;
+  const members = households.quality.map(({ column, measured, sd, synthetic, strangers }) => [
+    column,
+    `${percentText(measured)} ± ${percentText(2 * sd)}`,
+    { text: percentText(synthetic), over: Math.abs(synthetic - measured) > 3 * sd + 0.02 },
+    percentText(strangers),
+  ]);
+  const tables = households.measured.map(({ columns, sd }) => [columns.join(' × '), rounded(sd)]);
+  return `<h2>People of one household</h2><div class="two pairs"><section class="card"><p>${many(households.count)} made-up households (${safe(households.by)}) of ${rounded(rows / households.count)} members in the mean. How often two members say the same, of columns of which that was measured: noisy, with twice its deviation; in the rows; and what it would be among strangers.</p>${htmlTable(['column'], ['measured', 'synthetic', 'strangers'], members)}</section>
+<section class="card"><p class="small">Tables of two members that were measured, and the deviation of a cell. Of columns that are in none of them, members of a household are like strangers of the same kind of household.</p>${htmlTable(['table'], ['noise'], tables)}</section></div>`;
 }

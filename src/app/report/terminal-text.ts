@@ -26,6 +26,7 @@ export function brushFor(coloured: boolean): Brush {
   const secret = Array.from({ length: 4 }, () => cryptoBits.word().toString(36)).join('-');
   const mark = (code: string) => `\u001b${secret}:${code};`;
   const pieces = new RegExp(`\u001b${secret}:(\\d+);`);
+  const ownMarks = new RegExp(pieces, 'g');
   /** Odd pieces are the codes of our own marks. */
   const each = (text: string, seen: (piece: string) => string, ours: (code: string) => string): string =>
     text
@@ -36,14 +37,7 @@ export function brushFor(coloured: boolean): Brush {
   return {
     paint: (colour, text) => `${mark(codes[colour])}${cell(text)}${mark('0')}`,
     shown: (text) => each(text, visibleLines, (code) => `\u001b[${code}m`),
-    width: (text) =>
-      [
-        ...each(
-          text,
-          (piece) => piece,
-          () => '',
-        ),
-      ].length,
+    width: (text) => [...text.replace(ownMarks, '')].length,
     cell,
   };
 }
@@ -91,7 +85,8 @@ export function table(headerTexts: readonly string[], rowTexts: readonly (readon
 
 /** A number for people: about four significant digits, thousands separated. */
 export function numberText(x: number): string {
-  if (!Number.isFinite(x)) return x > 0 ? 'inf' : x < 0 ? '-inf' : 'nan';
+  if (Number.isNaN(x)) return 'nan';
+  if (!Number.isFinite(x)) return x > 0 ? 'inf' : '-inf';
   if (x === 0) return '0';
   const size = Math.abs(x);
   if (size >= 1000) return thousands(Math.round(x));

@@ -4,6 +4,7 @@ import type { Model } from '../../privacy/dependence/model/model.js';
 import type { AdditiveDistribution } from '../../privacy/mechanism/distribution.js';
 import { noiseScale } from '../../privacy/mechanism/half-width.js';
 import { type ReadTable, readRecordQuery, stateAnswers } from '../audit/record-query.js';
+import { gainOf, logNoise } from './gain.js';
 
 /** The noise an attacker knows was added, independently to every number of the answer. Constants cancel, so the discrete laws give the same beliefs. */
 type KnownNoise = AdditiveDistribution<number>;
@@ -62,18 +63,15 @@ function logDensity(noise: KnownNoise, answer: readonly number[]): (expected: re
     throw invalid('The noise scale is not a positive number.', 'Take it from the plan or the receipt of the release.');
   if (answer.length === 0 || !answer.every(Number.isFinite))
     throw invalid('The answer is not a number.', 'Give the released answer, for example 5.041.');
+  const log = logNoise(noise);
+  const width = spread * (noise.kind === 'laplace' ? 2 : Math.sqrt(2 * Math.PI));
   return (expected) => {
     if (expected.length !== answer.length)
       throw invalid(
         `The query has ${expected.length} numbers but the answer ${answer.length}.`,
         'Give every number of the answer, separated by commas.',
       );
-    return answer.reduce((sum, r, c) => {
-      const off = r - expected[c]!;
-      return noise.kind === 'laplace'
-        ? sum - Math.abs(off) / spread - Math.log(2 * spread)
-        : sum - (off * off) / (2 * spread * spread) - Math.log(spread * Math.sqrt(2 * Math.PI));
-    }, 0);
+    return answer.reduce((sum, r, c) => sum + log(r - expected[c]!) - Math.log(width), 0);
   };
 }
 
@@ -127,13 +125,13 @@ export function modelPosterior(model: Model, suspicion: ModelPosteriorQuestion):
   const answers = stateAnswers(joint, readRecordQuery(suspicion.query, joint, suspicion.readTable));
   const density = logDensity(suspicion.noise, suspicion.answer);
   const likelihood = (state: number) => density([...answers.points.subarray(state * answers.width, (state + 1) * answers.width)]);
-  const withTies = believe(joint, joint.probabilities, target, fixed, likelihood);
-  const withoutTies = believe(joint, strangers(joint), target, fixed, likelihood);
+  const withTies = believe(joint, joint.probabilities, { target, fixed, likelihood });
+  const withoutTies = believe(joint, strangers(joint), { target, fixed, likelihood });
   return {
     about: suspicion.about,
     withTies,
     withoutTies,
-    gain: { withTies: gainOf(withTies), withoutTies: gainOf(withoutTies) },
+    gain: { withTies: gain(withTies), withoutTies: gain(withoutTies) },
     assumptions: joint.assumptions,
   };
 }
@@ -154,14 +152,17 @@ function strangers(joint: JointDistribution): Float64Array {
   return joint.probabilities.map((_, state) => marginals.reduce((p, m, j) => p * m[at(joint, state, j)]!, 1));
 }
 
+interface Evidence {
+  readonly target: number;
+  /** Known records with the positions of their values. */
+  readonly fixed: readonly (readonly [record: number, value: number])[];
+  readonly likelihood: (state: number) => number;
+}
 function believe(
   joint: JointDistribution,
   probabilities: Float64Array,
-  target: number,
-  fixed: readonly (readonly [number, number])[],
-  likelihood: (state: number) => number,
-): ValueBelief[] {
-  const size = joint.sizes[target]!;
+  { target, fixed, likelihood }: Evidence,
+): readonly ValueBelief[] {
   const possible: { value: number; p: number; logs: number }[] = [];
   for (const [state, p] of probabilities.entries())
     if (p > 0 && fixed.every(([record, value]) => at(joint, state, record) === value))
@@ -170,7 +171,7 @@ function believe(
     throw invalid('The known values cannot occur together in this model.', 'Check them against the model.');
   const weighted = normalise(possible.map(({ p, logs }) => Math.log(p) + logs));
   const total = possible.reduce((s, { p }) => s + p, 0);
-  const beliefs = Array.from({ length: size }, (_, k) => ({ value: joint.values[target]![k]!, prior: 0, posterior: 0 }));
+  const beliefs = joint.values[target]!.map((value) => ({ value, prior: 0, posterior: 0 }));
   for (const [k, { value, p }] of possible.entries()) {
     beliefs[value]!.prior += p / total;
     beliefs[value]!.posterior += weighted[k]!;
@@ -178,7 +179,8 @@ function believe(
   return beliefs;
 }
 
-function gainOf(beliefs: readonly ValueBelief[]): number {
-  const moved = beliefs.filter((b) => b.prior > 0).map((b) => Math.log(b.posterior / b.prior));
-  return Math.max(...moved) - Math.min(...moved);
-}
+const gain = (beliefs: readonly ValueBelief[]): number =>
+  gainOf(
+    beliefs.map(({ prior }) => prior),
+    beliefs.map(({ posterior }) => posterior),
+  );

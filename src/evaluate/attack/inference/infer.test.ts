@@ -6,7 +6,7 @@ import { type Attacker, circlePrior, friendPrior, independentPrior, knownPeople,
 import { infer } from './infer.js';
 import { bootstrapMean, summarise } from './measures.js';
 import { locationPatterns, type Population } from './patterns.js';
-import { scoreTotals } from './score-totals.js';
+import { scorerFor } from './score.js';
 import { buildSpace, cellAt, haversine } from './space.js';
 import type { CentroidsTarget, TotalsTarget } from './target.js';
 import { copyTie, declaredTie, distanceTie, type TieModel } from './tie-model.js';
@@ -246,7 +246,7 @@ describe('an attacker who knows some of the others', () => {
 
 /** log-likelihood per supported cell as infer sees it, up to a constant. */
 function logRatios(population: Population, target: TotalsTarget, attacker: Attacker, person: number): Map<number, number> {
-  const scorer = scoreTotals(target, population, attacker.known);
+  const scorer = scorerFor(target, population, attacker.known);
   scorer.turnTo(0);
   const seen = new Float64Array(space.cells);
   let total = 0;

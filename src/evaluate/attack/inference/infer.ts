@@ -1,7 +1,6 @@
 import type { Attacker } from './attacker.js';
 import type { Population } from './patterns.js';
-import { scoreCentroids } from './score-centroids.js';
-import { scoreTotals } from './score-totals.js';
+import { scorerFor } from './score.js';
 import { haversine } from './space.js';
 import type { AttackTarget, OtherPeople, Scorer } from './target.js';
 
@@ -30,16 +29,14 @@ export function infer(population: Population, target: AttackTarget, attacker: At
     posteriorBits: new Float64Array(people),
     shift: new Float64Array(people),
   };
-  const scorer: Scorer =
-    target.kind === 'totals'
-      ? scoreTotals(target, population, attacker.known)
-      : scoreCentroids(target, population, attacker.known);
+  const scorer = scorerFor(target, population, attacker.known);
   const state = createState(population, attacker);
   target.ranks.forEach((rank, done) => {
     scorer.turnTo(rank);
     startRank(state, population, attacker, rank);
+    const attack: Attack = { state, population, attacker, scorer, rank, out, part: 1 / target.ranks.length };
     for (let person = 0; person < people; person++) {
-      attackOne(state, population, attacker, scorer, rank, person, out, 1 / target.ranks.length);
+      attackOne(attack, person);
       if (progress && person % 64 === 63) progress(done * people + person, target.ranks.length * people);
     }
   });
@@ -86,16 +83,19 @@ function startRank(state: AttackState, { people, ranks, cell, space }: Populatio
   for (let c = 0; c < space.cells; c++) if (state.seen[c]! > 0) state.support[state.supported++] = c;
 }
 
-function attackOne(
-  state: AttackState,
-  population: Population,
-  attacker: Attacker,
-  scorer: Scorer,
-  rank: number,
-  person: number,
-  out: Inference,
-  part: number,
-): void {
+/** An attack at one rank, which counts for `part` of the result. */
+interface Attack {
+  readonly state: AttackState;
+  readonly population: Population;
+  readonly attacker: Attacker;
+  readonly scorer: Scorer;
+  readonly rank: number;
+  readonly out: Inference;
+  readonly part: number;
+}
+
+function attackOne(attack: Attack, person: number): void {
+  const { state, population, attacker, scorer, rank, out, part } = attack;
   const { support, supported, share, scores, prior, posterior, seen } = state;
   const { ranks, people } = population;
   const own = population.cell[person * ranks + rank]!;
@@ -108,7 +108,7 @@ function attackOne(
   state.person = person;
   state.counted = isCounted;
   state.unknown = people - 1 - others;
-  const strangers = weighFriends(state, population, attacker, rank, person);
+  const strangers = weighFriends(attack, person);
   scorer.score(state, scores);
   liftByStrangers(state, population.space.cells, attacker, strangers);
 
@@ -150,7 +150,7 @@ function attackOne(
 const bits = (p: number): number => (p > 0 ? -p * Math.log2(p) : 0);
 
 /** Weights of the prior by known friends; returns how many friends are not known. */
-function weighFriends(state: AttackState, population: Population, attacker: Attacker, rank: number, person: number): number {
+function weighFriends({ state, population, attacker, rank }: Attack, person: number): number {
   const { weight, support, supported } = state;
   const { friendStart, friends, cell, ranks, space } = population;
   const { combine, weight: table } = attacker.prior;

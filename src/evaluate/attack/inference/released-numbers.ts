@@ -63,17 +63,16 @@ const added =
   (state: readonly number[]): readonly number[] =>
     each[0]!.map((_, c) => state.reduce((sum, row) => sum + each[row]![c]!, 0));
 
-const noisy = (values: readonly number[], scale: number): ReleasedNumber =>
-  [...new Set(values)].map((released) =>
-    Float64Array.from(values, (v) =>
-      v === released ? 0 : scale === 0 ? Number.NEGATIVE_INFINITY : -Math.abs(v - released) / scale,
-    ),
-  );
+function noisy(values: readonly number[], scale: number): ReleasedNumber {
+  const log = (off: number) => (scale === 0 ? Number.NEGATIVE_INFINITY : -Math.abs(off) / scale);
+  return [...new Set(values)].map((released) => Float64Array.from(values, (v) => (v === released ? 0 : log(v - released))));
+}
 
 function chosen(penalties: readonly (readonly number[])[], sharpness: number): ReleasedNumber {
   const logs = penalties.map((list) => {
     const first = list.indexOf(Math.min(...list));
-    const raw = list.map((p, k) => (sharpness < Number.POSITIVE_INFINITY ? -sharpness * p : k === first ? 0 : -sharpness));
+    const certain = (k: number) => (k === first ? 0 : Number.NEGATIVE_INFINITY);
+    const raw = list.map((p, k) => (sharpness < Number.POSITIVE_INFINITY ? -sharpness * p : certain(k)));
     const top = Math.max(...raw);
     const all = top + Math.log(raw.reduce((sum, x) => sum + Math.exp(x - top), 0));
     return raw.map((x) => x - all);

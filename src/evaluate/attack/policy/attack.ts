@@ -1,10 +1,11 @@
 import { Fault } from '../../../base/errors.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
-import { readRecords } from '../../../data/ties/records.js';
+import { type RecordTable, readRecords } from '../../../data/ties/records.js';
 import { missingLabel } from '../../../policy/code.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
 import { standardDeviation as deviationOf } from '../../../privacy/mechanism/half-width.js';
 import { columnView } from '../../../query/count/column-view.js';
+import { type GainSummary, gainSummary } from '../gain.js';
 import { type AttackScene, type BeliefChange, type Believer, believe, believers, tiedTo } from './beliefs.js';
 import type { ReleasedTable } from './table.js';
 import { attackerGraph, columnsOfTies, shownRecords } from './ties.js';
@@ -26,12 +27,9 @@ export interface PolicyAttack {
   readonly exposed: readonly ExposedRecord[];
   readonly notes: readonly string[];
 }
-export interface AttackerResult extends Believer {
+/** With the gains of the attacked records. */
+export interface AttackerResult extends Believer, GainSummary {
   readonly name: string;
-  readonly median: number;
-  readonly most: number;
-  /** Records about whom the attacker learned more than promised. */
-  readonly beyond: number;
 }
 export interface ExposedRecord {
   readonly name: string;
@@ -60,6 +58,49 @@ export async function attackPolicy(
       'Only policies where one row is one record can be attacked.',
       'Attack a policy with secret: row, or with one row per person.',
     );
+  const { scene, records } = await readScene(policy, engine, table);
+  const { values, graph } = scene;
+  const step = Math.max(1, Math.ceil(records.count / limit));
+  const attacked = Array.from({ length: Math.ceil(records.count / step) }, (_, k) => k * step).filter((r) => values[r]! >= 0);
+  const gains = believers.map(() => new Float64Array(attacked.length));
+  attacked.forEach((record, k) => {
+    believers.forEach((b, a) => {
+      gains[a]![k] = believe(scene, record, b).gain;
+    });
+    if (k % 64 === 0) progress?.(k, attacked.length);
+  });
+  progress?.(attacked.length, attacked.length);
+
+  const order = attacked.map((record, k) => ({ record, gain: Math.max(gains.at(-1)![k]!, gains[1]![k]!) }));
+  return {
+    private: true,
+    column: table.column,
+    values: table.values,
+    label: table.label,
+    promised: table.promised,
+    noise: table.noise,
+    records: records.count,
+    attacked: attacked.length,
+    attackers: believers.map((b, a) => ({ ...b, name: nameOf(b), ...gainSummary(gains[a]!, table.promised.epsilon) })),
+    exposed: order
+      .sort((a, b) => b.gain - a.gain || a.record - b.record)
+      .slice(0, show)
+      .map(({ record }) => ({
+        name: records.nameOf(record) ?? `row ${records.placeOf[record]! + 1}`,
+        actual: table.values[values[record]!]!,
+        ties: tiedTo(graph, record).length,
+        beliefs: believers.map((b) => ({ ...b, ...believe(scene, record, b) })),
+      })),
+    notes: notes(graph.factors > 0, attacked.length < records.count),
+  };
+}
+
+/** Everything that an attack on the table works with. */
+async function readScene(
+  policy: Policy,
+  engine: Snapshot,
+  table: ReleasedTable,
+): Promise<{ readonly scene: AttackScene; readonly records: RecordTable }> {
   const records = await readRecords(policy, engine, { names: columnsOfTies(policy), cells: [table.column] });
   const cells = records.cellsOf(table.column);
   if (cells.length !== records.count)
@@ -72,51 +113,8 @@ export async function attackPolicy(
   });
   refuseFiltered(table, counts);
   const graph = await attackerGraph(policy, engine, records, table.column);
-  const scene: AttackScene = {
-    graph,
-    values,
-    shown,
-    width: table.values.length,
-    noisy: table.noisy,
-    noise: table.noise,
-    counts,
-    priors: new Map(),
-  };
-
-  const step = Math.max(1, Math.ceil(records.count / limit));
-  const attacked = Array.from({ length: Math.ceil(records.count / step) }, (_, k) => k * step).filter((r) => values[r]! >= 0);
-  const gains = believers.map(() => new Float64Array(attacked.length));
-  attacked.forEach((record, k) => {
-    believers.forEach((b, a) => {
-      gains[a]![k] = believe(scene, record, b).gain;
-    });
-    if (k % 64 === 0) progress?.(k, attacked.length);
-  });
-  progress?.(attacked.length, attacked.length);
-
-  const knowing = gains.at(-1)!;
-  const order = attacked.map((record, k) => ({ record, gain: Math.max(knowing[k]!, gains[1]![k]!) }));
-  return {
-    private: true,
-    column: table.column,
-    values: table.values,
-    label: table.label,
-    promised: table.promised,
-    noise: table.noise,
-    records: records.count,
-    attacked: attacked.length,
-    attackers: believers.map((b, a) => ({ ...b, name: nameOf(b), ...spread(gains[a]!, table.promised.epsilon) })),
-    exposed: order
-      .sort((a, b) => b.gain - a.gain || a.record - b.record)
-      .slice(0, show)
-      .map(({ record }) => ({
-        name: records.nameOf(record) ?? `row ${records.placeOf[record]! + 1}`,
-        actual: table.values[values[record]!]!,
-        ties: tiedTo(graph, record).length,
-        beliefs: believers.map((b) => ({ ...b, ...believe(scene, record, b) })),
-      })),
-    notes: notes(graph.factors > 0, attacked.length < records.count),
-  };
+  const { noisy, noise } = table;
+  return { records, scene: { graph, values, shown, width: table.values.length, noisy, noise, counts, priors: new Map() } };
 }
 
 const nameOf = ({ ties, knows }: Believer): string => `${ties ? 'knows the ties' : 'ignores the ties'}, knows ${knows}`;
@@ -145,15 +143,6 @@ function refuseFiltered(table: ReleasedTable, counts: Float64Array): void {
       'The table does not count the rows of this policy: its total is too far off for noise.',
       'Attack a histogram of all rows, released from the same data.',
     );
-}
-
-function spread(gains: Float64Array, epsilon: number): Pick<AttackerResult, 'median' | 'most' | 'beyond'> {
-  const sorted = gains.slice().sort();
-  return {
-    median: sorted[Math.floor(sorted.length / 2)] ?? 0,
-    most: sorted.at(-1) ?? 0,
-    beyond: gains.reduce((n, g) => n + (g > epsilon + 1e-9 ? 1 : 0), 0),
-  };
 }
 
 const notes = (tied: boolean, sampled: boolean): readonly string[] => [

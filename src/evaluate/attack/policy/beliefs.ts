@@ -2,7 +2,7 @@ import type { FactorGraph } from '../../../privacy/dependence/graph/factor-graph
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { TableFactor } from '../../../privacy/dependence/model/model.js';
 import type { AdditiveDistribution } from '../../../privacy/mechanism/distribution.js';
-import { noiseScale } from '../../../privacy/mechanism/half-width.js';
+import { gainOf, logNoise } from '../gain.js';
 
 /** Everything an attack on one table works with; values are positions in the table, -1 outside it. */
 export interface AttackScene {
@@ -169,8 +169,7 @@ function likelihood(
 ): (state: number) => number {
   // States count the last unknown record fastest.
   const counted = Uint8Array.from(unknown.toReversed(), (r) => shown[r]!);
-  const scale = noiseScale(noise);
-  const log = (off: number) => (noise.kind === 'laplace' ? -Math.abs(off) / scale : -(off * off) / (2 * scale * scale));
+  const log = logNoise(noise);
   const gain = Array.from({ length: width }, (_, c) =>
     Float64Array.from({ length: unknown.length + 1 }, (_, k) => log(noisy[c]! - rest[c]! - k) - log(noisy[c]! - rest[c]!)),
   );
@@ -193,19 +192,16 @@ function update(
   const inner = width ** (unknown - 1);
   const logs = probabilities.map((_, s) => logLikelihood(s));
   const top = logs.reduce((m, l) => Math.max(m, l), Number.NEGATIVE_INFINITY);
-  const prior = new Array<number>(width).fill(0);
-  const posterior = new Array<number>(width).fill(0);
+  const [before, after] = [new Array<number>(width).fill(0), new Array<number>(width).fill(0)];
   probabilities.forEach((p, s) => {
     const v = Math.floor(s / inner);
-    prior[v]! += p;
-    posterior[v]! += p * Math.exp(logs[s]! - top);
+    before[v]! += p;
+    after[v]! += p * Math.exp(logs[s]! - top);
   });
-  const total = (list: readonly number[]) => list.reduce((s, x) => s + x, 0);
-  const [before, after] = [total(prior), total(posterior)];
-  const moved = prior.flatMap((p, v) => (p > 0 ? [Math.log(posterior[v]! / after / (p / before))] : []));
-  return {
-    prior: prior.map((p) => p / before),
-    posterior: posterior.map((p) => p / after),
-    gain: Math.max(...moved) - Math.min(...moved),
+  const shares = (list: readonly number[]) => {
+    const total = list.reduce((s, x) => s + x, 0);
+    return list.map((x) => x / total);
   };
+  const [prior, posterior] = [shares(before), shares(after)];
+  return { prior, posterior, gain: gainOf(prior, posterior) };
 }

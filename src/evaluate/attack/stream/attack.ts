@@ -6,14 +6,13 @@ import { type SequenceDependence, sequenceTie } from '../../../data/ties/sequenc
 import { readTransitions } from '../../../data/ties/transitions.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
 import { lossFunction, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
-import { noiseScale } from '../../../privacy/mechanism/half-width.js';
 import { columnView } from '../../../query/count/column-view.js';
+import { type GainSummary, gainOf, gainSummary, logNoise } from '../gain.js';
 import type { ReleasedStep } from './released-steps.js';
 import {
   type Beliefs,
   beliefsBefore,
   beliefsPerStep,
-  gainOf,
   reversed,
   type StateChain,
   smoothedBeliefs,
@@ -35,12 +34,9 @@ export interface StreamAttack {
   readonly exposed: readonly Trajectory[];
   readonly notes: readonly string[];
 }
-export interface StreamAttacker {
+/** With the gains at all steps of the attacked persons. */
+export interface StreamAttacker extends GainSummary {
   readonly name: string;
-  readonly median: number;
-  readonly most: number;
-  /** Steps of persons about which more was learned than promised. */
-  readonly beyond: number;
   /** Share of steps at which the most likely path is right. */
   readonly right: number;
 }
@@ -85,67 +81,28 @@ export async function runStreamAttack(
   const chain: StateChain = { start: rest, transition: matrix };
   const over = { forward: lossFunction(matrix), backward: lossFunction(reversed(matrix, rest)) };
   const people = await readPeople(policy, engine, { by, order, state, column, released });
-  const counts = released.map(() => new Float64Array(column.values.length));
+  const states = column.values;
+  const counts = released.map(() => new Float64Array(states.length));
   for (const { rows } of people) for (const { step, at } of rows) if (at >= 0) counts[step]![at]!++;
-  const whole = people.filter(({ rows }) => rows.every(({ at }) => at >= 0));
-  const attacked = whole.slice(0, limit);
-  const { epsilon } = released[0]!.promised;
-
-  const found = attacked.map(
-    ({
-      name,
-      rows,
-    }): Trajectory & { readonly right: readonly [number, number]; readonly gains: readonly [number[], number[]] } => {
-      const logs = rows.map(({ step, at }) => likelihoods(released[step]!, column.values, counts[step]!, at));
-      const [before, separate, along] = [
-        beliefsBefore(chain, rows.length),
-        beliefsPerStep(chain, logs),
-        smoothedBeliefs(chain, logs),
-      ];
-      const leakage = leakageOf(
-        rows.map(({ step }) => released[step]!.epsilon),
-        over,
-      );
-      const gains = (beliefs: Beliefs) => beliefs.map((belief, t) => gainOf(before[t]!, belief));
-      const each = [gains(separate), gains(along)] as const;
-      const right = (beliefs: Beliefs) =>
-        beliefs.filter((belief, t) => belief.indexOf(Math.max(...belief)) === rows[t]!.at).length;
-      return {
-        name,
-        gains: [each[0], each[1]],
-        right: [right(separate), right(along)],
-        steps: rows.map(({ step, at }, t) => ({
-          at: released[step]!.units[0],
-          actual: column.values[at]!,
-          before: before[t]![at]!,
-          apart: separate[t]![at]!,
-          along: along[t]![at]!,
-          limit: largestBelief(before[t]![at]!, epsilon),
-          ...(leakage && { leakage: leakage[t]! }),
-          gain: each[1][t]!,
-        })),
-      };
-    },
-  );
-  const names = ['ignores the sequence, knows everyone else', 'knows the sequence, knows everyone else'];
+  const attacked = people.filter(({ rows }) => rows.every(({ at }) => at >= 0)).slice(0, limit);
+  const found = attacked.map((person) => attackPerson(person, { chain, over, released, states, counts }));
   const steps = attacked.reduce((n, { rows }) => n + rows.length, 0);
+  const { promised } = released[0]!;
   return {
     private: true,
     column: state,
-    states: column.values,
-    promised: released[0]!.promised,
+    states,
+    promised,
     persons: people.length,
     attacked: attacked.length,
-    attackers: names.map((name, a) => {
-      const gains = found.flatMap((f) => f.gains[a]!).sort((x, y) => x - y);
-      return {
-        name,
-        median: gains[Math.floor(gains.length / 2)] ?? 0,
-        most: gains.at(-1) ?? 0,
-        beyond: gains.filter((gain) => gain > epsilon + 1e-9).length,
-        right: found.reduce((n, f) => n + f.right[a]!, 0) / Math.max(1, steps),
-      };
-    }),
+    attackers: attackerNames.map((name, a) => ({
+      name,
+      ...gainSummary(
+        found.flatMap((f) => f.gains[a]!),
+        promised.epsilon,
+      ),
+      right: found.reduce((n, f) => n + f.right[a]!, 0) / Math.max(1, steps),
+    })),
     exposed: [...found]
       .sort((a, b) => Math.max(...b.gains[1]) - Math.max(...a.gains[1]))
       .slice(0, show)
@@ -158,6 +115,51 @@ export async function runStreamAttack(
         ? ['Not everybody was attacked: only those whose every state is declared, up to a limit.']
         : []),
     ],
+  };
+}
+
+const attackerNames = ['ignores the sequence, knows everyone else', 'knows the sequence, knows everyone else'] as const;
+
+/** One number or list for each of the two attackers. */
+type ByAttacker<T> = readonly [apart: T, along: T];
+
+interface StreamScene {
+  readonly chain: StateChain;
+  readonly over: Parameters<typeof temporalLeakage>[1];
+  readonly released: readonly ReleasedStep[];
+  readonly states: readonly string[];
+  /** People in each state, step by step. */
+  readonly counts: readonly Float64Array[];
+}
+
+function attackPerson(
+  { name, rows }: Person,
+  { chain, over, released, states, counts }: StreamScene,
+): Trajectory & { readonly right: ByAttacker<number>; readonly gains: ByAttacker<readonly number[]> } {
+  const logs = rows.map(({ step, at }) => likelihoods(released[step]!, states, counts[step]!, at));
+  const before = beliefsBefore(chain, rows.length);
+  const [apart, along] = [beliefsPerStep(chain, logs), smoothedBeliefs(chain, logs)];
+  const gains = (beliefs: Beliefs) => beliefs.map((belief, t) => gainOf(before[t]!, belief));
+  const right = (beliefs: Beliefs) => beliefs.filter((belief, t) => belief.indexOf(Math.max(...belief)) === rows[t]!.at).length;
+  const all = [gains(apart), gains(along)] as const;
+  const leakage = leakageOf(
+    rows.map(({ step }) => released[step]!.epsilon),
+    over,
+  );
+  return {
+    name,
+    gains: all,
+    right: [right(apart), right(along)],
+    steps: rows.map(({ step, at }, t) => ({
+      at: released[step]!.units[0],
+      actual: states[at]!,
+      before: before[t]![at]!,
+      apart: apart[t]![at]!,
+      along: along[t]![at]!,
+      limit: largestBelief(before[t]![at]!, released[0]!.promised.epsilon),
+      ...(leakage && { leakage: leakage[t]! }),
+      gain: all[1][t]!,
+    })),
   };
 }
 
@@ -205,8 +207,7 @@ function likelihoods(
   counts: Float64Array,
   actual: number,
 ): readonly number[] {
-  const width = noiseScale(noise);
-  const log = (off: number) => (noise.kind === 'laplace' ? -Math.abs(off) / width : -((off / width) ** 2) / 2);
+  const log = logNoise(noise);
   return states.map((_, guess) =>
     states.reduce((sum, name, cell) => {
       const others = counts[cell]! - (cell === actual ? 1 : 0);

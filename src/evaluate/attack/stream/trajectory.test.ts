@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lossFunction, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
-import {
-  beliefsBefore,
-  beliefsPerStep,
-  gainOf,
-  reversed,
-  type StateChain,
-  smoothedBeliefs,
-  stationaryBelief,
-} from './trajectory.js';
+import { gainOf } from '../gain.js';
+import { beliefsBefore, beliefsPerStep, reversed, type StateChain, smoothedBeliefs, stationaryBelief } from './trajectory.js';
 
 const matrices = [
   [

@@ -40,19 +40,6 @@ export function smoothedBeliefs({ start, transition }: StateChain, logLikelihood
   return beliefs;
 }
 
-/** Largest change of the log odds between two states. */
-export function gainOf(before: readonly number[], now: readonly number[]): number {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  before.forEach((prior, state) => {
-    if (prior <= 0) return;
-    const moved = Math.log(now[state]!) - Math.log(prior);
-    low = Math.min(low, moved);
-    high = Math.max(high, moved);
-  });
-  // Roundings are no gain.
-  return high - low > 1e-12 ? high - low : 0;
-}
-
 /** Stationary distribution of the chain. */
 export function stationaryBelief(transition: StateChain['transition']): readonly number[] {
   let now: readonly number[] = transition.map(() => 1 / transition.length);

@@ -27,7 +27,20 @@ interface SecretPair {
   readonly column: number;
   readonly a: number;
   readonly b: number;
-  readonly spread: number;
+}
+
+/** A table under attack: what evidence about each column weighs, and the first of its cells (PairTables). */
+interface Survey {
+  readonly table: CodedTable;
+  readonly costs: readonly number[];
+  readonly start: Int32Array;
+}
+function surveyOf(table: CodedTable, costs: readonly number[]): Survey {
+  const start = new Int32Array(table.levels.length + 1);
+  table.levels.forEach((levels, c) => {
+    start[c + 1] = start[c]! + levels;
+  });
+  return { table, costs, start };
 }
 
 /** Truth = these rows. `costs[j]` = 2 / scale_j; a column without noise has cost Infinity and gives everything away. */
@@ -53,7 +66,7 @@ export function attackHeldOut(table: CodedTable, costs: readonly number[], optio
   const column = table.names.indexOf(best.column);
   const heldOut =
     best.loss > 0 && Number.isFinite(best.loss)
-      ? lossOf(test, costs, { column, a: best.pair[0], b: best.pair[1], spread: 0 }, best.evidence)
+      ? lossOf(surveyOf(test, costs), { column, a: best.pair[0], b: best.pair[1] }, best.evidence)
       : best.loss;
   return { inSample: attackSurvey(table, costs, options), heldOut };
 }
@@ -62,25 +75,18 @@ const strongest = (found: readonly SurveyAttack[]): SurveyAttack => found.reduce
 
 function attacks(table: CodedTable, costs: readonly number[], options: SurveyAttackOptions): SurveyAttack[] {
   const pairs = pairTables(table);
+  const none = new Uint8Array(pairTableCells(pairs));
   const bare = costs.indexOf(Number.POSITIVE_INFINITY);
-  if (bare >= 0)
-    return [
-      {
-        loss: Number.POSITIVE_INFINITY,
-        column: table.names[bare]!,
-        pair: [0, 1],
-        evidence: new Uint8Array(pairTableCells(pairs)),
-      },
-    ];
+  if (bare >= 0) return [{ loss: Number.POSITIVE_INFINITY, column: table.names[bare]!, pair: [0, 1], evidence: none }];
   const secrets = separated(pairs, costs).slice(0, options.pairs ?? 80);
   // A column in which all answers are equal has nothing to guess.
-  if (secrets.length === 0)
-    return [{ loss: 0, column: table.names[0]!, pair: [0, 0], evidence: new Uint8Array(pairTableCells(pairs)) }];
+  if (secrets.length === 0) return [{ loss: 0, column: table.names[0]!, pair: [0, 0], evidence: none }];
+  const survey = surveyOf(table, costs);
   return secrets.map((secret, k) => {
-    const evidence = climb(table, pairs, costs, secret, options.sweeps ?? 4);
+    const evidence = climb(survey, pairs, secret, options.sweeps ?? 4);
     options.progress?.(k + 1, secrets.length);
     return {
-      loss: lossOf(table, costs, secret, evidence),
+      loss: lossOf(survey, secret, evidence),
       column: table.names[secret.column]!,
       pair: [secret.a, secret.b],
       evidence,
@@ -90,22 +96,17 @@ function attacks(table: CodedTable, costs: readonly number[], options: SurveyAtt
 
 /** Secret pairs by the first-order evidence of the other columns: own cost + sum_j cost_j TV_j. */
 function separated(pairs: PairTables, costs: readonly number[]): SecretPair[] {
-  const cells = pairTableCells(pairs);
-  const list: SecretPair[] = [];
+  const list: (SecretPair & { readonly spread: number })[] = [];
   pairs.levels.forEach((levels, i) => {
     for (let a = 0; a < levels; a++)
       for (let b = 0; b < levels; b++) {
-        const [na, nb] = [levelCount(pairs, i, a), levelCount(pairs, i, b)];
-        if (a === b || !(na > 0 && nb > 0)) continue;
+        if (a === b || !(levelCount(pairs, i, a) > 0 && levelCount(pairs, i, b) > 0)) continue;
+        const lead = leadOf(pairs, { column: i, a, b });
         let spread = costs[i]!;
         for (let j = 0; j < pairs.levels.length; j++) {
           if (j === i) continue;
           let variation = 0;
-          for (let c = pairs.start[j]!; c < pairs.start[j + 1]!; c++)
-            variation += Math.max(
-              0,
-              pairs.counts[(pairs.start[i]! + a) * cells + c]! / na - pairs.counts[(pairs.start[i]! + b) * cells + c]! / nb,
-            );
+          for (let c = pairs.start[j]!; c < pairs.start[j + 1]!; c++) variation += Math.max(0, lead(c));
           spread += costs[j]! * variation;
         }
         list.push({ column: i, a, b, spread });
@@ -114,21 +115,24 @@ function separated(pairs: PairTables, costs: readonly number[]): SecretPair[] {
   return list.sort((x, y) => y.spread - x.spread);
 }
 
-/** Starts from the cells more likely under a than under b, then re-chooses one column's cells at a time with the others fixed. */
-function climb(table: CodedTable, pairs: PairTables, costs: readonly number[], secret: SecretPair, sweeps: number): Uint8Array {
+/** How much likelier a cell is among rows with answer a than among those with b. */
+function leadOf(pairs: PairTables, { column, a, b }: SecretPair): (cell: number) => number {
   const cells = pairTableCells(pairs);
-  const evidence = new Uint8Array(cells);
-  const { column, a, b } = secret;
   const [na, nb] = [levelCount(pairs, column, a), levelCount(pairs, column, b)];
-  for (let c = 0; c < cells; c++)
-    evidence[c] =
-      pairs.counts[(pairs.start[column]! + a) * cells + c]! / na > pairs.counts[(pairs.start[column]! + b) * cells + c]! / nb
-        ? 1
-        : 0;
+  const row = (level: number) => (pairs.start[column]! + level) * cells;
+  return (cell) => pairs.counts[row(a) + cell]! / na - pairs.counts[row(b) + cell]! / nb;
+}
+
+/** Starts from the cells more likely under a than under b, then re-chooses one column's cells at a time with the others fixed. */
+function climb(survey: Survey, pairs: PairTables, secret: SecretPair, sweeps: number): Uint8Array {
+  const { table, costs } = survey;
+  const { column, a, b } = secret;
+  const lead = leadOf(pairs, secret);
+  const evidence = Uint8Array.from({ length: pairTableCells(pairs) }, (_, cell) => (lead(cell) > 0 ? 1 : 0));
   const rows = rowsWith(table, column, a).map((r) => [r, 0] as const);
   const others = rowsWith(table, column, b).map((r) => [r, 1] as const);
   const all = [...rows, ...others];
-  const weight = Float64Array.from(all, ([r]) => Math.exp(exponent(table, pairs.start, costs, column, evidence, r)));
+  const weight = Float64Array.from(all, ([r]) => Math.exp(exponent(survey, column, evidence, r)));
   for (let sweep = 0; sweep < sweeps; sweep++) {
     let changed = false;
     for (let j = 0; j < table.levels.length; j++) {
@@ -186,30 +190,19 @@ const rowsWith = (table: CodedTable, column: number, level: number): number[] =>
   return rows;
 };
 
-function exponent(
-  table: CodedTable,
-  start: Int32Array,
-  costs: readonly number[],
-  skip: number,
-  evidence: Uint8Array,
-  r: number,
-): number {
+function exponent({ table, start, costs }: Survey, skip: number, evidence: Uint8Array, r: number): number {
   let sum = 0;
   for (let j = 0; j < table.levels.length; j++) if (j !== skip && evidence[start[j]! + table.columns[j]![r]!]) sum += costs[j]!;
   return sum;
 }
 
 /** log P(output | a) - log P(output | b) under the empirical distribution of these rows, the secret's own column included. */
-function lossOf(table: CodedTable, costs: readonly number[], secret: SecretPair, evidence: Uint8Array): number {
-  const start = new Int32Array(table.levels.length + 1);
-  table.levels.forEach((v, c) => {
-    start[c + 1] = start[c]! + v;
-  });
+function lossOf(survey: Survey, secret: SecretPair, evidence: Uint8Array): number {
   const mean = (level: number): number => {
-    const rows = rowsWith(table, secret.column, level);
-    const sum = rows.reduce((s, r) => s + Math.exp(exponent(table, start, costs, secret.column, evidence, r)), 0);
+    const rows = rowsWith(survey.table, secret.column, level);
+    const sum = rows.reduce((s, r) => s + Math.exp(exponent(survey, secret.column, evidence, r)), 0);
     return sum / rows.length;
   };
   const [a, b] = [mean(secret.a), mean(secret.b)];
-  return a > 0 && b > 0 ? costs[secret.column]! + Math.log(a / b) : 0;
+  return a > 0 && b > 0 ? survey.costs[secret.column]! + Math.log(a / b) : 0;
 }
