@@ -13,7 +13,7 @@ const folders = ['src', 'console', 'bench', 'experiments', 'examples', 'scripts'
 const isEntry = (file) =>
   [
     'src/index.ts', 'src/app/client/client.ts', 'src/app/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts',
-    'test/browser/chromium.ts', 'console/main.tsx', 'console/vite.config.mjs',
+    'test/browser/chromium.ts', 'test/seed.ts', 'console/main.tsx', 'console/vite.config.mjs',
   ].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||
   /^(bench|experiments|test\/transcripts)\/main\.ts$/.test(file) ||
