@@ -90,9 +90,9 @@ const found = [
   mutant('kmeans-counts-two', 'src/analysis/learn/record-sensitivity.ts', 'l1: 2n * m,', 'l1: 2n,', kmeans),
   mutant(
     'kmeans-tree-one-row',
-    'src/analysis/learn/kmeans/tree-variant.ts',
-    'sensitivity: tableSensitivity(each) }',
-    'sensitivity: tableSensitivity(1) }',
+    'src/analysis/learn/kmeans/grid.ts',
+    'sensitivity: tableSensitivity(rowsPerRecord),',
+    'sensitivity: tableSensitivity(1),',
     kmeans,
   ),
   mutant(
@@ -428,8 +428,8 @@ const sensitivity = [
   ),
   mutant(
     'halving-one-row',
-    'src/analysis/learn/kmeans/halving-variant.ts',
-    'cells, sensitivity: tableSensitivity(each) }',
+    'src/analysis/learn/kmeans/halve-and-refine.ts',
+    'cells, sensitivity: tableSensitivity(rowsPerRecord) }',
     'cells, sensitivity: tableSensitivity(1) }',
     kmeans,
   ),

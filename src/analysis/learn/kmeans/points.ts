@@ -23,6 +23,9 @@ export interface PointBox {
   readonly grids: readonly NumberGrid[];
 }
 
+/** Last position of every column's grid. */
+export const lastPositions = ({ grids }: PointBox): readonly number[] => grids.map(({ last }) => last);
+
 export function pointBox(policy: Policy, names: readonly string[]): PointBox {
   if (names.length === 0)
     throw new Fault('QUERY_INVALID', 'No columns were given.', 'List number columns, for example {"columns": ["x", "y"]}.');
