@@ -7,7 +7,7 @@ import { type ExponentialMechanism, exponentialMechanism } from '../../../privac
 import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { perRecordSensitivity, tableSensitivity } from '../record-sensitivity.js';
 import { conditionalTable } from './fit.js';
-import { scoreGrid } from './score-grid.js';
+import { independenceDistance, scoreGrid } from './score-grid.js';
 
 /** The two randomised steps, each once per edge. */
 export interface TreeNoise {
@@ -79,27 +79,14 @@ export function learnTree(
 
 /** Distance from independence as a penalty for the exponential mechanism: the public maximum minus the score, in units of the grid. */
 function penalties(pairs: PairTables): (i: number, j: number) => bigint {
-  const cells = pairs.start[pairs.levels.length]!;
   const rows = rowsIn(pairs);
-  const n = BigInt(rows);
   const { unit, most } = scoreGrid(rows);
-  const known = new Map<number, bigint>();
+  const known = new Map<string, bigint>();
   return (i, j) => {
-    const key = Math.min(i, j) * pairs.levels.length + Math.max(i, j);
-    let sum = known.get(key);
-    if (sum === undefined) {
-      sum = 0n;
-      for (let a = pairs.start[i]!; a < pairs.start[i + 1]!; a++)
-        for (let b = pairs.start[j]!; b < pairs.start[j + 1]!; b++) {
-          const deviation =
-            n * BigInt(pairs.counts[a * cells + b]!) -
-            BigInt(pairs.counts[a * cells + a]!) * BigInt(pairs.counts[b * cells + b]!);
-          sum += deviation < 0n ? -deviation : deviation;
-        }
-      sum = most - sum / unit;
-      known.set(key, sum);
-    }
-    return sum;
+    const key = `${Math.min(i, j)} ${Math.max(i, j)}`;
+    const penalty = known.get(key) ?? most - independenceDistance(pairCells(pairs, i, j), pairs.levels[j]!, rows) / unit;
+    known.set(key, penalty);
+    return penalty;
   };
 }
 
