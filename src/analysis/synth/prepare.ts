@@ -11,10 +11,11 @@ import type { Plan } from '../../release/session/plan.js';
 import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 import { fitModel as modelOf } from '../graphical/fit.js';
 import { junctionTree } from '../graphical/junction-tree.js';
+import { marginalSize } from '../graphical/marginal.js';
+import { bytesPerRow, codedColumns, type ModelColumn } from '../learn/network/read-coded.js';
 import { personsInSeveralGroups, recordsInMemory, rowsPerRecord } from '../learn/public-size.js';
 import { candidatesFor } from './candidates.js';
-import { chosenColumns, codedColumns, type ModelColumn } from './columns.js';
-import { codedTableSize } from './counts.js';
+import { chosenColumns } from './columns.js';
 import { readSynthForm, type SynthMode } from './form.js';
 import { grownTreeMethod } from './grown-tree.js';
 import { declaredHousehold, membersColumn } from './households/declared-household.js';
@@ -22,7 +23,6 @@ import { type PairMethod, pairMethod } from './households/measure-pairs.js';
 import { refuseSeveralHouseholds } from './households/one-household.js';
 import { defaultModelCells, drawableRows, refuseBeyondMemory, type SynthMemory } from './memory.js';
 import { hasOneRowEach, type SynthMethod, type SynthSetting } from './method.js';
-import { bytesPerRow } from './read-coded.js';
 import { roundsMethod } from './rounds.js';
 import { structuralZeros } from './structural-zeros.js';
 import type { SynthSetup } from './synth-result.js';
@@ -131,7 +131,7 @@ export async function prepareSynth(session: PrivacySession, input: unknown, opti
       'Leave maxUsed and the like out of the ties, or leave households out.',
     );
   const tables = (mode === 'aim' ? candidates.length : (sizes.length * (sizes.length - 1)) / 2) + (partnered?.tables ?? 0);
-  const counted = candidates.reduce((n, own) => n + codedTableSize(sizes, own.columns), 0) + (partnered?.cells ?? 0);
+  const counted = candidates.reduce((n, own) => n + marginalSize(sizes, own.columns), 0) + (partnered?.cells ?? 0);
   const held: SynthMemory = {
     rows: (records ?? 0) * each,
     perRow,

@@ -1,6 +1,5 @@
 import type { NoisyMarginal } from '../graphical/fit.js';
-import type { CodedTable } from '../learn/network/coded.js';
-import { countMarginal } from './counts.js';
+import { type CodedTable, countMarginal } from '../learn/network/coded.js';
 
 /** Distance of synthetic rows from the measurements. Nothing else is known of the data. */
 export interface Quality {

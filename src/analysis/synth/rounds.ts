@@ -7,8 +7,8 @@ import type { Payment } from '../../privacy/mechanism/payment.js';
 import { reserve } from '../../privacy/mechanism/reserve.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
 import type { GraphicalModel } from '../graphical/graphical-model.js';
-import type { CodedTable } from '../learn/network/coded.js';
-import { codedTableSize, countMarginal } from './counts.js';
+import { marginalSize } from '../graphical/marginal.js';
+import { type CodedTable, countMarginal } from '../learn/network/coded.js';
 import { distancePenalty, wholeWeights } from './distance.js';
 import {
   choiceSensitivity,
@@ -126,7 +126,7 @@ export function measurementRounds(
   const { sizes } = setting;
   const part = (steps: number) => splitShare(budgetShare, rational(steps, all));
   const sensitivity = countSensitivity(setting);
-  const mostCells = Math.max(1, ...candidates.map(({ columns }) => codedTableSize(sizes, columns)));
+  const mostCells = Math.max(1, ...candidates.map(({ columns }) => marginalSize(sizes, columns)));
   const left = (steps: number): Mechanism =>
     reserve({ name: 'choices of tables and the tables chosen, in rounds', cells: mostCells, sensitivity }, part(steps));
   const chosenBy = (steps: number): ExponentialMechanism =>
@@ -171,7 +171,7 @@ export function measurementRounds(
           countsFor(k),
           known.table(columns),
           weights[i]!,
-          schedule.penalty * meanNoise(add) * codedTableSize(sizes, columns),
+          schedule.penalty * meanNoise(add) * marginalSize(sizes, columns),
         );
       });
       const { columns } = candidates[open[choose.choose(payment, penalties)]!.k]!;
@@ -215,6 +215,6 @@ function openCandidates(
   const least = all.reduce((n, { cells }) => Math.min(n, cells), mostCells);
   const most = Math.max(cellLimit, modelCells(sizes, sets, impossible), least);
   const fits = all.filter(({ cells }) => cells <= most);
-  const informative = fits.filter(({ k }) => noise * codedTableSize(sizes, candidates[k]!.columns) < 2 * total);
+  const informative = fits.filter(({ k }) => noise * marginalSize(sizes, candidates[k]!.columns) < 2 * total);
   return informative.length > 0 ? informative : fits;
 }

@@ -1,7 +1,7 @@
 import type { Column } from '../../policy/policy.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
-import type { CodedColumn, ModelColumn } from './columns.js';
+import type { CodedColumn, ModelColumn } from '../learn/network/read-coded.js';
 import type { SynthForm, SynthMode } from './form.js';
 import { drawHouseholds } from './households/draw.js';
 import { type Household, pairModel } from './households/measure-pairs.js';

@@ -59,7 +59,7 @@ function refuseUncountable(policy: Policy, names: readonly string[]): void {
   bindBatch({ queries: names.map(counted) }, policy);
 }
 
-/** One entry of a row with its index, in lists that double as they grow. */
+/** One entry of a row with its index, and its copy when blocks are joined. */
 const bytesPerSlot = 24;
 
 async function prepareClassify(session: PrivacySession, input: unknown, options: ReleaseOptions) {

@@ -1,6 +1,6 @@
 import { isNumber } from '../../../policy/domain.js';
 import type { StructuralZeros } from '../../graphical/fit.js';
-import type { CodedColumn } from '../columns.js';
+import type { CodedColumn } from '../../learn/network/read-coded.js';
 
 /** Distance of two members in a column of their own, in few values: equal or not; for numbers also the number of bins between. */
 export interface MemberDistance {
