@@ -130,7 +130,10 @@ function households(budgetShare: BudgetShare, samples: number, makePaid: (reserv
         makePaid(reserved),
       );
       const model = modelOf({ sizes: ofHomes.sizes, measured, total: 6, impossible: [{ columns: [1], cells: [] }] });
-      const drawn = drawHouseholds(model, pairModel(home, model, pairs), pairs, home, 6, uniform, (n) => cryptoBits.below(n));
+      const drawn = drawHouseholds({ people: model, pairs: pairModel(home, model, pairs), measured: pairs, household: home }, 6, {
+        uniform,
+        below: (n) => cryptoBits.below(n),
+      });
       const [one] = pairs;
       const observed = [...(one?.counts ?? [])].slice(-4);
       return [

@@ -57,11 +57,9 @@ const peopleShare = rational(2, 3);
 /** Most people in households: they are swapped one by one. */
 const mostGrouped = 2_000_000;
 
-/** Public decisions before the data is read, and the cost. */
-export async function prepareSynth(session: PrivacySession, input: unknown, options: ReleaseOptions): Promise<PreparedSynth> {
+/** What rows consist of: columns, households, structural zeros. Refuses what no model can hold. */
+async function synthShape(session: PrivacySession, form: SynthForm, mode: SynthMode) {
   const { policy } = session;
-  const form = readSynthForm(input);
-  const mode = form.mode ?? 'aim';
   const columns = chosenColumns(policy, form);
   const coded = codedColumns(policy, columns);
   const household = form.households && declaredHousehold(policy, coded, form.households);
@@ -88,6 +86,16 @@ export async function prepareSynth(session: PrivacySession, input: unknown, opti
   );
   // If no row is possible, that must be found before anything is paid for.
   if (impossible.length > 0) modelOf({ sizes, measured: [], total: 1, impossible });
+  return { columns, coded, household, modelled, impossible, mostCells };
+}
+
+/** Public decisions before the data is read, and the cost. */
+export async function prepareSynth(session: PrivacySession, input: unknown, options: ReleaseOptions): Promise<PreparedSynth> {
+  const { policy } = session;
+  const form = readSynthForm(input);
+  const mode = form.mode ?? 'aim';
+  const { columns, coded, household, modelled, impossible, mostCells } = await synthShape(session, form, mode);
+  const sizes = modelled.map(({ size }) => size);
   const allowance = await session.allowance(options, undefined, { addRemove: true });
   const budgetShare = synthBudgetShare(allowance);
   const names = columns.map(({ name }) => name);

@@ -98,7 +98,8 @@ export function makeSynthResult(
   const { own, members } = household;
   const shared = new Set(household.shared.map((c) => coded[c]!.column.name));
   const below = (n: number) => cryptoBits.below(n);
-  const drawn = drawHouseholds(model, pairModel(household, model, pairs), pairs, household, requestedRows, uniform, below);
+  const models = { people: model, pairs: pairModel(household, model, pairs), measured: pairs, household };
+  const drawn = drawHouseholds(models, requestedRows, { uniform, below });
   const [rows, count] = [drawn.homes.length, drawn.homes.at(-1)! + 1];
   const id: SynthColumn = { name: by, type: 'number', whole: true, values: Array.from(drawn.homes, (home) => home + 1) };
   const titles = pairNames(names, household);
@@ -121,7 +122,7 @@ export function makeSynthResult(
       by,
       count,
       measured: measuredTables(pairs, ofPair),
-      quality: partnerQuality(drawn, household, names, sizes, pairs),
+      quality: partnerQuality(drawn, household, { names, levels: sizes }, pairs),
     },
   };
 }

@@ -52,7 +52,7 @@ export function pairMethod(people: SynthSetting, household: Household, budgetSha
   within('graphicalCells', before);
   const candidates = pairCandidates(sizes, household, people.mostCells);
   const all = defaultSchedules[budgetShare.noise].stepsPerColumn * Math.max(1, own.length);
-  const rounds = measurementRounds(setting, budgetShare, candidates, { all, left: all });
+  const rounds = measurementRounds(setting, candidates, { share: budgetShare, all, left: all });
   return {
     mechanisms: candidates.length > 0 ? [rounds.reserved] : [],
     tables: candidates.length,
@@ -60,7 +60,7 @@ export function pairMethod(people: SynthSetting, household: Household, budgetSha
     largest: Math.max(people.mostCells, before),
     run: (pairs, model, payment) => {
       const start = startMarginals(household, model);
-      return rounds.run(pairs, payment, start, sumOf(start[0]!.counts)).slice(start.length);
+      return rounds.run(pairs, payment, { measured: start, total: sumOf(start[0]!.counts) }).slice(start.length);
     },
   };
 }
