@@ -16,7 +16,7 @@ import { bytesPerRow, codedColumns, type ModelColumn } from '../learn/network/re
 import { personsInSeveralGroups, recordsInMemory, rowsPerRecord } from '../learn/public-size.js';
 import { candidatesFor } from './candidates.js';
 import { chosenColumns } from './columns.js';
-import { readSynthForm, type SynthMode } from './form.js';
+import { readSynthForm, type SynthForm, type SynthMode } from './form.js';
 import { grownTreeMethod } from './grown-tree.js';
 import { declaredHousehold, membersColumn } from './households/declared-household.js';
 import { type PairMethod, pairMethod } from './households/measure-pairs.js';
