@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chosenColumns, codedColumns } from '../src/analysis/synth/columns.js';
-import { countMarginal } from '../src/analysis/synth/counts.js';
-import { readCoded } from '../src/analysis/synth/read-coded.js';
+import { countMarginal } from '../src/analysis/learn/network/coded.js';
+import { codedColumns, readCoded } from '../src/analysis/learn/network/read-coded.js';
+import { chosenColumns } from '../src/analysis/synth/columns.js';
 import { Fault } from '../src/base/errors.js';
 import { type Engine, type Snapshot, type Statement, withSnapshot } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';

@@ -1,7 +1,8 @@
+import { nearestCentroids } from '../../src/analysis/learn/kmeans/centroids.js';
 import { chooseVariant, type KmeansRequest } from '../../src/analysis/learn/kmeans/kmeans.js';
 import type { PointBox, Points } from '../../src/analysis/learn/kmeans/points.js';
 import type { KmeansVariant } from '../../src/analysis/learn/kmeans/variant.js';
-import { nearestCentroids, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted-lloyd.js';
+import { weightedLloyd } from '../../src/analysis/learn/kmeans/weighted-lloyd.js';
 import { type Rational, rational } from '../../src/base/exact/rational.js';
 import { gridOf } from '../../src/policy/grid.js';
 import { pure } from '../../src/privacy/mechanism/budget-share.js';
@@ -54,11 +55,9 @@ function plusPlus({ dimensions: d, rows }: ClusterSet, clusters: number): number
 
 export const variantFor = (set: ClusterSet, epsilon: Rational, variant: KmeansRequest['variant'] = 'auto'): KmeansVariant =>
   chooseVariant(
-    { columns: boxOfSet(set).names as string[], clusters: set.clusters, variant },
-    boxOfSet(set),
+    { variant },
+    { box: boxOfSet(set), clusters: set.clusters, records: set.rows.length / set.dimensions, rowsPerRecord: 1 },
     { pure: pure(epsilon) },
-    set.rows.length / set.dimensions,
-    1,
   );
 
 /** Costs of a variant's centres on the rows, in `times` draws. */

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { nearestCentroids } from '../../src/analysis/learn/kmeans/centroids.js';
 import { chooseVariant } from '../../src/analysis/learn/kmeans/kmeans.js';
-import { pairDistancesIn } from '../../src/analysis/learn/kmeans/pair-distances.js';
 import { type Points, pointBox } from '../../src/analysis/learn/kmeans/points.js';
-import { nearestCentroids, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted-lloyd.js';
+import { pairDistancesIn } from '../../src/analysis/learn/kmeans/soft-grid.js';
+import { weightedLloyd } from '../../src/analysis/learn/kmeans/weighted-lloyd.js';
 import type { Cell } from '../../src/data/engine/engine.js';
 import { readStructure } from '../../src/data/engine/structure.js';
 import { openEngine } from '../../src/data/terms/open.js';
@@ -138,7 +139,7 @@ async function centresOf(set: Places, clusters: number, epsilon: string, within:
   const [route] = strangersOf(policy).routes;
   const near = pairDistancesIn(policy, box, { route: route! });
   const allowance = { pure: pure(policy.budget.epsilon) };
-  const variant = chooseVariant({ columns: ['lat', 'lon'], clusters }, box, allowance, set.rows.length, 1, near);
+  const variant = chooseVariant({}, { box, clusters, records: set.rows.length, rowsPerRecord: 1, pairs: near }, allowance);
   const points: Points = {
     dimensions: 2,
     count: set.rows.length,

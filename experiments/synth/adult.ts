@@ -1,5 +1,6 @@
 import { fitModel as modelOf } from '../../src/analysis/graphical/fit.js';
-import { codedTableSize, countMarginal } from '../../src/analysis/synth/counts.js';
+import { marginalSize } from '../../src/analysis/graphical/marginal.js';
+import { countMarginal } from '../../src/analysis/learn/network/coded.js';
 import { estimatedTotal, type SynthSetting } from '../../src/analysis/synth/method.js';
 import { defaultSchedules, type MarginalCandidate, type RoundSchedule, roundsMethod } from '../../src/analysis/synth/rounds.js';
 import { drawCodes } from '../../src/analysis/synth/rows.js';
@@ -35,7 +36,7 @@ export function roundsOn(
   const all = subsetsUpTo([...sizes.keys()], 3).filter(({ length }) => length > 0);
   // Equal weights, as in candidates.ts if none is named.
   const candidates = all
-    .filter((columns) => columns.length > 1 && codedTableSize(sizes, columns) <= cells)
+    .filter((columns) => columns.length > 1 && marginalSize(sizes, columns) <= cells)
     .map((columns): MarginalCandidate => ({ columns, weight: 1 }));
   const start = performance.now();
   const began = process.cpuUsage();

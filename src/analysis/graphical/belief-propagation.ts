@@ -19,6 +19,7 @@ export interface LogFactor {
 
 /** Belief propagation on a junction tree: expected rows in every cell of every clique, for any factors over the same columns. */
 export interface BeliefPropagation {
+  readonly sizes: readonly number[];
   readonly tree: JunctionTree;
   /** By clique; as `run` left them. */
   readonly beliefs: readonly Float64Array[];
@@ -51,98 +52,33 @@ export function beliefPropagation(
   ruled: readonly LogFactor[],
 ): BeliefPropagation {
   const homes = columns.map((own) => holdingClique(sizes, tree, own));
-  const nodes = tree.cliques.map((clique, c): CliqueNode => {
-    const parent = tree.parents[c]!;
-    const separator = parent < 0 ? [] : clique.filter((a) => tree.cliques[parent]!.includes(a));
-    const shared = marginalSize(sizes, separator);
-    const cells = marginalSize(sizes, clique);
-    const own = ruled.filter((factor) => holdingClique(sizes, tree, factor.columns) === c);
-    const never = own.length > 0 ? new Float64Array(cells) : undefined;
-    for (const factor of own) addTo(marginalIndex(sizes, clique, factor.columns), factor.values, never!);
-    return {
-      belief: new Float64Array(cells),
-      factors: [...homes.keys()]
-        .filter((factor) => homes[factor] === c)
-        .map((factor) => ({
-          factor,
-          places: columns[factor]!.length === clique.length ? undefined : marginalIndex(sizes, clique, columns[factor]!),
-        })),
-      ruled: never,
-      up: parent < 0 ? undefined : marginalIndex(sizes, clique, separator),
-      down: parent < 0 ? undefined : marginalIndex(sizes, tree.cliques[parent]!, separator),
-      message: new Float64Array(shared),
-      ratio: new Float64Array(shared),
-    };
-  });
-  const gather = ({ factors }: CliqueNode, values: readonly Float64Array[], belief: Float64Array): void => {
-    let fresh = true;
-    for (const { factor, places } of factors) {
-      const own = values[factor]!;
-      if (places === undefined) {
-        if (fresh) belief.set(own);
-        else for (let i = 0; i < belief.length; i++) belief[i]! += own[i]!;
-      } else {
-        if (fresh) belief.fill(0);
-        addTo(places, own, belief);
-      }
-      fresh = false;
-    }
-    if (fresh) belief.fill(0);
-  };
-  const rule = ({ ruled: never }: CliqueNode, belief: Float64Array): void => {
-    if (never) for (let i = 0; i < belief.length; i++) belief[i]! += never[i]!;
-  };
+  const nodes = cliqueNodes(sizes, tree, { columns, homes, ruled });
+  const root = nodes[0]!.belief;
+  const parentOf = (c: number): Float64Array => nodes[tree.parents[c]!]!.belief;
   return {
+    sizes,
     tree,
     beliefs: nodes.map(({ belief }) => belief),
     run(values, total) {
-      for (const node of nodes) {
-        gather(node, values, node.belief);
-        rule(node, node.belief);
-      }
-      let top = Number.NEGATIVE_INFINITY;
-      for (let c = nodes.length - 1; c >= 0; c--) {
-        const { belief, up, down, message, ratio } = nodes[c]!;
-        if (!up) {
-          for (let i = 0; i < belief.length; i++) if (belief[i]! > top) top = belief[i]!;
-          if (top === Number.NEGATIVE_INFINITY) return top;
-          for (let i = 0; i < belief.length; i++) belief[i] = Math.exp(belief[i]! - top);
-          continue;
-        }
-        // Cells with equal separator values are scaled by their own maximum, so that none underflows, whatever the other messages are.
-        largestInto(up, belief, ratio);
-        exponentiateInto(up, belief, ratio, message);
-        for (let i = 0; i < message.length; i++) ratio[i]! += Math.log(message[i]!);
-        addTo(down!, ratio, nodes[tree.parents[c]!]!.belief);
-      }
-      const root = nodes[0]!.belief;
+      for (const node of nodes) gather(node, values);
+      for (let c = nodes.length - 1; c > 0; c--) sendUp(nodes[c]!, parentOf(c));
+      const top = largestOf(root);
+      if (top === Number.NEGATIVE_INFINITY) return top;
       let sum = 0;
-      for (let i = 0; i < root.length; i++) sum += root[i]!;
+      for (let i = 0; i < root.length; i++) sum += root[i] = Math.exp(root[i]! - top);
       const scale = total / sum;
       for (let i = 0; i < root.length; i++) root[i]! *= scale;
-      for (let c = 1; c < nodes.length; c++) {
-        const { belief, up, down, message, ratio } = nodes[c]!;
-        sumInto(down!, nodes[tree.parents[c]!]!.belief, ratio);
-        for (let i = 0; i < ratio.length; i++) ratio[i] = message[i]! > 0 ? ratio[i]! / message[i]! : 0;
-        multiplyBy(up!, ratio, belief);
-      }
+      for (let c = 1; c < nodes.length; c++) sendDown(parentOf(c), nodes[c]!);
       return top + Math.log(sum);
     },
     least(values) {
-      for (const node of nodes) {
-        const { belief } = node;
-        gather(node, values, belief);
-        for (let i = 0; i < belief.length; i++) belief[i] = -belief[i]!;
-        rule(node, belief);
-      }
+      for (const node of nodes) gather(node, values, -1);
       for (let c = nodes.length - 1; c > 0; c--) {
         const { belief, up, down, ratio } = nodes[c]!;
         largestInto(up!, belief, ratio);
-        addTo(down!, ratio, nodes[tree.parents[c]!]!.belief);
+        addTo(down!, ratio, parentOf(c));
       }
-      let largest = Number.NEGATIVE_INFINITY;
-      for (const x of nodes[0]!.belief) if (x > largest) largest = x;
-      return -largest;
+      return -largestOf(root);
     },
     margin(factor, into) {
       const node = nodes[homes[factor]!]!;
@@ -151,6 +87,70 @@ export function beliefPropagation(
       else into.set(node.belief);
     },
   };
+}
+
+function cliqueNodes(
+  sizes: readonly number[],
+  tree: JunctionTree,
+  factors: {
+    readonly columns: readonly (readonly number[])[];
+    readonly homes: readonly number[];
+    readonly ruled: readonly LogFactor[];
+  },
+): readonly CliqueNode[] {
+  return tree.cliques.map((clique, c) => {
+    const parent = tree.cliques[tree.parents[c]!];
+    const separator = parent ? clique.filter((a) => parent.includes(a)) : [];
+    const shared = marginalSize(sizes, separator);
+    const cells = marginalSize(sizes, clique);
+    const zeros = factors.ruled.filter(({ columns }) => holdingClique(sizes, tree, columns) === c);
+    const ruled = zeros.length > 0 ? new Float64Array(cells) : undefined;
+    for (const { columns, values } of zeros) addTo(marginalIndex(sizes, clique, columns), values, ruled!);
+    return {
+      belief: new Float64Array(cells),
+      factors: factors.columns.flatMap((own, factor) => {
+        if (factors.homes[factor] !== c) return [];
+        return [{ factor, places: own.length === clique.length ? undefined : marginalIndex(sizes, clique, own) }];
+      }),
+      ruled,
+      up: parent && marginalIndex(sizes, clique, separator),
+      down: parent && marginalIndex(sizes, parent, separator),
+      message: new Float64Array(shared),
+      ratio: new Float64Array(shared),
+    };
+  });
+}
+
+/** Sets the belief to the sum of its factors, times a sign, and to minus infinity in structural zeros. */
+function gather({ belief, factors, ruled }: CliqueNode, values: readonly Float64Array[], sign = 1): void {
+  belief.fill(0);
+  for (const { factor, places } of factors) {
+    const own = values[factor]!;
+    if (places) addTo(places, own, belief);
+    else for (let i = 0; i < belief.length; i++) belief[i]! += own[i]!;
+  }
+  if (sign < 0) for (let i = 0; i < belief.length; i++) belief[i] = -belief[i]!;
+  if (ruled) for (let i = 0; i < belief.length; i++) belief[i]! += ruled[i]!;
+}
+
+/** Cells with equal separator values are scaled by their own maximum, so that none underflows, whatever the other messages are. */
+function sendUp({ belief, up, down, message, ratio }: CliqueNode, parent: Float64Array): void {
+  largestInto(up!, belief, ratio);
+  exponentiateInto(up!, belief, ratio, message);
+  for (let i = 0; i < message.length; i++) ratio[i]! += Math.log(message[i]!);
+  addTo(down!, ratio, parent);
+}
+
+function sendDown(parent: Float64Array, { belief, up, down, message, ratio }: CliqueNode): void {
+  sumInto(down!, parent, ratio);
+  for (let i = 0; i < ratio.length; i++) ratio[i] = message[i]! > 0 ? ratio[i]! / message[i]! : 0;
+  multiplyBy(up!, ratio, belief);
+}
+
+function largestOf(list: Float64Array): number {
+  let most = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < list.length; i++) if (list[i]! > most) most = list[i]!;
+  return most;
 }
 
 /** The smallest clique that holds the columns; -1 if there is none. */

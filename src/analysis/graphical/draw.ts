@@ -1,11 +1,6 @@
+import type { CliqueBeliefs } from './graphical-model.js';
 import type { JunctionTree } from './junction-tree.js';
 import { marginalIndex, marginalSize, sumInto } from './marginal.js';
-
-interface CliqueBeliefs {
-  readonly sizes: readonly number[];
-  readonly tree: JunctionTree;
-  readonly beliefs: readonly Float64Array[];
-}
 
 /**
  * Systematic sampling, column by column from the root (or from the clique that holds the given columns): whole shares are given out,
@@ -28,7 +23,7 @@ export function drawRows(
       const places = marginalIndex(sizes, clique, columns);
       const table = new Float64Array(places.cells);
       sumInto(places, beliefs[c]!, table);
-      fill(sizes, out, held, column, columns, table, random);
+      drawColumn(sizes, out, { held, column, columns, table }, random);
       done.add(column);
     }
   }
@@ -50,13 +45,18 @@ function cliqueOrder({ cliques, parents }: JunctionTree, given: readonly number[
   return order;
 }
 
-function fill(
+interface ColumnDraw {
+  readonly column: number;
+  /** Columns already drawn, and all columns of the table; it is over these. */
+  readonly held: readonly number[];
+  readonly columns: readonly number[];
+  readonly table: Float64Array;
+}
+
+function drawColumn(
   sizes: readonly number[],
   out: readonly Uint16Array[],
-  held: readonly number[],
-  column: number,
-  columns: readonly number[],
-  table: Float64Array,
+  { held, column, columns, table }: ColumnDraw,
   random: () => number,
 ): void {
   const n = out[column]!.length;
@@ -78,47 +78,41 @@ function fill(
   const shares = new Float64Array(m);
   const target = out[column]!;
   for (let g = 0; g < groups; g++) {
-    const [from, to] = [starts[g]!, starts[g + 1]!];
-    if (from === to) continue;
+    const rows = order.subarray(starts[g]!, starts[g + 1]!);
+    if (rows.length === 0) continue;
     // The group index is mixed-radix in the held columns; the new column's digit goes between those before and after it.
     const first = Math.floor(g / stride) * stride * m + (g % stride);
     let sum = 0;
     for (let v = 0; v < m; v++) sum += shares[v] = table[first + v * stride]!;
     if (!(sum > 0)) throw new Error('rows were drawn that the model holds for impossible');
-    for (let v = 0; v < m; v++) shares[v]! *= (to - from) / sum;
-    shuffle(order, from, to, random);
-    systematicSample(shares, order, from, to, target, random);
+    for (let v = 0; v < m; v++) shares[v]! *= rows.length / sum;
+    shuffle(rows, (i) => Math.floor(random() * i));
+    systematicSample(shares, rows, target, random);
   }
 }
 
 /** Systematic sampling: whole shares first, then one draw decides all fractional remainders, each with its fraction as probability. */
-function systematicSample(
-  shares: Float64Array,
-  order: Int32Array,
-  from: number,
-  to: number,
-  target: Uint16Array,
-  random: () => number,
-): void {
-  let at = from;
+function systematicSample(shares: Float64Array, rows: Int32Array, target: Uint16Array, random: () => number): void {
+  let at = 0;
   const offset = random();
   let before = 0;
   let last = -1;
   for (let v = 0; v < shares.length; v++) {
     const whole = Math.floor(shares[v]!);
-    for (let i = 0; i < whole && at < to; i++) target[order[at++]!] = v;
+    for (let i = 0; i < whole && at < rows.length; i++) target[rows[at++]!] = v;
     const after = before + shares[v]! - whole;
-    if (Math.floor(after - offset) > Math.floor(before - offset) && at < to) target[order[at++]!] = v;
+    if (Math.floor(after - offset) > Math.floor(before - offset) && at < rows.length) target[rows[at++]!] = v;
     before = after;
     if (shares[v]! > 0) last = v;
   }
   // Rounding of doubles may leave one.
-  while (at < to) target[order[at++]!] = last;
+  while (at < rows.length) target[rows[at++]!] = last;
 }
 
-function shuffle(order: Int32Array, from: number, to: number, random: () => number): void {
-  for (let i = to - 1; i > from; i--) {
-    const j = from + Math.floor(random() * (i - from + 1));
-    [order[i], order[j]] = [order[j]!, order[i]!];
+/** Random order; `below` draws a whole number below its argument. */
+export function shuffle(list: Int32Array | Uint32Array, below: (n: number) => number): void {
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = below(i + 1);
+    [list[i], list[j]] = [list[j]!, list[i]!];
   }
 }

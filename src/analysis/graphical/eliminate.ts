@@ -1,11 +1,7 @@
+import type { CliqueBeliefs } from './graphical-model.js';
 import { isWithin, type JunctionTree, refuseLargeModel } from './junction-tree.js';
 import { divideBy, marginalIndex, marginalSize, multiplyBy, sumInto } from './marginal.js';
 
-interface CliqueBeliefs {
-  readonly sizes: readonly number[];
-  readonly tree: JunctionTree;
-  readonly beliefs: readonly Float64Array[];
-}
 interface Table {
   readonly columns: readonly number[];
   readonly values: Float64Array;
@@ -38,7 +34,17 @@ function sumOutColumns(
     const next = cheapest(sizes, tables, targets);
     if (!next) return multiplyTables(sizes, tables, targets);
     const { column, own, union, cells } = next;
-    if (cells > most) return eliminateByValue(sizes, tables, targets, columnToSplit(sizes, union, targets, cells / most), most);
+    if (cells > most) {
+      const split = columnToSplit(sizes, union, targets, cells / most);
+      return eliminateByValue(sizes, split, targets, (value, rest) =>
+        sumOutColumns(
+          sizes,
+          tables.map((table) => tableSlice(sizes, table, split, value)),
+          rest,
+          most,
+        ),
+      );
+    }
     const rest = tables.filter((table) => !own.includes(table));
     tables = [...rest, sumTable(sizes, { columns: union, values: multiplyTables(sizes, own, union) }, (a) => a !== column)];
   }
@@ -74,30 +80,26 @@ function columnToSplit(sizes: readonly number[], union: readonly number[], targe
 /** Elimination one value of the column at a time: parts of the marginal if the column is a target, else added up. */
 function eliminateByValue(
   sizes: readonly number[],
-  tables: readonly Table[],
-  targets: readonly number[],
   column: number,
-  most: number,
+  targets: readonly number[],
+  partOf: (value: number, rest: readonly number[]) => Float64Array,
 ): Float64Array {
   const out = new Float64Array(marginalSize(sizes, targets));
   const rest = targets.filter((a) => a !== column);
   const inner = targets.includes(column) ? marginalSize(sizes, targets.slice(targets.indexOf(column) + 1)) : out.length;
   const outer = inner * (out.length / marginalSize(sizes, rest));
   for (let value = 0; value < sizes[column]!; value++) {
-    const part = sumOutColumns(
-      sizes,
-      tables.map((table) => (table.columns.includes(column) ? tableSlice(sizes, table, column, value) : table)),
-      rest,
-      most,
-    );
+    const part = partOf(value, rest);
     const first = outer > inner ? value * inner : 0;
     for (let i = 0; i < part.length; i++) out[Math.floor(i / inner) * outer + first + (i % inner)]! += part[i]!;
   }
   return out;
 }
 
-/** The part of a table in which a column has this value. */
-function tableSlice(sizes: readonly number[], { columns, values }: Table, column: number, value: number): Table {
+/** The part of a table in which a column has this value; all of a table without the column. */
+function tableSlice(sizes: readonly number[], table: Table, column: number, value: number): Table {
+  const { columns, values } = table;
+  if (!columns.includes(column)) return table;
   const inner = marginalSize(sizes, columns.slice(columns.indexOf(column) + 1));
   const outer = inner * sizes[column]!;
   const part = new Float64Array(values.length / sizes[column]!);

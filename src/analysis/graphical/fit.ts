@@ -69,7 +69,7 @@ export function fitModel(options: FitOptions): FittedModel {
       'Declare fewer of them impossible.',
     );
   const factors = columns.map((own, k): LogFactor => ({ columns: own, values: values[k]! }));
-  return { ...graphicalModel(sizes, total, tree, walked, spread.beliefs, factors), descent };
+  return { ...graphicalModel(spread, { total, cliques: tree.cliques, factors }), descent };
 }
 
 /** Sets inside no other set, each once. */

@@ -26,28 +26,25 @@ export interface GraphicalModel {
   readonly factors: readonly LogFactor[];
 }
 
+/** Marginals over the cliques of a junction tree, in expected rows. */
+export interface CliqueBeliefs {
+  readonly sizes: readonly number[];
+  readonly tree: JunctionTree;
+  readonly beliefs: readonly Float64Array[];
+}
+
 export function graphicalModel(
-  sizes: readonly number[],
-  total: number,
-  { cliques }: JunctionTree,
-  tree: JunctionTree,
-  beliefs: readonly Float64Array[],
-  factors: readonly LogFactor[],
+  calibrated: CliqueBeliefs,
+  more: Pick<GraphicalModel, 'total' | 'cliques' | 'factors'>,
 ): GraphicalModel {
+  const { sizes, tree, beliefs } = calibrated;
   const table = (target: readonly number[]): Float64Array => {
     const columns = [...target].sort((a, b) => a - b);
     const home = holdingClique(sizes, tree, columns);
-    if (home < 0) return eliminateColumns({ sizes, tree, beliefs }, columns);
+    if (home < 0) return eliminateColumns(calibrated, columns);
     const out = new Float64Array(marginalSize(sizes, columns));
     sumInto(marginalIndex(sizes, tree.cliques[home]!, columns), beliefs[home]!, out);
     return out;
   };
-  return {
-    sizes,
-    total,
-    cliques,
-    factors,
-    table,
-    rows: (n, random, given) => drawRows({ sizes, tree, beliefs }, n, random, given),
-  };
+  return { ...more, sizes, table, rows: (n, random, given) => drawRows(calibrated, n, random, given) };
 }

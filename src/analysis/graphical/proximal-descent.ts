@@ -81,7 +81,7 @@ export function proximalDescent(problem: Problem): Descent | undefined {
   const past: CurvaturePair[] = [];
   while (cells > 0 && done < iterations) {
     shifts.fill(0);
-    done += minimiseLbfgs(shifts, look, near, iterations - done, past);
+    done += minimiseLbfgs(shifts, look, { enough: near, most: iterations - done, past });
     for (const [k, v] of before.entries()) v.set(values[k]!);
     for (const part of own) lift(part, shifts.subarray(part.from, part.to), values[part.k]!);
     done++;

@@ -6,17 +6,20 @@ const historyLength = 8;
 /** Most change of a coordinate in one step. */
 const maxStep = 4;
 
+export interface DescentLimits {
+  /** True if the gradient is small enough. */
+  readonly enough: (gradient: Float64Array) => boolean;
+  /** Most evaluations. */
+  readonly most: number;
+  /** Curvature pairs of earlier descents; updated. */
+  readonly past: CurvaturePair[];
+}
+
 /**
- * L-BFGS with every coordinate scaled by its curvature; starts at `point` and overwrites it. Stops when `enough` accepts the gradient
- * or after `most` evaluations, and returns their number.
+ * L-BFGS with every coordinate scaled by its curvature; starts at `point` and overwrites it. Returns the number of
+ * evaluations.
  */
-export function minimiseLbfgs(
-  point: Float64Array,
-  look: SmoothObjective,
-  enough: (gradient: Float64Array) => boolean,
-  most: number,
-  past: CurvaturePair[] = [],
-): number {
+export function minimiseLbfgs(point: Float64Array, look: SmoothObjective, { enough, most, past }: DescentLimits): number {
   const empty = () => new Float64Array(point.length);
   let [gradient, before] = [empty(), empty()];
   const [trial, direction, curvature] = [empty(), empty(), empty()];
@@ -47,7 +50,13 @@ export function minimiseLbfgs(
       past.length = 0;
       continue;
     }
-    remember(past, point, trial, before, gradient);
+    const pair = past.length === historyLength ? past.shift()! : { moved: empty(), turned: empty(), product: 0 };
+    for (let i = 0; i < point.length; i++) {
+      pair.moved[i] = trial[i]! - point[i]!;
+      pair.turned[i] = gradient[i]! - before[i]!;
+    }
+    pair.product = dot(pair.moved, pair.turned);
+    if (pair.product > 0) past.push(pair);
     point.set(trial);
     now = then;
   }
@@ -84,18 +93,6 @@ function descentDirection(
   for (let i = 0; i < direction.length; i++) direction[i]! *= scale / curvature[i]!;
   for (const [k, { moved, turned, product }] of past.entries())
     addScaled(direction, shares[k]! - dot(turned, direction) / product, moved);
-}
-
-function remember(past: CurvaturePair[], from: Float64Array, to: Float64Array, before: Float64Array, after: Float64Array): void {
-  const old = past.length === historyLength ? past.shift() : undefined;
-  const moved = old?.moved ?? new Float64Array(from.length);
-  const turned = old?.turned ?? new Float64Array(from.length);
-  for (let i = 0; i < from.length; i++) {
-    moved[i] = to[i]! - from[i]!;
-    turned[i] = after[i]! - before[i]!;
-  }
-  const product = dot(moved, turned);
-  if (product > 0) past.push({ moved, turned, product });
 }
 
 function dot(a: Float64Array, b: Float64Array): number {

@@ -9,8 +9,7 @@ import { Payment } from '../../privacy/mechanism/payment.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
 import { PrivacySession, releaseContextOf } from '../../release/session/session.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
-import type { CodedTable } from '../learn/network/coded.js';
-import { countMarginal } from './counts.js';
+import { type CodedTable, countMarginal } from '../learn/network/coded.js';
 import { distancePenalty } from './distance.js';
 import { drawHouseholds } from './households/draw.js';
 import { type Household, pairMethod, pairModel } from './households/measure-pairs.js';
@@ -131,7 +130,10 @@ function households(budgetShare: BudgetShare, samples: number, makePaid: (reserv
         makePaid(reserved),
       );
       const model = modelOf({ sizes: ofHomes.sizes, measured, total: 6, impossible: [{ columns: [1], cells: [] }] });
-      const drawn = drawHouseholds(model, pairModel(home, model, pairs), pairs, home, 6, uniform, (n) => cryptoBits.below(n));
+      const drawn = drawHouseholds({ people: model, pairs: pairModel(home, model, pairs), measured: pairs, household: home }, 6, {
+        uniform,
+        below: (n) => cryptoBits.below(n),
+      });
       const [one] = pairs;
       const observed = [...(one?.counts ?? [])].slice(-4);
       return [

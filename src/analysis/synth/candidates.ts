@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
-import type { CodedColumn, ModelColumn } from './columns.js';
-import { codedTableSize } from './counts.js';
+import { marginalSize } from '../graphical/marginal.js';
+import type { CodedColumn, ModelColumn } from '../learn/network/read-coded.js';
 import type { SynthForm } from './form.js';
 import type { MarginalCandidate } from './rounds.js';
 
@@ -27,8 +27,8 @@ export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mo
     );
   const sets = new Map(all.map((set) => [set.join(), set]));
   for (const { columns } of named) for (const inner of subsets(columns)) if (inner.length > 1) sets.set(inner.join(), inner);
-  const list = [...sets.values()].filter((set) => codedTableSize(sizes, set) <= mostCells);
-  const counted = list.reduce((n, set) => n + codedTableSize(sizes, set), 0);
+  const list = [...sets.values()].filter((set) => marginalSize(sizes, set) <= mostCells);
+  const counted = list.reduce((n, set) => n + marginalSize(sizes, set), 0);
   if (list.length > maxTables || counted > maxCountedCells)
     throw new Fault(
       'DOMAIN_EXCEEDED',

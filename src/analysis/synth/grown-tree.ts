@@ -2,10 +2,10 @@ import { cellStarts } from '../../privacy/dependence/pairwise/pair-tables.js';
 import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
 import type { Payment } from '../../privacy/mechanism/payment.js';
 import type { NoisyMarginal } from '../graphical/fit.js';
+import { marginalSize } from '../graphical/marginal.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { pairTables } from '../learn/network/contingency.js';
 import { learnTree, treeNoise } from '../learn/network/private-tree.js';
-import { codedTableSize } from './counts.js';
 import type { SynthMethod, SynthSetting } from './method.js';
 
 /**
@@ -39,7 +39,7 @@ export function grownTreeMethod(
   return {
     why: 'Half of the budget chooses under which other column each is put, half is for noisy tables of these pairs.',
     mechanisms: [noise.structure, noise.tables],
-    cells: (sizes.length - 1) * Math.min(widest * next, codedTableSize(sizes, [0]) * widest * next),
+    cells: (sizes.length - 1) * Math.min(widest * next, marginalSize(sizes, [0]) * widest * next),
     run,
   };
 }

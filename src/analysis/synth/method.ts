@@ -3,9 +3,9 @@ import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import type { Payment } from '../../privacy/mechanism/payment.js';
 import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { NoisyMarginal, StructuralZeros } from '../graphical/fit.js';
-import type { CodedTable } from '../learn/network/coded.js';
+import { marginalSize } from '../graphical/marginal.js';
+import { type CodedTable, countMarginal } from '../learn/network/coded.js';
 import { perRecordSensitivity, tableSensitivity } from '../learn/record-sensitivity.js';
-import { codedTableSize, countMarginal } from './counts.js';
 import { penaltySensitivity, rowLimit } from './distance.js';
 
 /** Public facts known before the data is read; every method derives its noise from these alone. */
@@ -55,7 +55,7 @@ export function measureMarginal(
   noise: AdditiveMechanism,
   payment: Payment,
 ): NoisyMarginal {
-  const add = noise.prepare(payment, codedTableSize(rows.levels, columns));
+  const add = noise.prepare(payment, marginalSize(rows.levels, columns));
   const counts = Float64Array.from(add(Array.from(countMarginal(rows, columns), BigInt)), Number);
   return { columns, counts, sd: Math.sqrt(noise.variance) };
 }

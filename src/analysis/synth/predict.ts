@@ -1,6 +1,6 @@
 import type { NoisyMarginal } from '../graphical/fit.js';
-import type { CodedTable } from '../learn/network/coded.js';
-import { codedTableSize, countMarginal } from './counts.js';
+import { marginalSize } from '../graphical/marginal.js';
+import { type CodedTable, countMarginal } from '../learn/network/coded.js';
 
 /** Predictability of a column from the others: accuracy of a classifier trained on synthetic rows. */
 export interface PredictQuality {
@@ -54,7 +54,7 @@ export function predictQuality(
 function tryOn(rows: CodedTable, { columns, counts, sd }: NoisyMarginal, y: number, total: number): TriedQuality {
   const k = rows.levels[y]!;
   const own = countMarginal(rows, columns);
-  const stride = codedTableSize(
+  const stride = marginalSize(
     rows.levels,
     columns.filter((c) => c > y),
   );

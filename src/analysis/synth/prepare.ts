@@ -11,18 +11,18 @@ import type { Plan } from '../../release/session/plan.js';
 import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 import { fitModel as modelOf } from '../graphical/fit.js';
 import { junctionTree } from '../graphical/junction-tree.js';
+import { marginalSize } from '../graphical/marginal.js';
+import { bytesPerRow, codedColumns, type ModelColumn } from '../learn/network/read-coded.js';
 import { personsInSeveralGroups, recordsInMemory, rowsPerRecord } from '../learn/public-size.js';
 import { candidatesFor } from './candidates.js';
-import { chosenColumns, codedColumns, type ModelColumn } from './columns.js';
-import { codedTableSize } from './counts.js';
-import { readSynthForm, type SynthMode } from './form.js';
+import { chosenColumns } from './columns.js';
+import { readSynthForm, type SynthForm, type SynthMode } from './form.js';
 import { grownTreeMethod } from './grown-tree.js';
 import { declaredHousehold, membersColumn } from './households/declared-household.js';
 import { type PairMethod, pairMethod } from './households/measure-pairs.js';
 import { refuseSeveralHouseholds } from './households/one-household.js';
 import { defaultModelCells, drawableRows, refuseBeyondMemory, type SynthMemory } from './memory.js';
 import { hasOneRowEach, type SynthMethod, type SynthSetting } from './method.js';
-import { bytesPerRow } from './read-coded.js';
 import { roundsMethod } from './rounds.js';
 import { structuralZeros } from './structural-zeros.js';
 import type { SynthSetup } from './synth-result.js';
@@ -57,11 +57,9 @@ const peopleShare = rational(2, 3);
 /** Most people in households: they are swapped one by one. */
 const mostGrouped = 2_000_000;
 
-/** Public decisions before the data is read, and the cost. */
-export async function prepareSynth(session: PrivacySession, input: unknown, options: ReleaseOptions): Promise<PreparedSynth> {
+/** What rows consist of: columns, households, structural zeros. Refuses what no model can hold. */
+async function synthShape(session: PrivacySession, form: SynthForm, mode: SynthMode) {
   const { policy } = session;
-  const form = readSynthForm(input);
-  const mode = form.mode ?? 'aim';
   const columns = chosenColumns(policy, form);
   const coded = codedColumns(policy, columns);
   const household = form.households && declaredHousehold(policy, coded, form.households);
@@ -88,6 +86,16 @@ export async function prepareSynth(session: PrivacySession, input: unknown, opti
   );
   // If no row is possible, that must be found before anything is paid for.
   if (impossible.length > 0) modelOf({ sizes, measured: [], total: 1, impossible });
+  return { columns, coded, household, modelled, impossible, mostCells };
+}
+
+/** Public decisions before the data is read, and the cost. */
+export async function prepareSynth(session: PrivacySession, input: unknown, options: ReleaseOptions): Promise<PreparedSynth> {
+  const { policy } = session;
+  const form = readSynthForm(input);
+  const mode = form.mode ?? 'aim';
+  const { columns, coded, household, modelled, impossible, mostCells } = await synthShape(session, form, mode);
+  const sizes = modelled.map(({ size }) => size);
   const allowance = await session.allowance(options, undefined, { addRemove: true });
   const budgetShare = synthBudgetShare(allowance);
   const names = columns.map(({ name }) => name);
@@ -131,7 +139,7 @@ export async function prepareSynth(session: PrivacySession, input: unknown, opti
       'Leave maxUsed and the like out of the ties, or leave households out.',
     );
   const tables = (mode === 'aim' ? candidates.length : (sizes.length * (sizes.length - 1)) / 2) + (partnered?.tables ?? 0);
-  const counted = candidates.reduce((n, own) => n + codedTableSize(sizes, own.columns), 0) + (partnered?.cells ?? 0);
+  const counted = candidates.reduce((n, own) => n + marginalSize(sizes, own.columns), 0) + (partnered?.cells ?? 0);
   const held: SynthMemory = {
     rows: (records ?? 0) * each,
     perRow,

@@ -1,6 +1,6 @@
 import type { NoisyMarginal } from '../graphical/fit.js';
-import type { CodedTable } from '../learn/network/coded.js';
-import { countMarginal } from './counts.js';
+import { marginalIndex, marginalSize, sumInto } from '../graphical/marginal.js';
+import { type CodedTable, countMarginal } from '../learn/network/coded.js';
 
 /** Distance of synthetic rows from the measurements. Nothing else is known of the data. */
 export interface Quality {
@@ -44,10 +44,10 @@ export function qualityOf(rows: CodedTable, measured: readonly NoisyMarginal[], 
   const pairs = [...best.values()].flatMap((one): PairQuality[] => {
     const [a, b] = one.columns as [number, number];
     const width = rows.levels[b]!;
-    const known = association(one.counts, width, one.sd, total);
+    const known = association(one, width, total);
     if (!known) return [];
     const synthetic = scaled(countMarginal(rows, one.columns), total / rows.rows);
-    const own = association(synthetic, width, 0, total, known.levels);
+    const own = association({ counts: synthetic, sd: 0 }, width, total, known.levels);
     return own ? [{ columns: [name(a), name(b)], measured: known.v, synthetic: own.v }] : [];
   });
   const singles = rows.names.map((column, c) => ({ column, counts: [...scaled(countMarginal(rows, [c]), total / rows.rows)] }));
@@ -60,12 +60,9 @@ const scaled = (counts: Float64Array, by: number): Float64Array => counts.map((x
 function pairsOf({ columns, counts, sd }: NoisyMarginal, sizes: readonly number[]): readonly NoisyMarginal[] {
   if (columns.length < 2) return [];
   return columns.flatMap((b, j) =>
-    columns.slice(0, j).map((a, i) => {
-      const sums = new Float64Array(sizes[a]! * sizes[b]!);
-      const stride = columns.map((_, k) => columns.slice(k + 1).reduce((n, c) => n * sizes[c]!, 1));
-      for (let cell = 0; cell < counts.length; cell++)
-        sums[(Math.floor(cell / stride[i]!) % sizes[a]!) * sizes[b]! + (Math.floor(cell / stride[j]!) % sizes[b]!)]! +=
-          counts[cell]!;
+    columns.slice(0, j).map((a) => {
+      const sums = new Float64Array(marginalSize(sizes, [a, b]));
+      sumInto(marginalIndex(sizes, columns, [a, b]), counts, sums);
       return { columns: [a, b], counts: sums, sd: sd * Math.sqrt(counts.length / sums.length) };
     }),
   );
@@ -78,9 +75,8 @@ interface Levels {
 
 /** Association over levels above the noise; undefined if a column has fewer than two of them. */
 function association(
-  counts: Float64Array,
+  { counts, sd }: Pick<NoisyMarginal, 'counts' | 'sd'>,
   width: number,
-  sd: number,
   total: number,
   given?: Levels,
 ): { readonly v: number; readonly levels: Levels } | undefined {

@@ -6,15 +6,14 @@ import type { PrivacySession, ReleaseOptions } from '../../release/session/sessi
 import type { NoisyMarginal } from '../graphical/fit.js';
 import { fitModel as modelOf } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
+import { type CodedColumn, readCoded } from '../learn/network/read-coded.js';
 import { refuseChangedSize } from '../learn/public-size.js';
-import type { CodedColumn } from './columns.js';
 import type { SynthForm, SynthMode } from './form.js';
 import { refuseSeveralHouseholds } from './households/one-household.js';
 import { drawPartners, type HouseholdIds, memberCounts, pairRows } from './households/pairs.js';
 import { estimatedTotal, hasOneRowEach } from './method.js';
 import { withinModelLimit } from './model-size.js';
 import { type PreparedSynth, prepareSynth, type SynthPlan } from './prepare.js';
-import { readCoded } from './read-coded.js';
 import { makeSynthResult, type SynthMeasurements, type SynthResult } from './synth-result.js';
 
 export type { SynthPlan } from './prepare.js';

@@ -7,8 +7,8 @@ import type { Payment } from '../../privacy/mechanism/payment.js';
 import { reserve } from '../../privacy/mechanism/reserve.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
 import type { GraphicalModel } from '../graphical/graphical-model.js';
-import type { CodedTable } from '../learn/network/coded.js';
-import { codedTableSize, countMarginal } from './counts.js';
+import { marginalSize } from '../graphical/marginal.js';
+import { type CodedTable, countMarginal } from '../learn/network/coded.js';
 import { distancePenalty, wholeWeights } from './distance.js';
 import {
   choiceSensitivity,
@@ -91,43 +91,49 @@ export function roundsMethod(
       cells: setting.mostCells,
       run: measuredAlone,
     };
-  const rest = measurementRounds(setting, budgetShare, candidates, { all, left: all - sizes.length }, schedule);
+  const rest = measurementRounds(setting, candidates, { share: budgetShare, all, left: all - sizes.length, schedule });
   return {
     why: `A part of the budget measures every column by itself; the rest goes into rounds, each of which chooses the table that the model knows least and measures it.`,
     mechanisms: [singles, rest.reserved],
     cells: setting.mostCells,
     run: (rows, payment, progress) => {
-      const start = measuredAlone(rows, payment);
-      return rest.run(rows, payment, start, estimatedTotal(setting, start), progress);
+      const measured = measuredAlone(rows, payment);
+      return rest.run(rows, payment, { measured, total: estimatedTotal(setting, measured), progress });
     },
   };
 }
 
-export interface MeasurementRounds {
-  readonly reserved: Mechanism;
-  /** `start` are released tables; returns the measurements made after them. */
-  run(
-    rows: CodedTable,
-    payment: Payment,
-    start: readonly NoisyMarginal[],
-    total: number,
-    progress?: (done: number, total: number) => void,
-  ): readonly NoisyMarginal[];
+/** Released tables from which rounds start, and the number of rows. */
+export interface RoundStart {
+  readonly measured: readonly NoisyMarginal[];
+  readonly total: number;
+  readonly progress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** Rounds on `left` of the `all` steps into which the budget share is divided. */
+export interface MeasurementRounds {
+  readonly reserved: Mechanism;
+  /** Returns the tables of the start and those measured after them. */
+  run(rows: CodedTable, payment: Payment, start: RoundStart): readonly NoisyMarginal[];
+}
+
+/** The share of the budget that rounds divide into `all` small steps, of which `left` are theirs. */
+export interface RoundBudget {
+  readonly share: BudgetShare;
+  readonly all: number;
+  readonly left: number;
+  readonly schedule?: RoundSchedule;
+}
+
 export function measurementRounds(
   setting: SynthSetting,
-  budgetShare: BudgetShare,
   candidates: readonly MarginalCandidate[],
-  { all, left: first }: { readonly all: number; readonly left: number },
-  schedule = defaultSchedules[budgetShare.noise],
+  { share, all, left, schedule = defaultSchedules[share.noise] }: RoundBudget,
 ): MeasurementRounds {
   const { sizes } = setting;
-  const part = (steps: number) => splitShare(budgetShare, rational(steps, all));
+  const part = (steps: number) => splitShare(share, rational(steps, all));
   const sensitivity = countSensitivity(setting);
-  const mostCells = Math.max(1, ...candidates.map(({ columns }) => codedTableSize(sizes, columns)));
-  const left = (steps: number): Mechanism =>
+  const mostCells = Math.max(1, ...candidates.map(({ columns }) => marginalSize(sizes, columns)));
+  const remaining = (steps: number): Mechanism =>
     reserve({ name: 'choices of tables and the tables chosen, in rounds', cells: mostCells, sensitivity }, part(steps));
   const chosenBy = (steps: number): ExponentialMechanism =>
     exponentialMechanism(
@@ -139,48 +145,37 @@ export function measurementRounds(
       { name: 'table that was chosen', cells: mostCells, sensitivity },
       splitShare(part(steps), subtract(rational(1), schedule.choosing)),
     );
-  const reserved = left(first);
-
-  const run: MeasurementRounds['run'] = (rows, payment, start, total, progress) => {
+  const reserved = remaining(left);
+  const run: MeasurementRounds['run'] = (rows, payment, { measured: start, total, progress }) => {
     const measured: NoisyMarginal[] = [...start];
-    const model = (from?: GraphicalModel) =>
+    const refit = (from?: GraphicalModel) =>
       modelOf({ sizes, measured, total, impossible: setting.impossible, iterations: schedule.iterations, ...(from && { from }) });
-    let known = model();
-    const counted = new Map<number, Float64Array>();
-    const countsFor = (k: number): Float64Array => {
-      const found = counted.get(k) ?? countMarginal(rows, candidates[k]!.columns);
-      counted.set(k, found);
-      return found;
-    };
-    let [steps, at] = [first, schedule.atFirst];
-    let held = reserved;
+    const countsOf = countedOnce(rows);
+    let model = refit();
+    let [steps, at, held] = [left, schedule.atFirst, reserved];
     while (steps > 0 && candidates.length > 0) {
       // A remainder too small for another such round is added to this one.
       const take = steps < 2 * at ? steps : at;
       const [choose, add] = [chosenBy(take), measuredBy(take)];
-      const cellLimit = setting.mostCells * Math.max(schedule.firstModelShare, 1 - (steps - take) / first);
-      const open = openCandidates(setting, candidates, measured, cellLimit, total, meanNoise(add));
+      const noise = meanNoise(add);
+      const cellLimit = setting.mostCells * Math.max(schedule.firstModelShare, 1 - (steps - take) / left);
+      const open = openCandidates(setting, candidates, { measured, total }, { cellLimit, noise });
       if (open.length === 0) break;
       const small = schedule.free * cellLimit;
-      const weights = wholeWeights(open.map(({ k, cells }) => candidates[k]!.weight / Math.max(small, cells) ** schedule.thrift));
-      const rest = steps > take ? left(steps - take) : undefined;
+      const weights = wholeWeights(open.map(({ weight, cells }) => weight / Math.max(small, cells) ** schedule.thrift));
+      const rest = steps > take ? remaining(steps - take) : undefined;
       payment.exchange(held, choose, add, ...(rest ? [rest] : []));
-      const penalties = open.map(({ k }, i) => {
-        const { columns } = candidates[k]!;
-        return distancePenalty(
-          countsFor(k),
-          known.table(columns),
-          weights[i]!,
-          schedule.penalty * meanNoise(add) * codedTableSize(sizes, columns),
-        );
+      const penalties = open.map(({ columns }, i) => {
+        const expected = schedule.penalty * noise * marginalSize(sizes, columns);
+        return distancePenalty(countsOf(columns), model.table(columns), weights[i]!, expected);
       });
-      const { columns } = candidates[open[choose.choose(payment, penalties)]!.k]!;
-      const before = known.table(columns);
+      const { columns } = open[choose.choose(payment, penalties)]!;
+      const before = model.table(columns);
       measured.push(measureMarginal(rows, columns, add, payment));
-      known = model(known);
-      const after = known.table(columns);
+      model = refit(model);
+      const after = model.table(columns);
       const moved = after.reduce((sum, x, cell) => sum + Math.abs(x - before[cell]!), 0);
-      if (moved <= meanNoise(add) * after.length) at *= schedule.steeper;
+      if (moved <= noise * after.length) at *= schedule.steeper;
       steps -= take;
       progress?.(all - steps, all);
       if (rest) held = rest;
@@ -190,9 +185,18 @@ export function measurementRounds(
   return { reserved, run };
 }
 
+/** Exact counts of marginals, each counted once. */
+function countedOnce(rows: CodedTable): (columns: readonly number[]) => Float64Array {
+  const counted = new Map<readonly number[], Float64Array>();
+  return (columns) => {
+    const found = counted.get(columns) ?? countMarginal(rows, columns);
+    counted.set(columns, found);
+    return found;
+  };
+}
+
 /** A candidate, and the cells of the model with it. */
-interface OpenCandidate {
-  readonly k: number;
+interface OpenCandidate extends MarginalCandidate {
   readonly cells: number;
 }
 
@@ -203,18 +207,16 @@ interface OpenCandidate {
 function openCandidates(
   { sizes, impossible, mostCells }: SynthSetting,
   candidates: readonly MarginalCandidate[],
-  measured: readonly NoisyMarginal[],
-  cellLimit: number,
-  total: number,
-  noise: number,
+  { measured, total }: RoundStart,
+  { cellLimit, noise }: { readonly cellLimit: number; readonly noise: number },
 ): readonly OpenCandidate[] {
   const sets = measured.map(({ columns }) => columns);
   const all = candidates.map(
-    ({ columns }, k): OpenCandidate => ({ k, cells: modelCells(sizes, [...sets, columns], impossible) }),
+    (candidate): OpenCandidate => ({ ...candidate, cells: modelCells(sizes, [...sets, candidate.columns], impossible) }),
   );
   const least = all.reduce((n, { cells }) => Math.min(n, cells), mostCells);
   const most = Math.max(cellLimit, modelCells(sizes, sets, impossible), least);
   const fits = all.filter(({ cells }) => cells <= most);
-  const informative = fits.filter(({ k }) => noise * codedTableSize(sizes, candidates[k]!.columns) < 2 * total);
+  const informative = fits.filter(({ columns }) => noise * marginalSize(sizes, columns) < 2 * total);
   return informative.length > 0 ? informative : fits;
 }

@@ -7,7 +7,7 @@ import { gridNumber, gridOf } from '../../policy/grid.js';
 import type { Column, MultiColumn, NumberColumn } from '../../policy/policy.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
 import type { GraphicalModel } from '../graphical/graphical-model.js';
-import type { CodedColumn } from './columns.js';
+import type { CodedColumn } from '../learn/network/read-coded.js';
 
 /**
  * A column of synthetic rows in the format of the data: codes as text, numbers on their grid, missing answers as the data writes them

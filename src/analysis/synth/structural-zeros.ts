@@ -6,8 +6,8 @@ import { isNumber, levelsOf } from '../../policy/domain.js';
 import { gridNumber, gridOf } from '../../policy/grid.js';
 import type { MergedColumns, Policy } from '../../policy/policy.js';
 import type { StructuralZeros } from '../graphical/fit.js';
-import type { CodedColumn } from './columns.js';
-import { codedTableSize } from './counts.js';
+import { marginalSize } from '../graphical/marginal.js';
+import type { CodedColumn } from '../learn/network/read-coded.js';
 import type { SynthCondition, SynthForm } from './form.js';
 
 /** Cells beyond which merged columns are handled in pairs: one clique of all would fill the model. */
@@ -58,7 +58,7 @@ function unsupportedCells(
       most,
     );
     const allowed = new Set(support.map((_, k) => own.reduce((cell, { at, places }) => cell * sizes[at]! + places[k]!, 0)));
-    const all = codedTableSize(
+    const all = marginalSize(
       sizes,
       own.map(({ at }) => at),
     );
@@ -66,7 +66,7 @@ function unsupportedCells(
     return { columns: own.map(({ at }) => at), cells };
   };
   if (parts.length < 2) return [];
-  const all = codedTableSize(
+  const all = marginalSize(
     sizes,
     parts.map(({ at }) => at),
   );

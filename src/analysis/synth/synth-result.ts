@@ -1,7 +1,7 @@
 import type { Column } from '../../policy/policy.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
-import type { CodedColumn, ModelColumn } from './columns.js';
+import type { CodedColumn, ModelColumn } from '../learn/network/read-coded.js';
 import type { SynthForm, SynthMode } from './form.js';
 import { drawHouseholds } from './households/draw.js';
 import { type Household, pairModel } from './households/measure-pairs.js';
@@ -98,7 +98,8 @@ export function makeSynthResult(
   const { own, members } = household;
   const shared = new Set(household.shared.map((c) => coded[c]!.column.name));
   const below = (n: number) => cryptoBits.below(n);
-  const drawn = drawHouseholds(model, pairModel(household, model, pairs), pairs, household, requestedRows, uniform, below);
+  const models = { people: model, pairs: pairModel(household, model, pairs), measured: pairs, household };
+  const drawn = drawHouseholds(models, requestedRows, { uniform, below });
   const [rows, count] = [drawn.homes.length, drawn.homes.at(-1)! + 1];
   const id: SynthColumn = { name: by, type: 'number', whole: true, values: Array.from(drawn.homes, (home) => home + 1) };
   const titles = pairNames(names, household);
@@ -121,7 +122,7 @@ export function makeSynthResult(
       by,
       count,
       measured: measuredTables(pairs, ofPair),
-      quality: partnerQuality(drawn, household, names, sizes, pairs),
+      quality: partnerQuality(drawn, household, { names, levels: sizes }, pairs),
     },
   };
 }

@@ -4,8 +4,7 @@ import { type BudgetShare, splitShare } from '../../privacy/mechanism/budget-sha
 import { exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
 import type { Payment } from '../../privacy/mechanism/payment.js';
 import { fitModel as modelOf, type NoisyMarginal } from '../graphical/fit.js';
-import type { CodedTable } from '../learn/network/coded.js';
-import { countMarginal } from './counts.js';
+import { type CodedTable, countMarginal } from '../learn/network/coded.js';
 import { distancePenalty } from './distance.js';
 import {
   choiceSensitivity,

@@ -16,7 +16,7 @@ const world = (y: 1 | -1, stretch = 1): Examples => {
   const examples = madeExamples(map, [{ x: [1], y }]);
   return { ...examples, value: examples.value.map((v) => v * stretch) };
 };
-const setting: ClassifySetting = { map, loss: huberHinge(0.5), regularisation: 10, records: 1, each: 1, steps: 1 };
+const setting: ClassifySetting = { map, loss: huberHinge(0.5), regularisation: 10, records: 1, rowsPerRecord: 1, steps: 1 };
 const pure: BudgetShare = pureOf(rational(1));
 const train = (trainer: Trainer, examples: Examples) => trainer.prepare(new Payment(trainer.mechanisms))(examples);
 const audit = (trainer: Trainer, samples: number, stretch = 1, make = train) =>

@@ -5,7 +5,7 @@ import { distributionWords } from '../../../privacy/mechanism/distribution.js';
 import { sparseRowsSensitivity } from '../record-sensitivity.js';
 import type { Examples } from './examples.js';
 import { unit } from './features.js';
-import { margin } from './gradient.js';
+import { addRows, margin } from './gradient.js';
 import type { Loss } from './loss.js';
 import { noisyDescent } from './noisy-descent.js';
 import type { ClassifySetting, Trainer } from './trainer.js';
@@ -18,21 +18,16 @@ export const fineness = 1024;
  * depends on the row and on published weights only, so its size bounds the effect of replacing the row.
  */
 export function gradientSum(examples: Examples, loss: Loss, radius: number, w: Float64Array): Float64Array {
-  const { count, slots, entry, value, label, width } = examples;
-  const total = new Float64Array(width);
-  for (let i = 0; i < count; i++) {
+  return rowSum(examples, (i) => {
     const slope = Math.round(fineness * loss.slope(margin(examples, radius, w, i)));
-    const bounded = slope >= -fineness && slope <= 0 ? slope * label[i]! : 0;
-    // Whole numbers of at most 2^20 each: exact in doubles up to 2^33 rows.
-    if (bounded !== 0) for (let at = i * slots, end = at + slots; at < end; at++) total[entry[at]!]! += bounded * value[at]!;
-  }
-  return total;
+    return slope >= -fineness && slope <= 0 ? slope * examples.label[i]! : 0;
+  });
 }
 
-/** Sum of the whole-number rows; entry 0 is `unit` times their number. */
-function rowSum({ count, slots, entry, value, width }: Examples): Float64Array {
-  const total = new Float64Array(width);
-  for (let at = 0; at < count * slots; at++) total[entry[at]!]! += value[at]!;
+/** Sum of the whole-number rows times factors: numbers of at most 2^20 each, exact in doubles up to 2^33 rows. */
+function rowSum(examples: Examples, factor: (row: number) => number): Float64Array {
+  const total = new Float64Array(examples.width);
+  addRows(examples, factor, total, { from: 0, to: examples.count });
   return total;
 }
 
@@ -61,11 +56,14 @@ export function descentTrainer(setting: ClassifySetting, budgetShare: BudgetShar
       'No intervals: what noise does to a weight in one step is carried on by the next ones, as far as the rows say. The method "output" has them.',
     why: `${steps} steps of gradient descent around a noisy mean row, each with ${distributionWords(gradients.distribution.kind)} noise on a whole-number gradient.`,
     mechanisms: [mean, gradients],
-    blur: spreadOf(gradientNoise(setting, budgetShare, commonSteps)) * Math.sqrt(map.width),
+    expectedNoise: spreadOf(gradientNoise(setting, budgetShare, commonSteps)) * Math.sqrt(map.width),
     prepare: (payment) => {
       const addMean = mean.prepare(payment);
       return (examples) => {
-        const rows = noisy(addMean, rowSum(examples));
+        const rows = noisy(
+          addMean,
+          rowSum(examples, () => 1),
+        );
         return noisyDescent({
           steps,
           mean: rows.map((x) => trust * Math.min(1, Math.max(-1, x / Math.max(unit, rows[0]!)))),
@@ -83,19 +81,28 @@ const noisy = (add: (exact: readonly bigint[]) => bigint[], exact: Float64Array)
   Float64Array.from(add(Array.from(exact, BigInt)), Number);
 
 /** A row has `slots` entries of at most `unit`. */
-const meanNoise = ({ map, each }: ClassifySetting, budgetShare: BudgetShare): AdditiveMechanism =>
+const meanNoise = ({ map, rowsPerRecord }: ClassifySetting, budgetShare: BudgetShare): AdditiveMechanism =>
   additiveMechanism(
-    { name: 'sum of the rows', cells: map.width, sensitivity: sparseRowsSensitivity(each, map.slots, unit), unit: 1 / unit },
+    {
+      name: 'sum of the rows',
+      cells: map.width,
+      sensitivity: sparseRowsSensitivity(rowsPerRecord, map.slots, unit),
+      unit: 1 / unit,
+    },
     splitShare(budgetShare, meanShare),
   );
 
 /** A row contributes itself times a slope of at most `fineness`. */
-const gradientNoise = ({ map, each, records }: ClassifySetting, budgetShare: BudgetShare, steps: number): AdditiveMechanism =>
+const gradientNoise = (
+  { map, rowsPerRecord, records }: ClassifySetting,
+  budgetShare: BudgetShare,
+  steps: number,
+): AdditiveMechanism =>
   additiveMechanism(
     {
       name: 'gradient per step',
       cells: map.width,
-      sensitivity: sparseRowsSensitivity(each, map.slots, fineness * unit),
+      sensitivity: sparseRowsSensitivity(rowsPerRecord, map.slots, fineness * unit),
       unit: 1 / (fineness * map.radius * records),
       times: steps,
     },
@@ -106,8 +113,8 @@ const gradientNoise = ({ map, each, records }: ClassifySetting, budgetShare: Bud
  * More steps converge further but divide the budget. The rule is fitted to census data; it depends only on the length of the gradient
  * noise of a single step, which is public.
  */
-export const stepCount = (noise: BudgetShare['noise'], blurOfOneStep: number): number => {
-  const signal = 0.003 / blurOfOneStep;
+export const stepCount = (noise: BudgetShare['noise'], noiseOfOneStep: number): number => {
+  const signal = 0.003 / noiseOfOneStep;
   const steps = noise === 'pure' ? 12 * signal ** 0.55 : 30 * signal ** 0.8;
   return Math.min(100, Math.max(3, Math.round(steps)));
 };

@@ -2,6 +2,7 @@ import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import type { Policy } from '../../../policy/policy.js';
 import { streamIndices } from '../../../query/count/stream.js';
+import { joinBlocks } from '../network/coded.js';
 import { type FeatureMap, unit } from './features.js';
 
 /** Rows as sparse whole-number vectors, `slots` entries each (zeros where a cell is missing), and labels of +1 or -1. */
@@ -14,53 +15,47 @@ export interface Examples {
   readonly label: Int8Array;
 }
 
-/** Grows with the rows, so that their number need not be known. */
-class Column<T extends Int32Array | Int8Array> {
-  private used = 0;
-  constructor(private store: T) {}
-  push(x: number): void {
-    if (this.used === this.store.length) {
-      const bigger = new (this.store.constructor as new (n: number) => T)(2 * this.used);
-      bigger.set(this.store);
-      this.store = bigger;
-    }
-    this.store[this.used++] = x;
-  }
-  take(): T {
-    return this.store.subarray(0, this.used) as T;
-  }
-}
-
 /** A row without a label is left out: it contributes nothing to any gradient. */
 export async function readExamples(engine: Snapshot, policy: Policy, map: FeatureMap): Promise<Exact<Examples>> {
-  const names = [map.label.column, ...map.features.map((f) => f.column)];
-  const entry = new Column(new Int32Array(1 << 14));
-  const value = new Column(new Int32Array(1 << 14));
-  const label = new Column(new Int8Array(1 << 12));
+  const { features, label, slots, start, width } = map;
+  const names = [label.column, ...features.map((f) => f.column)];
+  const blocks: Pick<Examples, 'entry' | 'value' | 'label'>[] = [];
   let count = 0;
   for await (const part of streamIndices(engine, policy, names)) {
-    const block = part.open();
-    const [labels, ...cells] = block.columns;
-    for (let r = 0; r < block.rows; r++) {
+    const { rows, columns } = part.open();
+    const [labels, ...cells] = columns;
+    const entry = new Int32Array(rows * slots);
+    const value = new Int32Array(rows * slots);
+    const signs = new Int8Array(rows);
+    let kept = 0;
+    for (let r = 0; r < rows; r++) {
       const code = labels![r]!;
       if (code < 0) continue;
-      label.push(map.label.positive.has(code) ? 1 : -1);
-      entry.push(0);
-      value.push(unit);
+      let at = kept * slots;
+      signs[kept++] = label.positive.has(code) ? 1 : -1;
+      // The intercept has entry 0.
+      value[at] = unit;
       for (let f = 0; f < cells.length; f++) {
         const index = cells[f]![r]!;
-        entry.push(map.start[f]! + map.features[f]!.entry(index));
-        value.push(map.features[f]!.value(index));
+        entry[++at] = start[f]! + features[f]!.entry(index);
+        value[at] = features[f]!.value(index);
       }
-      count++;
     }
+    blocks.push({
+      entry: entry.subarray(0, kept * slots),
+      value: value.subarray(0, kept * slots),
+      label: signs.subarray(0, kept),
+    });
+    count += kept;
   }
-  return new Exact({
-    count,
-    slots: map.slots,
-    width: map.width,
-    entry: entry.take(),
-    value: value.take(),
-    label: label.take(),
-  });
+  const joined = <T extends 'entry' | 'value'>(key: T) =>
+    joinBlocks(
+      blocks.map((block) => block[key]),
+      new Int32Array(count * slots),
+    );
+  const signs = joinBlocks(
+    blocks.map((block) => block.label),
+    new Int8Array(count),
+  );
+  return new Exact({ count, slots, width, entry: joined('entry'), value: joined('value'), label: signs });
 }

@@ -110,6 +110,9 @@ function featureOf(policy: Policy, name: string): ColumnFeature {
   );
 }
 
+/** Values of the two codes of a column. */
+const signs = [unit, -unit];
+
 function levelFeature(column: string, codes: readonly string[]): ColumnFeature {
   if (codes.length < 2)
     throw new Fault('QUERY_INVALID', `Column "${column}" has only one value.`, 'Leave it out of the features.');
@@ -118,7 +121,7 @@ function levelFeature(column: string, codes: readonly string[]): ColumnFeature {
       column,
       terms: [{ column, kind: 'sign', plus: codes[0]!, minus: codes[1]! }],
       entry: () => 0,
-      value: (index) => (index < 0 ? 0 : index === 0 ? unit : -unit),
+      value: (index) => signs[index] ?? 0,
       levels: 3,
       level: (index) => (index < 0 ? 2 : index),
     };

@@ -20,21 +20,32 @@ export function margin({ entry, value, label, slots }: Examples, radius: number,
   return (label[i]! * dot) / radius;
 }
 
+/** Adds rows `from` to `to`, each times its factor. */
+export function addRows(
+  { slots, entry, value }: Examples,
+  factor: (row: number) => number,
+  total: Float64Array,
+  { from, to }: { readonly from: number; readonly to: number },
+): void {
+  for (let i = from; i < to; i++) {
+    const own = factor(i);
+    if (own !== 0) for (let at = i * slots, end = at + slots; at < end; at++) total[entry[at]!]! += own * value[at]!;
+  }
+}
+
 const blockRows = 1024;
 /** Blockwise sums, so that rounding errors grow with the blocks and not with the rows. */
 export function gradient(objective: Objective, w: Float64Array): Float64Array {
   const { examples, loss, records, radius, regularisation, linear } = objective;
-  const { count, slots, entry, value, label, width } = examples;
+  const { count, label, width } = examples;
   const total = new Float64Array(width);
   const block = new Float64Array(width);
   for (let from = 0; from < count; from += blockRows) {
     block.fill(0);
-    const to = Math.min(count, from + blockRows);
-    for (let i = from; i < to; i++) {
-      const slope = loss.slope(margin(examples, radius, w, i)) * label[i]!;
-      if (slope === 0) continue;
-      for (let at = i * slots, end = at + slots; at < end; at++) block[entry[at]!]! += slope * value[at]!;
-    }
+    addRows(examples, (i) => loss.slope(margin(examples, radius, w, i)) * label[i]!, block, {
+      from,
+      to: Math.min(count, from + blockRows),
+    });
     for (let j = 0; j < width; j++) total[j]! += block[j]!;
   }
   for (let j = 0; j < width; j++)

@@ -42,7 +42,7 @@ export const huberHinge = (h: number): Loss => ({
   name: 'svm',
   curvature: 1 / (2 * h),
   steepest: 1,
-  value: (z) => (z > 1 + h ? 0 : z < 1 - h ? 1 - z : (1 + h - z) ** 2 / (4 * h)),
-  slope: (z) => (z > 1 + h ? 0 : z < 1 - h ? -1 : -(1 + h - z) / (2 * h)),
+  value: (z) => (z < 1 - h ? 1 - z : Math.max(0, 1 + h - z) ** 2 / (4 * h)),
+  slope: (z) => (z < 1 - h ? -1 : -Math.max(0, 1 + h - z) / (2 * h)),
   secondDerivative: (z) => (Math.abs(1 - z) <= h ? 1 / (2 * h) : 0),
 });

@@ -4,7 +4,6 @@ import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
 import { pureCost } from '../../../privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
 import { cryptoBits } from '../../../privacy/noise/bits.js';
-import { objectiveTerms } from './budget.js';
 import { length } from './gradient.js';
 import { minimise } from './minimise.js';
 import type { ClassifySetting, Trainer } from './trainer.js';
@@ -24,18 +23,35 @@ function linearTerm(width: number, epsilon: number): Float64Array {
 }
 
 /**
+ * Epsilon remaining for the random linear term, and the extra penalty that is needed if none would remain (Chaudhuri et al. 2011):
+ * for rows of length at most one and a loss with |l'| <= 1, |l''| <= curvature.
+ */
+export function objectiveTerms(
+  {
+    records,
+    regularisation,
+    curvature,
+  }: { readonly records: number; readonly regularisation: number; readonly curvature: number },
+  epsilon: number,
+): { readonly epsilon: number; readonly penalty: number } {
+  const left = epsilon - 2 * Math.log1p(curvature / (records * regularisation));
+  if (left > 0) return { epsilon: left, penalty: 0 };
+  return { epsilon: epsilon / 2, penalty: curvature / (records * Math.expm1(epsilon / 4)) - regularisation };
+}
+
+/**
  * Objective perturbation as published. Its proof assumes real arithmetic and the exact minimiser, which no computer has: for
  * comparison only, on explicit request.
  */
 export function objectiveTrainer(setting: ClassifySetting, epsilon: Rational): Trainer {
-  const { map, loss, regularisation, records, each } = setting;
-  if (each !== 1)
+  const { map, loss, regularisation, records, rowsPerRecord } = setting;
+  if (rowsPerRecord !== 1)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'Objective perturbation is published for one row per record only.',
       'Use the method "output" or "sgd", or protect rows.',
     );
-  const terms = objectiveTerms({ rows: records, regularisation, curvature: loss.curvature, epsilon: toNumber(epsilon) });
+  const terms = objectiveTerms({ records, regularisation, curvature: loss.curvature }, toNumber(epsilon));
   const penalty = regularisation + terms.penalty;
   const mechanism: Mechanism = {
     distribution: { kind: 'published' },
@@ -51,7 +67,7 @@ export function objectiveTrainer(setting: ClassifySetting, epsilon: Rational): T
     intervals: 'No intervals: as published, the noise is a slope of the objective. The method "output" has them.',
     why: `The minimiser of the objective with a random linear term (epsilon ${terms.epsilon.toPrecision(3)} of it for the term, extra penalty ${terms.penalty.toPrecision(3)}).`,
     mechanisms: [mechanism],
-    blur: (2 * map.width) / (terms.epsilon * records * penalty),
+    expectedNoise: (2 * map.width) / (terms.epsilon * records * penalty),
     prepare: (payment) => {
       payment.take(mechanism, 1);
       const linear = linearTerm(map.width, terms.epsilon);

@@ -32,7 +32,7 @@ function held(n: number, noise: 'Laplace' | 'Gaussian', draws: number, wide = 1)
   });
   const examples = madeExamples(map, rows);
   const trainer = outputTrainer(
-    { map, loss: logistic, regularisation: 0.01, records: n, each: 1 },
+    { map, loss: logistic, regularisation: 0.01, records: n, rowsPerRecord: 1 },
     noise === 'Laplace' ? pure(rational(1)) : zcdp(rational(1, 20)),
   );
   const best = minimise({ examples, loss: logistic, records: n, radius: map.radius, regularisation: 0.01 }, 1e-9);
@@ -41,7 +41,7 @@ function held(n: number, noise: 'Laplace' | 'Gaussian', draws: number, wide = 1)
     trainer
       .prepare(new Payment(trainer.mechanisms))(examples)
       .forEach((w, j) => {
-        if (Math.abs(w - best[j]!) <= wide * trainer.half!) times++;
+        if (Math.abs(w - best[j]!) <= wide * trainer.halfWidth!) times++;
       });
   return (100 * times) / (draws * best.length);
 }

@@ -27,18 +27,12 @@ export interface OutputSensitivity {
   readonly sensitivity: Sensitivity;
 }
 
-export function outputSensitivity({ map, loss, regularisation, records, each }: ClassifySetting): OutputSensitivity {
+export function outputSensitivity(setting: ClassifySetting): OutputSensitivity {
+  const { map, regularisation, records, rowsPerRecord } = setting;
   // Small compared with one row's contribution, but safely above rounding errors. Public numbers only.
-  const blind = gradientError({
-    rows: each * records,
-    perRecord: each,
-    slots: map.slots,
-    curvature: loss.curvature,
-    regularisation,
-    size: 2 * Math.sqrt((2 * each) / regularisation),
-  });
+  const blind = largestGradientError(setting, 2 * Math.sqrt((2 * rowsPerRecord) / regularisation));
   const tolerance = Math.max(1 / (1000 * records), 8 * blind);
-  const pull = add(rational(2 * each, records), multiply(rational(2), fromNumber(tolerance)));
+  const pull = add(rational(2 * rowsPerRecord, records), multiply(rational(2), fromNumber(tolerance)));
   const l2 = divide(pull, fromNumber(regularisation));
   return { tolerance, l2, ...onGrid(l2, map.width) };
 }
@@ -55,6 +49,27 @@ export function onGrid(l2: Rational, width: number): Pick<OutputSensitivity, 'gr
   };
 }
 
+/** Rounding error of the gradient for any data set of this setting, at weights of at most this length. */
+export const largestGradientError = (
+  { map, loss, regularisation, records, rowsPerRecord }: ClassifySetting,
+  size: number,
+  tilt = 0,
+): number =>
+  gradientError({
+    rows: rowsPerRecord * records,
+    perRecord: rowsPerRecord,
+    slots: map.slots,
+    curvature: loss.curvature,
+    regularisation,
+    size,
+    tilt,
+  });
+
+/** Weights on a grid; dividing by a power of two is exact, so each is off by at most half a unit. */
+export const toGrid = (w: Float64Array, grid: number): bigint[] => Array.from(w, (x) => BigInt(Math.round(x / grid)));
+export const fromGrid = (whole: readonly bigint[], grid: number): Float64Array =>
+  Float64Array.from(whole, (x) => Number(x) * grid);
+
 /** Output perturbation: the minimiser on a grid, plus whole-number noise. */
 export function outputTrainer(setting: ClassifySetting, budgetShare: BudgetShare): Trainer {
   const { sensitivity, grid, l2, tolerance } = outputSensitivity(setting);
@@ -69,17 +84,15 @@ export function outputTrainer(setting: ClassifySetting, budgetShare: BudgetShare
     certified: true,
     why: `The best weights with ${distributionWords(weights.distribution.kind)} noise; one record can move them by at most ${toNumber(l2).toPrecision(3)}.`,
     mechanisms: [weights],
-    blur: grid * Math.sqrt(weights.variance * map.width),
+    expectedNoise: grid * Math.sqrt(weights.variance * map.width),
     // Noise, plus rounding to the grid and a solver that stops early.
-    half: grid * (noiseHalfWidth(inDoubles(weights.distribution), 0.05) + 0.5) + tolerance / regularisation,
+    halfWidth: grid * (noiseHalfWidth(inDoubles(weights.distribution), 0.05) + 0.5) + tolerance / regularisation,
     intervals: `95 % intervals of the noise around the weights that are best for these very rows under the penalty ${regularisation.toPrecision(2)}; what the penalty pulls towards 0 and the error of sampling are not in them.`,
     prepare: (payment) => {
       const add = weights.prepare(payment);
       return (examples) => {
         const w = minimise({ examples, loss, records, radius: map.radius, regularisation }, tolerance);
-        // Dividing by a power of two is exact, so each coordinate is off by at most half a grid unit.
-        const whole = Array.from(w, (x) => BigInt(Math.round(x / grid)));
-        return Float64Array.from(add(whole), (x) => Number(x) * grid);
+        return fromGrid(add(toGrid(w, grid)), grid);
       };
     },
   };

@@ -42,7 +42,8 @@ function featureValue(term: WeightTerm, cell: Row[string]): number {
   if (cell === null || cell === undefined) return 0;
   const text = `${cell}`.trim();
   if (term.kind === 'level') return text === term.level ? 1 : 0;
-  if (term.kind === 'sign') return text === term.plus ? 1 : text === term.minus ? -1 : 0;
+  if (term.kind === 'sign' && text === term.plus) return 1;
+  if (term.kind === 'sign') return text === term.minus ? -1 : 0;
   const x = text === '' ? Number.NaN : Number(text);
   if (Number.isNaN(x)) return 0;
   if (term.kind === 'bin') return (term.from === null || x >= term.from) && (term.to === null || x < term.to) ? 1 : 0;

@@ -6,7 +6,7 @@ import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-
 import { type ExponentialMechanism, exponentialMechanism } from '../../../privacy/mechanism/exponential-mechanism.js';
 import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { streamIndices } from '../../../query/count/stream.js';
-import { scoreGrid } from '../network/score-grid.js';
+import { independenceDistance, scoreGrid } from '../network/score-grid.js';
 import { oneRowEach } from '../public-size.js';
 import { perRecordSensitivity } from '../record-sensitivity.js';
 import type { ColumnFeature, FeatureMap } from './features.js';
@@ -80,7 +80,13 @@ export function scoresOf(tables: PairCounts, records: number): PairScores {
   // The sensitivity holds for this public number of rows; another number means that the data is being written to.
   if (tables.rows !== records) throw new RangeError('the number of records has changed');
   const { unit, most } = scoreGrid(records);
-  return { of: (i, j) => distance(tables, i, j, BigInt(records)) / unit, most };
+  return {
+    of: (i, j) => {
+      const [a, b] = i > j ? [i, j] : [j, i];
+      return independenceDistance(Array.from(tables.tables[a]![b]!, BigInt), tables.levels[b]!, records) / unit;
+    },
+    most,
+  };
 }
 
 export function pickFeatures(
@@ -124,7 +130,7 @@ export function tallyPairs(levels: readonly number[]): PairCounts & { add(row: A
 
 async function pairCounts(engine: Snapshot, policy: Policy, map: FeatureMap): Promise<PairCounts> {
   const level = [
-    (x: number) => (x < 0 ? 2 : map.label.positive.has(x) ? 1 : 0),
+    (x: number) => (x < 0 ? 2 : Number(map.label.positive.has(x))),
     ...map.features.map((f) => (x: number) => f.level(x)),
   ];
   const tally = tallyPairs([3, ...map.features.map((f) => f.levels)]);
@@ -137,21 +143,4 @@ async function pairCounts(engine: Snapshot, policy: Policy, map: FeatureMap): Pr
     }
   }
   return tally;
-}
-
-/** sum over cells of |n N_ab - N_a N_b|. */
-function distance({ levels, tables }: PairCounts, i: number, j: number, n: bigint): bigint {
-  const [a, b] = i > j ? [i, j] : [j, i];
-  const table = tables[a]![b]!;
-  const width = levels[b]!;
-  const across = new Array<bigint>(levels[a]!).fill(0n);
-  const down = new Array<bigint>(width).fill(0n);
-  table.forEach((count, k) => {
-    across[Math.floor(k / width)]! += BigInt(count);
-    down[k % width]! += BigInt(count);
-  });
-  return table.reduce<bigint>((sum, count, k) => {
-    const deviation = n * BigInt(count) - across[Math.floor(k / width)]! * down[k % width]!;
-    return sum + (deviation < 0n ? -deviation : deviation);
-  }, 0n);
 }

@@ -22,7 +22,7 @@ const setting = (features: number, records: number, more: Partial<ClassifySettin
   loss: logistic,
   regularisation: 0.05,
   records,
-  each: 1,
+  rowsPerRecord: 1,
   ...more,
 });
 const cell = fc.double({ min: -1, max: 1, noNaN: true });
@@ -73,7 +73,7 @@ describe('the random linear term', () => {
       [3, logistic],
       [1, linearisedLogistic(9 / 16)],
     ] as const) {
-      const s = setting(3, 1000, { each, loss });
+      const s = setting(3, 1000, { rowsPerRecord: each, loss });
       const [{ distribution, cost }] = tiltTrainer(s, pure(rational(1))).mechanisms as [ObjectivePerturbation];
       const l1 = rational(2 * each * s.map.slots * (loss.steepest * fineness * unit + 1));
       const total = add(add(divide(l1, distribution.scale), distribution.bend), divide(distribution.slack, distribution.fuzz));
@@ -96,7 +96,7 @@ describe('the random linear term', () => {
   it('neighbouring data sets with the same minimiser differ in output by no more than the slack that is paid for', () => {
     // The real linear term may be anywhere within half a unit of the rounded one: both ends are tried, with an early-stopping solver.
     const s = setting(2, 50, { regularisation: 0.1 });
-    const { tolerance, grid, slack } = solverSlack(s, 0.1, 1);
+    const { tolerance, grid, slack } = solverSlack(s, 1);
     const rows = Array.from({ length: 50 }, (_, i) => ({
       x: [Math.cos(i), Math.sin(3 * i)],
       y: i % 3 ? (1 as const) : (-1 as const),
@@ -142,7 +142,7 @@ describe('the random linear term', () => {
 
   it('the trainer stays below epsilon in an audit that detects much of it, and noise for three times the budget fails the audit', () => {
     const map = numberMap(1);
-    const s: ClassifySetting = { map, loss: huberHinge(0.5), regularisation: 20, records: 1, each: 1 };
+    const s: ClassifySetting = { map, loss: huberHinge(0.5), regularisation: 20, records: 1, rowsPerRecord: 1 };
     const world = (y: 1 | -1) => madeExamples(map, [{ x: [1], y }]);
     const run = (of: ClassifySetting, budget: number) => (y: 1 | -1) => {
       const trainer = tiltTrainer(of, pure(rational(budget)));

@@ -11,8 +11,8 @@ export interface ClassifySetting {
   readonly regularisation: number;
   /** Public number of records, and most rows one of them has. */
   readonly records: number;
-  readonly each: number;
-  readonly steps?: number;
+  readonly rowsPerRecord: number;
+  readonly steps?: number | undefined;
 }
 
 export interface Trainer {
@@ -23,9 +23,9 @@ export interface Trainer {
   readonly why: string;
   readonly mechanisms: readonly Mechanism[];
   /** Expected length of the noise: of the weights (output, tilt), of one gradient of fifteen (descent). */
-  readonly blur: number;
+  readonly expectedNoise: number;
   /** Half-width of the 95 % confidence interval of each weight, where the noise of each weight is known separately. */
-  readonly half?: number;
+  readonly halfWidth?: number;
   /** Meaning of the intervals, as published. */
   readonly intervals: string;
   /** The returned function sees the data, and trains weights for rows of length at most one. */

@@ -25,7 +25,7 @@ const setting = (features: number, records: number, more: Partial<ClassifySettin
   loss: logistic,
   regularisation: 0.01,
   records,
-  each: 1,
+  rowsPerRecord: 1,
   ...more,
 });
 
@@ -131,7 +131,7 @@ describe('the minimiser', () => {
 
 describe('output perturbation', () => {
   it('the noise is scaled to the sensitivity bound 2 each / (n regularisation), tolerance and grid included', () => {
-    const s = setting(3, 1000, { each: 2 });
+    const s = setting(3, 1000, { rowsPerRecord: 2 });
     const reach = outputSensitivity(s);
     expect(toNumber(reach.l2)).toBeGreaterThan((2 * 2) / (1000 * 0.01));
     expect(toNumber(reach.l2)).toBeLessThan(1.002 * ((2 * 2) / (1000 * 0.01)));
@@ -198,7 +198,7 @@ describe('noisy gradient descent', () => {
 
   it('the reserved cost covers all rows of a record: three that change their label move every step by as much', () => {
     // At weights of zero the hinge loss has its steepest slope on either side.
-    const s = setting(3, 500, { each: 3, loss: huberHinge(0.5), steps: 4 });
+    const s = setting(3, 500, { rowsPerRecord: 3, loss: huberHinge(0.5), steps: 4 });
     const others = Array.from({ length: 20 }, (_, i) => ({ x: [1, -1, i / 20], y: i % 2 ? (1 as const) : (-1 as const) }));
     const run = (trainer: Trainer, mine: typeof others): RecordingPayment => {
       const transcript = new RecordingPayment(trainer.mechanisms);
@@ -217,13 +217,13 @@ describe('noisy gradient descent', () => {
       expect(gradients).toBeLessThanOrEqual(1);
       const [gone, without] = usedParts(run(trainer, three(1, 1)), run(trainer, []));
       expect(Math.max(gone!, without!)).toBeLessThanOrEqual(1);
-      const fewer = descentTrainer({ ...s, each: 2 }, within);
+      const fewer = descentTrainer({ ...s, rowsPerRecord: 2 }, within);
       expect(usedParts(run(fewer, three(1, 1)), run(fewer, three(1, -1)))[1]).toBeGreaterThan(1.4);
     }
   });
 
   it('the reserved cost of output perturbation covers three rows of a record that change their label', () => {
-    const s = setting(1, 3, { each: 3, loss: huberHinge(0.5), regularisation: 100 });
+    const s = setting(1, 3, { rowsPerRecord: 3, loss: huberHinge(0.5), regularisation: 100 });
     const run = (trainer: Trainer, y: 1 | -1): RecordingPayment => {
       const transcript = new RecordingPayment(trainer.mechanisms);
       trainer.prepare(transcript)(
@@ -266,7 +266,7 @@ describe('noisy gradient descent', () => {
 describe('objective perturbation as published', () => {
   it('objective perturbation is never called certified, and refuses records of several rows', () => {
     expect(objectiveTrainer(setting(2, 500), rational(1)).certified).toBe(false);
-    expect(() => objectiveTrainer(setting(2, 500, { each: 2 }), rational(1))).toThrow('one row per record');
+    expect(() => objectiveTrainer(setting(2, 500, { rowsPerRecord: 2 }), rational(1))).toThrow('one row per record');
     const rows = Array.from({ length: 500 }, (_, i) => ({
       x: [Math.cos(i), Math.sin(3 * i)],
       y: Math.cos(i) > 0 ? (1 as const) : (-1 as const),

@@ -24,11 +24,11 @@ const points = (rows: readonly (readonly number[])[]): Points => ({
 const make = (
   d: number,
   rows: number,
-  more: Partial<KmeansRequest> & { within?: BudgetShare; each?: number } = {},
+  more: Partial<KmeansRequest> & { within?: BudgetShare; rowsPerRecord?: number } = {},
 ): KmeansVariant => {
-  const { within = pure(rational(1)), each = 1, ...ask } = more;
+  const { within = pure(rational(1)), rowsPerRecord = 1, clusters = 2, ...ask } = more;
   const allowance = within.noise === 'pure' ? { pure: within } : { rho: within };
-  return chooseVariant({ columns: names(d), clusters: 2, ...ask }, pointBox(policy, names(d)), allowance, rows, each);
+  return chooseVariant(ask, { box: pointBox(policy, names(d)), clusters, records: rows, rowsPerRecord }, allowance);
 };
 const audit = (
   release: (p: Points) => number[],
@@ -78,7 +78,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     const offsets = variant.mechanisms.find(({ summary: given }) => given.name === 'offsets per cluster and round')!;
     const release = (radius: number) => (p: Points) => {
       const add = offsets.prepare(new Payment(variant.mechanisms));
-      const { offsets: exact } = tallyOffsets(p, [last], [[0], [0.99]], [radius, radius], 'l1');
+      const { offsets: exact } = tallyOffsets(p, [last], { centres: [[0], [0.99]], radii: [radius, radius], norm: 'l1' });
       return add(exact.map((x) => (x * BigInt(Math.round(radius * 10))) / 10n)).map(Number);
     };
     expect(audit(release(1), a, b).epsilon).toBeLessThanOrEqual(1);
@@ -192,7 +192,7 @@ describe('records of three rows', () => {
 
   it('a record of three rows moves every level of the tree by exactly its stated sensitivity', () => {
     for (const within of budgets) {
-      const variant = make(2, 5000, { variant: 'grid', each: 3, within });
+      const variant = make(2, 5000, { variant: 'grid', rowsPerRecord: 3, within });
       expect(variant.mechanisms.length).toBeGreaterThan(1);
       for (const part of used(variant, between(2, -last, last))) expect(part).toBeCloseTo(1, 5);
       for (const part of used(variant, between(2, -last, 0))) expect(part).toBeLessThanOrEqual(1);
@@ -201,12 +201,12 @@ describe('records of three rows', () => {
 
   it('a record of three rows moves the counts and sums of every iteration by exactly their stated sensitivity', () => {
     for (const within of budgets) {
-      const two = make(1, 5000, { variant: 'lloyd', iterations: 3, each: 3, within });
+      const two = make(1, 5000, { variant: 'lloyd', iterations: 3, rowsPerRecord: 3, within });
       const [counts, ...sums] = used(two, between(1, -last, last));
       expect(counts).toBeCloseTo(1, 5);
       for (const part of sums) expect(part).toBeLessThanOrEqual(1);
       // In one cluster the rows both leave and join it: its sums have the largest sensitivity.
-      const one = make(2, 5000, { variant: 'lloyd', iterations: 3, clusters: 1, each: 3, within });
+      const one = make(2, 5000, { variant: 'lloyd', iterations: 3, clusters: 1, rowsPerRecord: 3, within });
       const [still, ...farthest] = used(one, between(2, -last, last));
       expect(still).toBe(0);
       for (const part of farthest) expect(part).toBeCloseTo(1, 5);
@@ -219,24 +219,24 @@ describe('records of three rows', () => {
       return usedParts(here, run(variant, b, here));
     };
     for (const within of budgets) {
-      const variant = make(2, 5000, { variant: 'halving', each: 3, within });
+      const variant = make(2, 5000, { variant: 'halving', rowsPerRecord: 3, within });
       const [first, second, offsets, ...more] = along(variant, between(2, -last, last));
       for (const part of [first, second, offsets, ...more]) expect(part).toBeLessThanOrEqual(1);
       expect(first).toBeCloseTo(1, 5);
       expect(offsets).toBeGreaterThan(0.1);
       // In one cluster the rows change sides, clipped to its radius.
-      const one = make(2, 5000, { variant: 'halving', clusters: 1, each: 3, within });
+      const one = make(2, 5000, { variant: 'halving', clusters: 1, rowsPerRecord: 3, within });
       const turned = along(one, between(2, -last, last))[2]!;
       expect(turned).toBeLessThanOrEqual(1);
       expect(turned).toBeGreaterThan(0.95);
-      const fewer = make(2, 5000, { variant: 'halving', each: 2, within });
+      const fewer = make(2, 5000, { variant: 'halving', rowsPerRecord: 2, within });
       expect(along(fewer, between(2, -last, last))[0]).toBeGreaterThan(1.4);
     }
   });
 
   it('a record of three rows exceeds the sensitivity stated for records of two', () => {
     for (const within of budgets) {
-      const tree = make(2, 5000, { variant: 'grid', each: 2, within });
+      const tree = make(2, 5000, { variant: 'grid', rowsPerRecord: 2, within });
       for (const part of used(tree, between(2, -last, last))) expect(part).toBeGreaterThan(1.4);
     }
   });

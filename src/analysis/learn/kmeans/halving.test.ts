@@ -3,9 +3,9 @@ import { boxCloud, growBoxes, type HalvingLevel, halvingOrder } from './halving.
 import type { Points } from './points.js';
 
 const exactly = (exact: readonly bigint[]) => [...exact];
-const level = (grain: number, more: Partial<HalvingLevel> = {}): HalvingLevel => ({
+const level = (partSize: number, more: Partial<HalvingLevel> = {}): HalvingLevel => ({
   cells: 1e6,
-  grain,
+  partSize,
   spread: 0,
   noise: () => exactly,
   ...more,

@@ -31,9 +31,16 @@ export interface CountedBox {
 export interface HalvingLevel {
   readonly cells: number;
   /** A box is cut into as many parts as it has multiples of this many rows: smaller parts are mostly noise. */
-  readonly grain: number;
+  readonly partSize: number;
   readonly spread: number;
   readonly noise: (cells: number) => (exact: readonly bigint[]) => bigint[];
+}
+
+/** A box to be cut so often; its parts are numbered from `first` on. */
+interface CutBox {
+  readonly box: CountedBox;
+  readonly cuts: number;
+  readonly first: number;
 }
 
 /**
@@ -41,43 +48,38 @@ export interface HalvingLevel {
  * depend on noisy numbers only; a row is in one part at most.
  */
 export function growBoxes(points: Points, order: HalvingOrder, levels: readonly HalvingLevel[], rows: number): CountedBox[] {
-  const d = order.last.length;
-  const whole: CountedBox = { halvings: 0, part: new Array(d).fill(0), depth: new Array(d).fill(0), mass: rows };
-  let open: readonly CountedBox[] = [whole];
+  const none = order.last.map(() => 0);
+  let open: CountedBox[] = [{ halvings: 0, part: none, depth: none, mass: rows }];
   let at = new Int32Array(points.count);
   const settled: CountedBox[] = [];
-  levels.forEach((level, l) => {
-    const cuts = open.map(({ mass, halvings }) => cutsFor(mass, level.grain, order.coordinate.length - halvings));
-    const first = new Int32Array(open.length);
+  for (const [l, level] of levels.entries()) {
     let cells = 0;
-    cuts.forEach((cut, b) => {
-      first[b] = cells;
-      if (cut > 0) cells += 2 ** cut;
-      else settled.push(open[b]!);
+    const cut = open.map((box): CutBox => {
+      const cuts = cutsFor(box.mass, level.partSize, order.coordinate.length - box.halvings);
+      const first = cells;
+      if (cuts > 0) cells += 2 ** cuts;
+      else settled.push(box);
+      return { box, cuts, first };
     });
     if (cells > level.cells) throw new RangeError('more boxes than were foreseen');
-    const { counts, part } = countParts(points, order, open, at, cuts, first, cells);
+    const { counts, part } = countParts(points, order, cut, { cells, at });
     const noisy = level.noise(cells)(counts).map(Number);
-    const kept: CountedBox[] = [];
+    open = [];
     const place = new Int32Array(cells).fill(-1);
-    open.forEach((box, b) => {
-      if (cuts[b] === 0) return;
-      const estimates = noisy.slice(first[b], first[b]! + 2 ** cuts[b]!);
+    for (const { box, cuts, first } of cut) {
+      if (cuts === 0) continue;
+      const estimates = noisy.slice(first, first + 2 ** cuts);
       const total = l === 0 ? totalRows(estimates, rows, level.spread) : box.mass;
-      nearestCounts(estimates, total).forEach((mass, index) => {
-        if (mass <= 0) return;
-        place[first[b]! + index] = kept.length;
-        kept.push(partOf(box, order, cuts[b]!, index, mass));
-      });
-    });
+      for (const [index, mass] of nearestCounts(estimates, total).entries())
+        if (mass > 0) place[first + index] = open.push(partOf(box, order, { cuts, index, mass })) - 1;
+    }
     at = part.map((cell) => (cell < 0 ? -1 : place[cell]!));
-    open = kept;
-  });
+  }
   return [...settled, ...open];
 }
 
-const cutsFor = (mass: number, grain: number, left: number): number =>
-  Math.max(0, Math.min(left, 20, Math.floor(Math.log2(mass / grain))));
+const cutsFor = (mass: number, partSize: number, left: number): number =>
+  Math.max(0, Math.min(left, 20, Math.floor(Math.log2(mass / partSize))));
 
 /** The public number of rows, unless the counts prove that some are left out. */
 function totalRows(estimates: readonly number[], rows: number, spread: number): number {
@@ -85,37 +87,37 @@ function totalRows(estimates: readonly number[], rows: number, spread: number): 
   return found < rows - 4 * spread * Math.sqrt(estimates.length) ? Math.max(1, found) : rows;
 }
 
-/** Exact counts of the parts of every open box, and the part of each row (-1: none). */
+/** Exact counts of the parts of every box, and the part of each row (-1: none); rows are `at` these boxes. */
 function countParts(
-  points: Points,
+  { dimensions: d, count, coordinates }: Points,
   { last, coordinate, depth }: HalvingOrder,
-  open: readonly CountedBox[],
-  at: Int32Array,
-  cuts: readonly number[],
-  first: Int32Array,
-  cells: number,
+  boxes: readonly CutBox[],
+  { cells, at }: { readonly cells: number; readonly at: Int32Array },
 ): { counts: bigint[]; part: Int32Array } {
-  const d = points.dimensions;
   const counts = new Float64Array(cells);
-  const part = new Int32Array(points.count).fill(-1);
-  const start = Int32Array.from(open, ({ halvings }) => halvings);
-  for (let i = 0; i < points.count; i++) {
-    const b = at[i]!;
-    if (b < 0 || cuts[b] === 0) continue;
+  const part = new Int32Array(count).fill(-1);
+  for (let i = 0; i < count; i++) {
+    if (at[i]! < 0) continue;
+    const { box, cuts, first } = boxes[at[i]!]!;
+    if (cuts === 0) continue;
     let index = 0;
-    for (let n = start[b]!, end = n + cuts[b]!; n < end; n++) {
+    for (let n = box.halvings, end = n + cuts; n < end; n++) {
       const c = coordinate[n]!;
       // Position p = (v + last) / 2 in 0..last lies in part floor(p 2^depth / (last + 1)): whole numbers throughout.
-      const p = (points.coordinates[i * d + c]! + last[c]!) / 2;
+      const p = (coordinates[i * d + c]! + last[c]!) / 2;
       index = 2 * index + (Math.floor((p * 2 ** (depth[n]! + 1)) / (last[c]! + 1)) & 1);
     }
-    part[i] = first[b]! + index;
-    counts[part[i]!]!++;
+    part[i] = first + index;
+    counts[first + index]!++;
   }
   return { counts: Array.from(counts, BigInt), part };
 }
 
-function partOf(box: CountedBox, { coordinate }: HalvingOrder, cuts: number, index: number, mass: number): CountedBox {
+function partOf(
+  box: CountedBox,
+  { coordinate }: HalvingOrder,
+  { cuts, index, mass }: { readonly cuts: number; readonly index: number; readonly mass: number },
+): CountedBox {
   const [part, depth] = [[...box.part], [...box.depth]];
   for (let j = 0; j < cuts; j++) {
     const c = coordinate[box.halvings + j]!;
@@ -133,12 +135,11 @@ export function boxCloud(
   const d = last.length;
   const points = new Float64Array(boxes.length * d);
   const halves = new Float64Array(boxes.length * d);
-  boxes.forEach(({ part, depth }, b) => {
+  for (const [b, { part, depth }] of boxes.entries())
     for (let c = 0; c < d; c++) {
       const width = (last[c]! + 1) / 2 ** depth[c]!;
       points[b * d + c] = ((2 * part[c]! + 1) * width - 1 - last[c]!) / last[c]!;
       halves[b * d + c] = Math.max(0, width - 1) / last[c]!;
     }
-  });
   return { dimensions: d, points, halves, weights: Float64Array.from(boxes, ({ mass }) => mass) };
 }

@@ -4,12 +4,12 @@ import { openWorkshop, policyYaml } from '../../../../test/workshop.js';
 import { type Rational, rational } from '../../../base/exact/rational.js';
 import { pure } from '../../../privacy/mechanism/budget-share.js';
 import { Payment } from '../../../privacy/mechanism/payment.js';
-import { packedCentroids } from './centroids.js';
-import { cellCloud, countTree, reconcileCounts } from './count-tree.js';
+import { nearestCentroids, packedCentroids } from './centroids.js';
+import { cellCloud, cellCounts, reconcileCounts, sumUpwards } from './grid.js';
 import { chooseVariant, planKmeans, releaseKmeans } from './kmeans.js';
 import { noisyLloyd } from './lloyd.js';
 import { pointBox } from './points.js';
-import { clusterWeighted, nearestCentroids, weightedLloyd } from './weighted-lloyd.js';
+import { clusterWeighted, weightedLloyd } from './weighted-lloyd.js';
 
 const blobs = [
   [20, 20],
@@ -67,8 +67,10 @@ describe('the release of cluster centroids', () => {
     expect(lloyd.result.counts).toHaveLength(2);
     // Lloyd may converge elsewhere than at the clusters; with little noise it converges as without noise.
     const plain = (exact: readonly bigint[]) => [...exact];
-    const silent = new Array(7).fill({ counts: plain, sums: [plain, plain] });
-    const exact = noisyLloyd(points, [100, 100], 2, silent, 20).centres.map((c) => c.map((v) => 50 * (v + 1)));
+    const silent = () => ({ counts: plain, sums: [plain, plain] });
+    const exact = noisyLloyd(points, [100, 100], 2, { rounds: 7, noise: silent, least: 20 }).centres.map((c) =>
+      c.map((v) => 50 * (v + 1)),
+    );
     exact.forEach((c, k) => {
       expect(Math.hypot(c[0]! - lloyd.result.centres[k]![0]!, c[1]! - lloyd.result.centres[k]![1]!)).toBeLessThan(8);
     });
@@ -143,7 +145,7 @@ function made(d: number, rows: number) {
   const names = Array.from({ length: d }, (_, c) => `x${c}`);
   const box = pointBox(samplePolicy(names.map((name) => number(name, '0', '1000'))), names);
   const ratio = (epsilon: Rational) => {
-    const variant = chooseVariant({ columns: names, clusters: 5 }, box, { pure: pure(epsilon) }, rows, 1);
+    const variant = chooseVariant({}, { box, clusters: 5, records: rows, rowsPerRecord: 1 }, { pure: pure(epsilon) });
     return cost(variant.prepare(new Payment(variant.mechanisms))(points).centres) / cost(centres);
   };
   return { ratio };
@@ -171,10 +173,8 @@ describe('the parts of k-means', () => {
 
   it('the levels of the count tree are consistent', () => {
     const rows = Array.from({ length: 500 }, (_, i) => [2 * ((i * 37) % 101) - 100, 2 * ((i * 53) % 101) - 100]);
-    const levels = countTree({ dimensions: 2, count: 500, coordinates: Int32Array.from(rows.flat()) }, [100, 100], {
-      dimensions: 2,
-      sides: [2, 4, 8, 16],
-    });
+    const points = { dimensions: 2, count: 500, coordinates: Int32Array.from(rows.flat()) };
+    const levels = sumUpwards(cellCounts(points, [100, 100], 16), { dimensions: 2, sides: [2, 4, 8, 16] });
     expect(levels.map((l) => l.length)).toEqual([4, 16, 64, 256]);
     for (const level of levels) expect(level.reduce((a, b) => a + b, 0)).toBe(500);
     // Exact counts are consistent, so reconciling changes nothing.

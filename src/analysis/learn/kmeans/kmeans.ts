@@ -9,14 +9,12 @@ import type { Receipt } from '../../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { recordsInMemory, rowsPerRecord } from '../public-size.js';
 import { readRequest } from '../request.js';
-import { prefersGrid } from './halving-budget.js';
-import { halvingVariant } from './halving-variant.js';
-import { lloydVariant } from './lloyd-variant.js';
-import { pairDistancesIn } from './pair-distances.js';
-import { fromCentred, type PointBox, pointBox, readPoints } from './points.js';
-import { isFineLattice, softVariant } from './soft-variant.js';
-import { treeVariant } from './tree-variant.js';
-import type { KmeansVariant, PairDistances } from './variant.js';
+import { gridVariant } from './grid.js';
+import { halvingVariant, prefersGrid } from './halve-and-refine.js';
+import { lloydVariant } from './lloyd.js';
+import { fromCentred, pointBox, readPoints } from './points.js';
+import { maxBlur, pairDistancesIn, softVariant } from './soft-grid.js';
+import type { KmeansSetting, KmeansVariant } from './variant.js';
 
 export const kmeansSchema = z.strictObject({
   columns: z.array(z.string().min(1)).min(1).max(100),
@@ -33,17 +31,6 @@ export interface KmeansResult {
   readonly centres: readonly (readonly number[])[];
   /** Noisy sizes (of all variants but the grid). */
   readonly counts?: readonly number[];
-}
-
-const parseKmeans = (input: unknown): KmeansRequest => readRequest(kmeansSchema, input, '{"columns": ["x", "y"], "clusters": 8}');
-
-/** Public decisions before the data is read: variant, noise, cost (kmeans.proof.md). */
-interface PreparedKmeans {
-  readonly ask: KmeansRequest;
-  readonly box: PointBox;
-  readonly plan: Plan;
-  readonly allowance: Allowance;
-  readonly run: KmeansVariant;
 }
 
 export async function planKmeans(session: PrivacySession, input: unknown, options: ReleaseOptions = {}): Promise<Plan> {
@@ -78,25 +65,26 @@ export async function releaseKmeans(
 /** A coordinate of a row, and its copy when parts are joined. */
 const bytesPerPoint = 8;
 
-async function prepareKmeans(session: PrivacySession, input: unknown, options: ReleaseOptions): Promise<PreparedKmeans> {
-  const ask = parseKmeans(input);
+/** Public decisions before the data is read: variant, noise, cost (kmeans.proof.md). */
+async function prepareKmeans(session: PrivacySession, input: unknown, options: ReleaseOptions) {
+  const ask = readRequest(kmeansSchema, input, '{"columns": ["x", "y"], "clusters": 8}');
   const box = pointBox(session.policy, ask.columns);
   // Counts and coordinate sums around published centroids: sums over rows, but not over single answers of a row.
   const allowance = await session.allowance(options, everyRecord, { sums: session.policy.protect.secret !== 'answer' });
-  const { records: rows, counting } = await recordsInMemory(session, ask.columns, bytesPerPoint * ask.columns.length);
-  if (ask.clusters > rows)
+  const { records, counting } = await recordsInMemory(session, ask.columns, bytesPerPoint * ask.columns.length);
+  if (ask.clusters > records)
     throw new Fault('QUERY_INVALID', 'There are fewer records than clusters.', 'Ask for fewer clusters.', {
       details: { clusters: ask.clusters },
     });
-  const run = chooseVariant(
-    ask,
+  const setting: KmeansSetting = {
     box,
-    allowance,
-    rows,
-    rowsPerRecord(session.policy),
-    pairDistancesIn(session.policy, box, allowance),
-    dropsWholePersons(session.policy),
-  );
+    clusters: ask.clusters,
+    records,
+    rowsPerRecord: rowsPerRecord(session.policy),
+    leftOut: dropsWholePersons(session.policy),
+    pairs: pairDistancesIn(session.policy, box, allowance),
+  };
+  const run = chooseVariant(ask, setting, allowance);
   const label = options.label ?? `k-means: ${ask.clusters} clusters of ${ask.columns.length} columns (${run.name})`;
   const plan = session.completePlan({
     label,
@@ -113,32 +101,26 @@ async function prepareKmeans(session: PrivacySession, input: unknown, options: R
 
 /** Depends on the request, the policy and the public number of records. */
 export function chooseVariant(
-  ask: KmeansRequest,
-  box: PointBox,
+  { variant: wanted = 'auto', iterations }: Pick<KmeansRequest, 'variant' | 'iterations'>,
+  setting: KmeansSetting,
   { pure, rho, closes }: Pick<Allowance, 'pure' | 'rho' | 'closes'>,
-  rows: number,
-  each: number,
-  near?: PairDistances,
-  leftOut = false,
 ): KmeansVariant {
-  const d = box.names.length;
-  const wanted = ask.variant ?? 'auto';
-  if (wanted === 'grid' && d > 6)
+  if (wanted === 'grid' && setting.box.names.length > 6)
     throw new Fault('QUERY_INVALID', 'A grid over more than six columns has too many cells.', 'Use the variant "halving".');
   // Many sums suit Gaussian noise: pure noise is not taken if it would rule out Gaussian noise for later questions.
   const within = [closes && rho ? undefined : pure, rho].filter((budgetShare) => budgetShare !== undefined);
   if (within.length === 0) throw nothingLeft();
-  const setting = { box, clusters: ask.clusters, rows, each, leftOut, ...(near && { near }) };
-  const soft =
-    wanted === 'soft' || (wanted === 'auto' && isFineLattice(setting, within)) ? softVariant(setting, within) : undefined;
-  if (soft) return soft;
+  if (wanted === 'soft' || wanted === 'auto') {
+    const soft = softVariant(setting, within, wanted === 'soft' ? Number.POSITIVE_INFINITY : maxBlur);
+    if (soft) return soft;
+  }
   if (wanted === 'soft')
     throw new Fault(
       'QUERY_INVALID',
       'A soft grid gains nothing under this policy.',
       'It takes pairs of near values (protect.pairs) of up to three columns among strangers; use the variant "auto".',
     );
-  if (wanted === 'lloyd') return lloydVariant(setting, within, ask.iterations);
-  if (wanted === 'grid' || (wanted === 'auto' && prefersGrid(setting, within))) return treeVariant(setting, within);
+  if (wanted === 'lloyd') return lloydVariant(setting, within, iterations);
+  if (wanted === 'grid' || (wanted === 'auto' && prefersGrid(setting, within))) return gridVariant(setting, within);
   return halvingVariant(setting, within);
 }

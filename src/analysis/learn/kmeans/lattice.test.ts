@@ -9,12 +9,13 @@ import { type BudgetShare, pure, zcdp } from '../../../privacy/mechanism/budget-
 import { Payment } from '../../../privacy/mechanism/payment.js';
 import { everyRecord, pairsClass } from '../../../privacy/mechanism/record-class.js';
 import type { Sensitivity } from '../../../privacy/mechanism/sensitivity.js';
-import { sumUpwards } from './count-tree.js';
+import { nearestCentroids } from './centroids.js';
+import { sumUpwards } from './grid.js';
 import { chooseVariant } from './kmeans.js';
 import { type Lattice, massOf, softCounts, softSensitivity } from './lattice.js';
 import { type Points, pointBox } from './points.js';
 import type { PairDistances } from './variant.js';
-import { clusterWeighted, nearestCentroids } from './weighted-lloyd.js';
+import { clusterWeighted } from './weighted-lloyd.js';
 
 const digest = 'abcd';
 const pointAt = (position: readonly number[], last: readonly number[]): Points => ({
@@ -49,12 +50,12 @@ const anyCase: fc.Arbitrary<Case> = fc
     side: fc.constantFrom(4, 8),
     steps: fc.integer({ min: 1, max: 9 }),
     far: fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 })),
-    leads: fc.boolean(),
+    withMissing: fc.boolean(),
   })
-  .map(({ last, side, steps, far, leads }) => ({
+  .map(({ last, side, steps, far, withMissing }) => ({
     last,
     lattice: { dimensions: last.length, side, steps },
-    near: { digest, reach: last.map((most, c) => Math.min(most, far[c]!)), leads },
+    near: { digest, largest: last.map((most, c) => Math.min(most, far[c]!)), withMissing },
   }));
 /** The most distant places that form a pair, on the nodes and on sums of them. */
 function exact({ last, lattice, near }: Case): { readonly own: Sensitivity; readonly full: Sensitivity } {
@@ -67,7 +68,7 @@ function exact({ last, lattice, near }: Case): { readonly own: Sensitivity; read
   let [own, full] = [differenceOf([], []), differenceOf([], [])];
   all.forEach(({ place, levels }, i) => {
     for (let j = 0; j < i; j++) {
-      const isNear = place.every((x, c) => Math.abs(x - all[j]!.place[c]!) <= near.reach[c]!);
+      const isNear = place.every((x, c) => Math.abs(x - all[j]!.place[c]!) <= near.largest[c]!);
       levels.forEach((masses, l) => {
         const moved = differenceOf(masses, all[j]!.levels[l]!);
         full = larger(full, moved);
@@ -77,7 +78,7 @@ function exact({ last, lattice, near }: Case): { readonly own: Sensitivity; read
     levels.forEach((masses, l) => {
       const gone = differenceOf(masses, away[l]!);
       full = larger(full, gone);
-      if (near.leads) own = larger(own, gone);
+      if (near.withMissing) own = larger(own, gone);
     });
   });
   return { own, full };
@@ -97,16 +98,16 @@ describe('rows spread over a lattice', () => {
 
   it('the check fails when a dimension, the rounding or left-out rows are forgotten', () => {
     const oneDimension: Stated = (lattice, last, near) =>
-      softSensitivity(lattice, last, { ...near, reach: near.reach.map((far, c) => (c === 0 ? far : 0)) });
+      softSensitivity(lattice, last, { ...near, largest: near.largest.map((far, c) => (c === 0 ? far : 0)) });
     const shorter: Stated = (lattice, last, near) =>
-      softSensitivity(lattice, last, { ...near, reach: near.reach.map((far) => Math.max(0, far - 1)) });
-    const staying: Stated = (lattice, last, near) => softSensitivity(lattice, last, { ...near, leads: false });
+      softSensitivity(lattice, last, { ...near, largest: near.largest.map((far) => Math.max(0, far - 1)) });
+    const staying: Stated = (lattice, last, near) => softSensitivity(lattice, last, { ...near, withMissing: false });
     for (const wrong of [oneDimension, shorter, staying]) expect(() => fc.assert(holds(wrong), { numRuns: 300 })).toThrow();
   });
 
   it('masses move by exactly that between two nodes, and keep their total and their mean position', () => {
     const lattice = { dimensions: 1, side: 4, steps: 10 };
-    const one = { last: [30], lattice, near: { digest, reach: [3], leads: false } };
+    const one = { last: [30], lattice, near: { digest, largest: [3], withMissing: false } };
     expect(exact(one).own).toEqual({ l1: 6n, l2squared: 18n });
     expect(softSensitivity(lattice, [30], one.near).get(pairsClass(digest))).toEqual({ l1: 6n, l2squared: 18n });
     for (let p = 0; p <= 30; p++) {
@@ -120,20 +121,23 @@ describe('rows spread over a lattice', () => {
 describe('the soft variant', () => {
   const policy = samplePolicy([number('x', '0', '1000'), number('y', '0', '1000')]);
   const box = pointBox(policy, ['x', 'y']);
-  const near: PairDistances = { digest, reach: [4, 4], leads: false };
-  const make = (own: PairDistances | undefined, allowance = { pure: pure(rational(1)) } as object, variant?: 'soft') =>
-    chooseVariant({ columns: ['x', 'y'], clusters: 2, ...(variant && { variant }) }, box, allowance, 5000, 1, own);
+  const near: PairDistances = { digest, largest: [4, 4], withMissing: false };
+  const make = (
+    own: PairDistances | undefined,
+    allowance = { pure: pure(rational(1)) } as object,
+    variant: 'soft' | 'auto' = 'auto',
+  ) => chooseVariant({ variant }, { box, clusters: 2, records: 5000, rowsPerRecord: 1, pairs: own }, allowance);
 
   it('the soft variant is chosen when pairs are short, and only then', () => {
     expect(make(near).name).toBe('soft');
     expect(make(undefined).name).not.toBe('soft');
-    expect(make({ ...near, reach: [400, 400] }).name).toBe(make(undefined).name);
+    expect(make({ ...near, largest: [400, 400] }).name).toBe(make(undefined).name);
     expect(() => make(undefined, undefined, 'soft')).toThrow(/soft grid gains nothing/);
   });
 
   it('the soft variant is not chosen when pairs force a lattice much coarser than the grid: blurring costs more than noise', () => {
     // A fiftieth of the box: eight nodes a side, where a grid has 64 cells.
-    const wide = { ...near, reach: [20, 20] };
+    const wide = { ...near, largest: [20, 20] };
     expect(make(wide, undefined, 'soft').why).toContain('a lattice of 8 a side');
     expect(make(wide).name).toBe(make(undefined).name);
   });
@@ -150,17 +154,14 @@ describe('the soft variant', () => {
     const best = cost(clusterWeighted(cloud, 8));
     const loss = (own: PairDistances | undefined) => {
       const variant = chooseVariant(
-        { columns: ['x', 'y'], clusters: 8 },
-        box,
+        {},
+        { box, clusters: 8, records: rows.length, rowsPerRecord: 1, pairs: own },
         { pure: pure(rational(1, 2)) },
-        rows.length,
-        1,
-        own,
       );
       const costs = Array.from({ length: 4 }, () => cost(variant.prepare(new Payment(variant.mechanisms))(points).centres));
       return costs.reduce((a, b) => a + b, 0) / costs.length - best;
     };
-    const [plain, soft] = [loss(undefined), loss({ ...near, reach: [1, 1] })];
+    const [plain, soft] = [loss(undefined), loss({ ...near, largest: [1, 1] })];
     expect(plain).toBeGreaterThan(0);
     expect(soft / plain).toBeLessThan(0.5);
   });

@@ -29,9 +29,9 @@ export const fitsDoubles = ({ side, steps }: Lattice, last: readonly number[], r
 const stepAt = ({ side, steps }: Lattice, last: number, position: number): number =>
   wholeQuotient(position * (side - 1) * steps, last);
 
-/** Most steps between two positions at distance `reach`. */
-function stepDistance({ side, steps }: Lattice, last: number, reach: number): number {
-  const product = reach * (side - 1) * steps;
+/** Most steps between two positions at this distance. */
+function stepDistance({ side, steps }: Lattice, last: number, distance: number): number {
+  const product = distance * (side - 1) * steps;
   const whole = wholeQuotient(product, last);
   return whole * last === product ? whole : whole + 1;
 }
@@ -65,15 +65,15 @@ export function softCounts(points: Points, last: readonly number[], lattice: Lat
 export function softSensitivity(
   lattice: Lattice,
   last: readonly number[],
-  { digest, reach, leads }: PairDistances,
+  { digest, largest, withMissing }: PairDistances,
 ): RecordSensitivity {
   const mass = massOf(lattice);
   const full = between(2 * mass);
-  const parts = reach.map((far, c) => Math.min(lattice.steps, stepDistance(lattice, last[c]!, far)));
+  const parts = largest.map((distance, c) => Math.min(lattice.steps, stepDistance(lattice, last[c]!, distance)));
   const moved = 2 * parts.reduce((sum, far) => sum + far * (mass / lattice.steps), 0);
   const own = between(Math.min(2 * mass, moved));
   const away = BigInt(mass);
-  const byPair: Sensitivity = leads ? { l1: larger(own.l1, away), l2squared: larger(own.l2squared, away ** 2n) } : own;
+  const byPair: Sensitivity = withMissing ? { l1: larger(own.l1, away), l2squared: larger(own.l2squared, away ** 2n) } : own;
   return new Map<RecordClass, Sensitivity>([
     [everyRecord, full],
     [paired(digest), full],

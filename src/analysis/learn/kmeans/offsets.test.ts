@@ -25,13 +25,11 @@ describe('offsets from published centroids', () => {
         fc.array(fc.array(number, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
         number,
         (norm, row, centres, radius) => {
-          const { offsets, distances } = tallyOffsets(
-            one(3, row),
-            [100, 100, 100],
+          const { offsets, distances } = tallyOffsets(one(3, row), [100, 100, 100], {
             centres,
-            centres.map(() => radius),
+            radii: centres.map(() => radius),
             norm,
-          );
+          });
           expect(sizes[norm](offsets)).toBeLessThanOrEqual(norm === 'l1' ? BigInt(offsetUnit) : BigInt(offsetUnit) ** 2n);
           // A row is in one cluster, and its distance is between zero and one radius.
           expect(
@@ -46,10 +44,10 @@ describe('offsets from published centroids', () => {
   });
 
   it('offsets within the radius are exact, and longer ones are clipped to it', () => {
-    const near = tallyOffsets(one(2, [20, -10]), [100, 100], [[0.1, 0]], [0.5], 'l1');
+    const near = tallyOffsets(one(2, [20, -10]), [100, 100], { centres: [[0.1, 0]], radii: [0.5], norm: 'l1' });
     expect(near.offsets.map((x) => Math.round((Number(x) * 0.5 * 100) / offsetUnit))).toEqual([10, -10]);
     expect((Number(near.distances[0]) * 0.5) / offsetUnit).toBeCloseTo(0.2, 3);
-    const far = tallyOffsets(one(2, [100, 0]), [100, 100], [[0, 0]], [0.25], 'l2');
+    const far = tallyOffsets(one(2, [100, 0]), [100, 100], { centres: [[0, 0]], radii: [0.25], norm: 'l2' });
     expect(far.offsets).toEqual([BigInt(offsetUnit), 0n]);
     expect(far.distances).toEqual([BigInt(offsetUnit)]);
   });

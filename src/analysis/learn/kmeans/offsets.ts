@@ -1,4 +1,4 @@
-import type { Centroids } from './centroids.js';
+import { type Centroids, nearestCentroid } from './centroids.js';
 import type { Points } from './points.js';
 
 /** Norm in which an offset is clipped: L1 for Laplace noise, L2 for Gaussian noise. */
@@ -19,38 +19,32 @@ export const normLength: Readonly<Record<OffsetNorm, (v: ArrayLike<number>) => n
   },
 };
 
+/** Published centroids, with the radii to which offsets from them are clipped. */
+export interface ClippingBalls {
+  readonly centres: Centroids;
+  readonly radii: readonly number[];
+  readonly norm: OffsetNorm;
+}
+
 /**
  * Sum of offsets of the rows nearest to each centroid, in units of 1 / `offsetUnit` of its radius, clipped to the radius. No row adds
  * a vector longer than `offsetUnit`, whatever rounding did: a longer one is dropped.
  */
 export function tallyOffsets(
-  points: Points,
+  { dimensions: d, count, coordinates }: Points,
   last: readonly number[],
-  centres: Centroids,
-  radii: readonly number[],
-  norm: OffsetNorm,
+  { centres, radii, norm }: ClippingBalls,
 ): { offsets: bigint[]; distances: bigint[] } {
-  const { dimensions: d, count, coordinates } = points;
-  const k = centres.length;
   const flat = Float64Array.from(centres.flat());
   const scale = Float64Array.from(last, (l) => 1 / l);
-  const offsets = new Float64Array(k * d);
-  const distances = new Float64Array(k);
+  const offsets = new Float64Array(centres.length * d);
+  const distances = new Float64Array(centres.length);
   const x = new Float64Array(d);
   const whole = new Float64Array(d);
   const length = normLength[norm];
   for (let i = 0; i < count; i++) {
     for (let c = 0; c < d; c++) x[c] = coordinates[i * d + c]! * scale[c]!;
-    let best = 0;
-    let least = Number.POSITIVE_INFINITY;
-    for (let j = 0; j < k; j++) {
-      let gap = 0;
-      for (let c = 0; c < d && gap < least; c++) gap += (x[c]! - flat[j * d + c]!) ** 2;
-      if (gap < least) {
-        least = gap;
-        best = j;
-      }
-    }
+    const best = nearestCentroid(flat, d, x);
     for (let c = 0; c < d; c++) x[c]! -= flat[best * d + c]!;
     const far = length(x);
     const shrink = offsetUnit / Math.max(radii[best]!, far);

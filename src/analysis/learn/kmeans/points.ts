@@ -6,6 +6,7 @@ import { gridOf, type NumberGrid } from '../../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../../policy/policy.js';
 import { sumSensitivity } from '../../../query/count/sensitivity.js';
 import { streamIndices } from '../../../query/count/stream.js';
+import { joinBlocks } from '../network/coded.js';
 
 /**
  * Rows as integer points in the public box. Coordinate c of a row at grid position p is 2p - last, so it lies in [-last, last]:
@@ -22,6 +23,9 @@ export interface PointBox {
   readonly names: readonly string[];
   readonly grids: readonly NumberGrid[];
 }
+
+/** Last position of every column's grid. */
+export const lastPositions = ({ grids }: PointBox): readonly number[] => grids.map(({ last }) => last);
 
 export function pointBox(policy: Policy, names: readonly string[]): PointBox {
   if (names.length === 0)
@@ -73,13 +77,7 @@ export async function readPoints(engine: Snapshot, policy: Policy, box: PointBox
     blocks.push(block.subarray(0, kept * d));
     count += kept;
   }
-  const coordinates = new Int32Array(count * d);
-  let at = 0;
-  for (const block of blocks) {
-    coordinates.set(block, at);
-    at += block.length;
-  }
-  return new Exact({ dimensions: d, count, coordinates });
+  return new Exact({ dimensions: d, count, coordinates: joinBlocks(blocks, new Int32Array(count * d)) });
 }
 
 /** A centred coordinate back in the column's own unit: low + step (v + last) / 2. */

@@ -7,20 +7,20 @@ export interface KmeansSetting {
   readonly box: PointBox;
   readonly clusters: number;
   /** Public number of records, and most rows one of them has. */
-  readonly rows: number;
-  readonly each: number;
+  readonly records: number;
+  readonly rowsPerRecord: number;
   /** Records may be left out as a whole: there may be fewer rows than records. */
   readonly leftOut?: boolean;
   /** Protected pairs of values, where noise may be fitted to them: no ties, and one row is one record. */
-  readonly near?: PairDistances;
+  readonly pairs?: PairDistances | undefined;
 }
 
 /** Largest distance of a pair in each column, in positions of its grid. */
 export interface PairDistances {
   readonly digest: string;
-  readonly reach: readonly number[];
+  readonly largest: readonly number[];
   /** True if a row that is left out for a missing coordinate forms a pair with one that is not. */
-  readonly leads: boolean;
+  readonly withMissing: boolean;
 }
 
 export interface KmeansVariant {
@@ -36,3 +36,7 @@ export interface Clustering {
   readonly centres: readonly (readonly number[])[];
   readonly counts?: readonly number[];
 }
+
+/** The candidate of the lowest score; the first of equals. */
+export const leastBy = <T>(candidates: readonly T[], score: (candidate: T) => number): T =>
+  candidates.reduce((a, b) => (score(b) < score(a) ? b : a));

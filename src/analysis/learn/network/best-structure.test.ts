@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bicScore } from '../../../../test/bic-score.js';
 import { topologicalOrder } from '../../../privacy/dependence/model/network.js';
 import { bestStructure } from './best-structure.js';
 import type { CodedTable } from './coded.js';
-import { bicScore } from './fit.js';
 
 /** Every directed acyclic graph on k nodes as lists of parents. */
 function* everyGraph(k: number): Generator<number[][]> {

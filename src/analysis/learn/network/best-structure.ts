@@ -29,7 +29,7 @@ export function bestStructure(table: CodedTable, maxParents: number = largestChu
   const sets = familyScores(table, maxParents);
   const weight = Math.log(Math.max(table.rows, 2)) / 2;
   const scratch = new Float64Array(1 << k);
-  const choices = table.levels.map((_, x) => bestParents(sets, table.levels, x, weight, scratch));
+  const choices = table.levels.map((levels, x) => bestParents(undominated(sets, x, weight * (levels - 1), scratch)));
   const sinks = bestSinks(choices, k);
 
   const parents: (readonly number[])[] = new Array(k);
@@ -57,16 +57,9 @@ interface ParentChoice {
   readonly high: Int32Array;
 }
 
-const project = (choice: ParentChoice, set: number): number => choice.low[set & 1023]! | choice.high[set >> 10]!;
+const project = ({ low, high }: Pick<ParentChoice, 'low' | 'high'>, set: number): number => low[set & 1023]! | high[set >> 10]!;
 
-function bestParents(
-  sets: FamilyScores,
-  levels: readonly number[],
-  x: number,
-  weight: number,
-  scratch: Float64Array,
-): ParentChoice {
-  const families = undominated(sets, levels, x, weight, scratch);
+function bestParents(families: readonly Family[]): ParentChoice {
   let useful = 0;
   for (const f of families) useful |= f.set;
   const { low, high } = compressTables(useful);
@@ -74,7 +67,7 @@ function bestParents(
   const best = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
   const parents = new Int32Array(size);
   for (const f of families) {
-    const at = low[f.set & 1023]! | high[f.set >> 10]!;
+    const at = project({ low, high }, f.set);
     best[at] = f.score;
     parents[at] = f.set;
   }
@@ -98,16 +91,12 @@ interface Family {
   readonly score: number;
 }
 
-/** Families that no proper subset equals or beats. `within` is scratch: the best score over subsets of each set visited so far. */
-function undominated(
-  sets: FamilyScores,
-  levels: readonly number[],
-  x: number,
-  weight: number,
-  within: Float64Array,
-): readonly Family[] {
+/**
+ * Families that no proper subset equals or beats. `cost` is the penalty per cell of
+ * the parents; `within` is scratch: the best score over subsets of each set visited so far.
+ */
+function undominated(sets: FamilyScores, x: number, cost: number, within: Float64Array): readonly Family[] {
   const self = 1 << x;
-  const cost = weight * (levels[x]! - 1);
   const kept: Family[] = [];
   for (let i = 0; i < sets.sets.length; i++) {
     const set = sets.sets[i]!;
@@ -135,7 +124,7 @@ function bestSinks(choices: readonly ParentChoice[], k: number): Uint8Array {
       const x = 31 - Math.clz32(left & -left);
       const rest = s ^ (1 << x);
       const choice = choices[x]!;
-      const score = best[rest]! + choice.best[choice.low[rest & 1023]! | choice.high[rest >> 10]!]!;
+      const score = best[rest]! + choice.best[project(choice, rest)]!;
       if (score > top) {
         top = score;
         who = x;

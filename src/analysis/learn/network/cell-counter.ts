@@ -30,27 +30,29 @@ export function cellCounter(table: CodedTable, mostCells: number): CellCounter {
       numbering[depth + 1] ??= fresh();
       cells[depth + 1] = cells[depth]! * table.levels[c]!;
       if (cells[depth + 1]! > mostCells) throw new RangeError('more cells than announced');
-      refine(numbering[depth]!, codes[c]!, table.levels[c]!, n, numbering[depth + 1]!);
+      const [from, to, column, radix] = [numbering[depth]!, numbering[depth + 1]!, codes[c]!, table.levels[c]!];
+      for (let i = 0; i < n; i++) to[i] = from[i]! * radix + column[i]!;
     }
     prefix = columns.slice(0, last);
     const c = columns[last]!;
     const joint = cells[last]! * table.levels[c]!;
     if (counts.length < 2 * joint) counts = new Int32Array(joint * 4);
-    count(numbering[last]!, codes[c]!, table.levels[c]!, n, joint, counts);
+    count({ base: numbering[last]!, column: codes[c]!, radix: table.levels[c]! }, n, joint, counts);
     return drainCounts(counts, joint, nLogN);
   };
   return { likelihood };
-}
-
-function refine(from: Numbering, column: Codes, radix: number, n: number, to: Numbering): void {
-  for (let i = 0; i < n; i++) to[i] = from[i]! * radix + column[i]!;
 }
 
 /**
  * Even and odd rows are counted separately (odd ones `cells` further on): adjacent rows often share a cell and would wait for one
  * another.
  */
-function count(base: Numbering, column: Codes, radix: number, n: number, cells: number, counts: Int32Array): void {
+function count(
+  { base, column, radix }: { readonly base: Numbering; readonly column: Codes; readonly radix: number },
+  n: number,
+  cells: number,
+  counts: Int32Array,
+): void {
   const even = n & ~1;
   for (let i = 0; i < even; i += 2) {
     counts[base[i]! * radix + column[i]!]!++;

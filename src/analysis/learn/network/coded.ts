@@ -1,3 +1,5 @@
+import { marginalSize } from '../../graphical/marginal.js';
+
 /**
  * A table of categorical answers: column c holds one code per row, each in 0 .. levels[c]-1. Exact data: never leaves analysis and
  * attack.
@@ -35,4 +37,26 @@ export function splitColumns(columns: number, k: number): readonly (readonly num
   for (let start = 0; start < columns; start += k)
     chunks.push(Array.from({ length: Math.min(k, columns - start) }, (_, i) => start + i));
   return chunks;
+}
+
+/** Rows in every cell of a marginal over these columns, row-major in their order. Exact, if the table is. */
+export function countMarginal({ columns, levels, rows }: CodedTable, marginal: readonly number[]): Float64Array {
+  const cells = new Int32Array(rows);
+  for (const c of marginal) {
+    const [codes, width] = [columns[c]!, levels[c]!];
+    for (let r = 0; r < rows; r++) cells[r] = cells[r]! * width + codes[r]!;
+  }
+  const counts = new Float64Array(marginalSize(levels, marginal));
+  for (let r = 0; r < rows; r++) counts[cells[r]!]!++;
+  return counts;
+}
+
+/** The blocks one after the other in a list that is large enough for all. */
+export function joinBlocks<T extends Int8Array | Uint16Array | Int32Array | Uint32Array>(blocks: readonly T[], all: T): T {
+  let at = 0;
+  for (const block of blocks) {
+    all.set(block, at);
+    at += block.length;
+  }
+  return all;
 }

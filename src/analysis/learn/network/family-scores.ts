@@ -28,20 +28,15 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
   // cells.
   const mostCells = Math.ceil((4 * table.rows * Math.log(widest)) / weight) + widest * widest;
   const counter = cellCounter(table, mostCells);
-  const allCells = table.levels.reduce((product, r) => product * r, 1);
-  /** L(X | all): zero is always an upper bound, and close to the truth when there are more cells than rows. */
-  const ceiling = Float64Array.from(table.levels, (_, x) => {
-    const everything = table.levels.map((_, c) => c);
-    const others = everything.filter((c) => c !== x);
-    if (allCells <= Math.min(table.rows, mostCells)) return counter.likelihood(everything) - counter.likelihood(others);
-    return table.rows < manyRows ? 0 : likelihoodOf(table, everything) - likelihoodOf(table, others);
-  });
-
+  const ceiling = likelihoodCeilings(table, counter, mostCells);
   const value = new Float64Array(1 << k);
   const known = new Uint8Array(1 << k);
   const candidates = new Int32Array(1 << k);
   candidates[0] = everyone;
-  computeMissing([0, ...table.levels.map((_, x) => 1 << x)], value, known, counter, k);
+  const compute = (wanted: readonly number[]): void => {
+    for (const set of missingInOrder(wanted, known, k)) value[set] = counter.likelihood(members(set));
+  };
+  compute([0, ...table.levels.map((_, x) => 1 << x)]);
 
   /** Most log-likelihood that further parents can add for x. */
   const mostGain = (x: number, given: number): number => ceiling[x]! - (value[given | (1 << x)]! - value[given]!);
@@ -66,23 +61,11 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
   const place = new Int32Array(1 << k);
   let level = all.slice();
   for (let size = 1; size <= Math.min(maxParents, k - 1) && level.length > 0; size++) {
-    let grown = extend(level, all, place, candidates, table.levels, k);
+    let grown = extend(level, (set) => all[place[set]!]!.top, candidates, table.levels);
     grown = grown.filter((g) => keepPassing(candidates, g.set, (x) => !cannotWin(x, g) && survives(x, g.set, g.cells, false)));
-    computeMissing(
-      grown.map((g) => g.set),
-      value,
-      known,
-      counter,
-      k,
-    );
+    compute(grown.map((g) => g.set));
     grown = grown.filter(({ set, cells }) => keepPassing(candidates, set, (x) => survives(x, set, cells, true)));
-    computeMissing(
-      grown.flatMap((g) => members(candidates[g.set]!).map((x) => g.set | (1 << x))),
-      value,
-      known,
-      counter,
-      k,
-    );
+    compute(grown.flatMap((g) => members(candidates[g.set]!).map((x) => g.set | (1 << x))));
     for (const g of grown) {
       for (const x of members(candidates[g.set]!)) g.top[x] = Math.max(g.top[x]!, score(x, g.set, g.cells));
       place[g.set] = all.push(g) - 1;
@@ -96,6 +79,17 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
     sets: Int32Array.from(all, (s) => s.set),
     cells: Float64Array.from(all, (s) => s.cells),
   };
+}
+
+/** L(X | all): zero is always an upper bound, and close to the truth when there are more cells than rows. */
+function likelihoodCeilings(table: CodedTable, counter: CellCounter, mostCells: number): Float64Array {
+  const everything = [...table.levels.keys()];
+  const allCells = table.levels.reduce((product, r) => product * r, 1);
+  return Float64Array.from(everything, (x) => {
+    const others = everything.filter((c) => c !== x);
+    if (allCells <= Math.min(table.rows, mostCells)) return counter.likelihood(everything) - counter.likelihood(others);
+    return table.rows < manyRows ? 0 : likelihoodOf(table, everything) - likelihoodOf(table, others);
+  });
 }
 
 interface Candidate {
@@ -123,12 +117,11 @@ function likelihoodOf(table: CodedTable, columns: readonly number[]): number {
 /** Sets one element larger whose subsets all survived for a common child. */
 function extend(
   level: readonly Candidate[],
-  all: readonly Candidate[],
-  place: Int32Array,
+  topOf: (set: number) => Float64Array,
   candidates: Int32Array,
   levels: readonly number[],
-  k: number,
 ): Candidate[] {
+  const k = levels.length;
   const grown: Candidate[] = [];
   for (const { set, cells } of level)
     for (let c = set === 0 ? 0 : 32 - Math.clz32(set); c < k; c++) {
@@ -139,7 +132,7 @@ function extend(
       candidates[next] = common;
       const top = new Float64Array(k).fill(Number.NEGATIVE_INFINITY);
       for (let left = next; left !== 0; left &= left - 1) {
-        const below = all[place[next ^ (left & -left)]!]!.top;
+        const below = topOf(next ^ (left & -left));
         for (let x = 0; x < k; x++) if (below[x]! > top[x]!) top[x] = below[x]!;
       }
       grown.push({ set: next, cells: cells * levels[c]!, top });
@@ -161,28 +154,15 @@ export const members = (set: number): number[] => {
   return list;
 };
 
-/** Computes L of the missing sets, ordered so that adjacent ones share their first columns. */
-function computeMissing(
-  wanted: readonly number[],
-  value: Float64Array,
-  known: Uint8Array,
-  counter: CellCounter,
-  k: number,
-): void {
-  const missing: number[] = [];
-  for (const set of wanted)
-    if (known[set] === 0) {
-      known[set] = 1;
-      missing.push(set);
-    }
+/** Sets that are not known yet, ordered so that adjacent ones share their first columns; they count as known from now on. */
+function missingInOrder(wanted: readonly number[], known: Uint8Array, k: number): readonly number[] {
+  const missing = [...new Set(wanted)].filter((set) => known[set] === 0);
+  for (const set of missing) known[set] = 1;
   const reversed = (set: number): number => {
     let r = 0;
     for (let b = 0; b < k; b++) r = (r << 1) | ((set >> b) & 1);
     return r;
   };
-  const order = Int32Array.from(missing, reversed).sort();
-  for (let i = order.length - 1; i >= 0; i--) {
-    const set = reversed(order[i]!);
-    value[set] = counter.likelihood(members(set));
-  }
+  const order = Int32Array.from(missing, reversed).sort().reverse();
+  return Array.from(order, reversed);
 }

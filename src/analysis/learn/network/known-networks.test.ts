@@ -4,11 +4,11 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { publicData } from '../../../../experiments/data.js';
 import { readCoded } from '../../../../experiments/tabular/anes.js';
+import { bicScore } from '../../../../test/bic-score.js';
 import { readBif, writeBif } from '../../../privacy/dependence/model/bif.js';
 import { makeNetwork, type Network, type NetworkVariable, topologicalOrder } from '../../../privacy/dependence/model/network.js';
 import { bestStructure } from './best-structure.js';
 import type { CodedTable } from './coded.js';
-import { bicScore } from './fit.js';
 
 /** Seeded generator: the networks must be varied, not secret. */
 function dice(seed: number): () => number {

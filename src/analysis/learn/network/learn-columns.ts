@@ -3,6 +3,7 @@ import { basename } from '../../../base/platform/paths.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import type { Policy } from '../../../policy/policy.js';
 import type { Network, NetworkOrigin } from '../../../privacy/dependence/model/network.js';
+import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
 import { type Allowance, planFieldsOf } from '../../../release/session/allowance.js';
@@ -11,8 +12,8 @@ import type { Receipt } from '../../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { publicSize, refuseChangedSize } from '../public-size.js';
 import { chowLiu } from './chow-liu.js';
-import { splitColumns } from './coded.js';
-import { fitForest, fitNetwork } from './fit.js';
+import { countMarginal, splitColumns } from './coded.js';
+import { fitNetwork } from './fit.js';
 import { learnChunks } from './learn-chunks.js';
 import { countColumnPairs, pairExecution } from './pair-counts.js';
 import { learnTree, type PrivateTree, rowsIn, treeNetwork, treeNoise } from './private-tree.js';
@@ -31,15 +32,19 @@ export interface UnpaidLearning {
 
 /** Learns from the rows without paying: the result is marked as such and is for the steward only. */
 export async function learnUnpaidNetwork(engine: Snapshot, policy: Policy, options: UnpaidLearning): Promise<Network> {
-  const name = basename(policy.file).replace(/\.[^.]*$/, '');
+  const name = networkName(policy);
   if (options.chunk === undefined) {
     const names = networkColumns(policy);
     const shown = surveyLevels(policy, names);
     const pairs = (await countColumnPairs(engine, policy, names)).open()[0]!;
-    return overLevels(fitForest(name, pairs, shown.values, chowLiu(pairs).parent, options.origin), shown);
+    const parents = Array.from(chowLiu(pairs).parent, (p) => (p < 0 ? [] : [p]));
+    return overLevels(
+      fitNetwork({ ...shown, name, parents, origin: options.origin }, (x) => forestCounts(pairs, x, parents[x]![0])),
+      shown,
+    );
   }
-  const survey = await readSurvey(engine, policy);
-  const table = survey.table.open();
+  const table = (await readSurvey(engine, policy)).open();
+  const survey = surveyLevels(policy, table.names);
   const chunks = splitColumns(table.names.length, options.chunk);
   const structures = await learnChunks(table, chunks, options);
   const parents: (readonly number[])[] = [];
@@ -48,8 +53,22 @@ export async function learnUnpaidNetwork(engine: Snapshot, policy: Policy, optio
       parents[chunks[k]![x]!] = list.map((p) => chunks[k]![p]!);
     });
   });
-  return overLevels(fitNetwork(name, table, survey.values, parents, options.origin), survey);
+  return overLevels(
+    fitNetwork({ ...survey, name, parents, origin: options.origin }, (x) => countMarginal(table, [...parents[x]!, x])),
+    survey,
+  );
 }
+
+/** Counts of a column, by those of its parent if it has one. */
+function forestCounts(pairs: PairTables, x: number, parent: number | undefined): readonly number[] {
+  const width = pairs.levels[x]!;
+  if (parent === undefined) return Array.from({ length: width }, (_, b) => levelCount(pairs, x, b));
+  return Array.from({ length: pairs.levels[parent]! * width }, (_, cell) =>
+    pairCount(pairs, parent, Math.floor(cell / width), x, cell % width),
+  );
+}
+
+const networkName = ({ file }: Policy): string => basename(file).replace(/\.[^.]*$/, '');
 
 /** The network with the declared values of each variable, for the file. */
 const overLevels = (network: Network, { levels, resolution }: SurveyLevels): Network => ({
@@ -82,12 +101,12 @@ async function prepareTree(session: PrivacySession, options: ReleaseOptions) {
   const { policy } = session;
   refuseRepeatedRows(policy);
   const names = networkColumns(policy);
-  const { values, ...shown } = surveyLevels(policy, names);
+  const levels = surveyLevels(policy, names);
   const allowance = await session.allowance(options);
   const budgetShare = treeBudgetShare(allowance);
   const rows = await publicSize(session);
   const noise = treeNoise(
-    values.map((labels) => labels.length),
+    levels.values.map((labels) => labels.length),
     rows,
     budgetShare,
   );
@@ -102,7 +121,7 @@ async function prepareTree(session: PrivacySession, options: ReleaseOptions) {
     errors: [],
     candidates: [],
   });
-  return { names, levels: { values, ...shown }, allowance, allotment: budgetShare, rows, noise, mechanisms, plan };
+  return { names, levels, allowance, budgetShare, rows, noise, mechanisms, plan };
 }
 
 /** A tree learned within a share of the policy's budget, paid for before any row is read. */
@@ -112,7 +131,7 @@ export async function learnPaidNetwork(
   progress?: Progress,
 ): Promise<PaidNetwork> {
   const { policy, account } = session;
-  const { names, levels, allowance, allotment: budgetShare, rows, noise, mechanisms, plan } = await prepareTree(session, options);
+  const { names, levels, allowance, budgetShare, rows, noise, mechanisms, plan } = await prepareTree(session, options);
   const { result, receipt } = await session.analyse<LearnedTree>({
     kind: 'learn columns',
     allowance,
@@ -129,9 +148,13 @@ export async function learnPaidNetwork(
     },
   });
   const tree: PrivateTree = { parent: result.parent, tables: result.tables.map((t) => Float64Array.from(t)) };
-  const network = treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, levels.values, {
-    epsilon: options.epsilon ?? `${plan.epsilon}`,
-    delta: budgetShare.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0',
-  });
+  const network = treeNetwork(
+    tree,
+    { ...levels, name: networkName(policy) },
+    {
+      epsilon: options.epsilon ?? `${plan.epsilon}`,
+      delta: budgetShare.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0',
+    },
+  );
   return { network: overLevels(network, levels), receipt };
 }

@@ -55,7 +55,7 @@ export async function learnSpreadUnpaid(
   });
   const tables = spreadTables(spread, shown, known);
   if (!options.judge) return tables;
-  const table = (await readSurvey(engine, policy, open)).table.open();
+  const table = (await readSurvey(engine, policy, open)).open();
   const base = largestPairwiseBase(spread, options.epsilon);
   const found = options.judge(
     pooledTable(table, secrets),

@@ -2,17 +2,15 @@ import type { Dialect } from '../../../data/engine/dialect.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import { codesOf } from '../../../policy/code.js';
-import { declaredCategory, declaredColumn } from '../../../policy/domain.js';
+import { declaredCategory } from '../../../policy/domain.js';
 import type { Policy } from '../../../policy/policy.js';
 import { cellStarts, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
-import { columnView, loadChunk } from '../../../query/count/column-view.js';
 import type { ExecutionPlan } from '../../../query/count/count.js';
 import { countInScans, scanResultBound } from '../../../query/count/in-scans.js';
 import type { MarginalSet } from '../../../query/count/marginals.js';
 import type { Axis } from '../../../query/count/measure.js';
-import { keyRows } from '../../../query/count/read-rows.js';
-import { compileStream } from '../../../query/count/stream.js';
-import { groupKeyOf } from '../../../query/keys.js';
+import { keyRows, type Views } from '../../../query/count/read-rows.js';
+import { axisOf, streamPlaces } from './read-coded.js';
 
 /** Scans of the data beyond which rows are read once and counted in memory. */
 const maxScans = 32;
@@ -56,17 +54,8 @@ async function streamed(engine: Snapshot, policy: Policy, strata: Strata): Promi
   const names = axes.map(({ column }) => column);
   // The bound on rows per person compares the text of all columns, as it is shown.
   const asWritten = policy.protect.secret !== 'person';
-  const { statement, columns, written } = compileStream(names, policy, await engine.columns(), engine.dialect, asWritten);
-  const views = new Map(names.map((name) => [name, columnView(declaredColumn(policy, name), written.get(name))]));
-  const fillers = axes.map((axis) => keyRows(policy, views, axis));
-  let places = axes.map(() => new Int32Array(0));
-  for await (const part of engine.stream(statement)) {
-    const chunk = part.open();
-    loadChunk(views, columns, chunk);
-    if ((places[0]?.length ?? 0) < chunk.rows) places = axes.map(() => new Int32Array(chunk.rows));
-    for (const [k, fill] of fillers.entries()) fill(places[k]!, chunk.rows);
-    strata.addRows(places, chunk.rows);
-  }
+  const fillers = (views: Views) => axes.map((axis) => keyRows(policy, views, axis));
+  await streamPlaces(engine, policy, { names, asWritten, fillers }, (places, { rows }) => strata.addRows(places, rows));
 }
 
 /** Tables of each combination of public answers, created at its first row. */
@@ -83,7 +72,7 @@ class Strata {
   constructor(policy: Policy, { names, known }: PairQuestions) {
     this.#names = names;
     this.#known = known.length;
-    this.#axes = [...known.map((name) => everyAnswer(policy, name)), ...names.map((name) => axisOf(policy, name))];
+    this.#axes = [...known.map((name) => everyAnswer(policy, name)), ...names.map((name) => axisOf(policy, name).axis)];
     this.#levels = names.map((_, c) => this.#axes[known.length + c]!.size);
     this.#start = cellStarts(this.#levels);
     this.#cells = this.#start[names.length]!;
@@ -158,12 +147,6 @@ class Strata {
     for (let a = 0; a < cells; a++) for (let b = a + 1; b < cells; b++) counts[b * cells + a] = counts[a * cells + b]!;
     return counts;
   }
-}
-
-function axisOf(policy: Policy, name: string): Axis {
-  const { key } = groupKeyOf(policy, name);
-  if (key.kind === 'options' || key.kind === 'joint') throw new RangeError('a multi-select column has no single answer');
-  return key;
 }
 
 /** Every answer in its own group, however answers are pooled when published. */

@@ -22,14 +22,14 @@ export type ChunkReply =
   | { readonly job: number; readonly finished: true }
   | { readonly job: number; readonly failed: string };
 
-const script = new URL('./chunk-worker.js', import.meta.url);
+const workerScript = (): URL => new URL('./chunk-worker.js', import.meta.url);
 const workers: Worker[] = [];
 let jobs = 0;
 
 /** Workers live as long as the process and do not keep it alive. */
 function resident(count: number): readonly Worker[] {
   while (workers.length < count) {
-    const worker = new Worker(script);
+    const worker = new Worker(workerScript());
     worker.unref();
     worker.setMaxListeners(0);
     worker.once('error', () => workers.splice(workers.indexOf(worker), 1));
@@ -44,7 +44,7 @@ export function learnInPool(
   chunks: readonly (readonly number[])[],
   options: ChunkLearning,
 ): Promise<readonly Structure[]> | undefined {
-  if (chunks.length < 2 || !existsSync(fileURLToPath(script))) return undefined;
+  if (chunks.length < 2 || !existsSync(fileURLToPath(workerScript()))) return undefined;
   const threads = Math.min(options.threads ?? availableParallelism(), chunks.length);
   const message: ChunkJob = {
     job: ++jobs,

@@ -41,7 +41,7 @@ export function worstSpread(strata: readonly PairTables[], terms: SpreadTerms): 
           const [na, nb] = [levelCount(tables, i, a), levelCount(tables, i, b)];
           const most = weight(na) * weight(nb);
           if (most <= worst) continue;
-          worst = Math.max(worst, most * Math.min(1, meanDistance(tables, i, a, b, na, nb) + radius(na) + radius(nb)));
+          worst = Math.max(worst, most * Math.min(1, meanDistance(tables, i, a, b) + radius(na) + radius(nb)));
         }
     });
   return worst;
@@ -68,7 +68,8 @@ export function spreadNoise(levels: readonly number[], terms: SpreadTerms, budge
 }
 
 /** Mean over the other columns of the total variation distance between the answers of the two groups of rows. */
-function meanDistance(tables: PairTables, i: number, a: number, b: number, na: number, nb: number): number {
+function meanDistance(tables: PairTables, i: number, a: number, b: number): number {
+  const [na, nb] = [levelCount(tables, i, a), levelCount(tables, i, b)];
   const cells = pairTableCells(tables);
   const [first, second] = [(tables.start[i]! + a) * cells, (tables.start[i]! + b) * cells];
   let sum = 0;

@@ -139,10 +139,8 @@ describe('the private tree', () => {
     const { tree: exact } = withoutNoise(table, pure);
     const tree = { ...exact, tables: exact.tables.map((counts) => counts.map((count) => count - 10_000)) };
     const network = treeNetwork(
-      'wave',
       tree,
-      table.names,
-      table.levels.map((v) => Array.from({ length: v }, (_, k) => `${k}`)),
+      { name: 'wave', names: table.names, values: table.levels.map((v) => Array.from({ length: v }, (_, k) => `${k}`)) },
       { epsilon: '1', delta: '0' },
     );
     expect(network.origin).toEqual({ learned: 'paid', epsilon: '1', delta: '0' });

@@ -1,13 +1,13 @@
 import { rational } from '../../../base/exact/rational.js';
-import { makeNetwork, type Network, type NetworkVariable } from '../../../privacy/dependence/model/network.js';
+import type { Network } from '../../../privacy/dependence/model/network.js';
 import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
 import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
 import { type ExponentialMechanism, exponentialMechanism } from '../../../privacy/mechanism/exponential-mechanism.js';
 import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { perRecordSensitivity, tableSensitivity } from '../record-sensitivity.js';
-import { conditionalTable } from './fit.js';
-import { scoreGrid } from './score-grid.js';
+import { fitNetwork, type NetworkShape } from './fit.js';
+import { independenceDistance, scoreGrid } from './score-grid.js';
 
 /** The two randomised steps, each once per edge. */
 export interface TreeNoise {
@@ -79,27 +79,14 @@ export function learnTree(
 
 /** Distance from independence as a penalty for the exponential mechanism: the public maximum minus the score, in units of the grid. */
 function penalties(pairs: PairTables): (i: number, j: number) => bigint {
-  const cells = pairs.start[pairs.levels.length]!;
   const rows = rowsIn(pairs);
-  const n = BigInt(rows);
   const { unit, most } = scoreGrid(rows);
-  const known = new Map<number, bigint>();
+  const known = new Map<string, bigint>();
   return (i, j) => {
-    const key = Math.min(i, j) * pairs.levels.length + Math.max(i, j);
-    let sum = known.get(key);
-    if (sum === undefined) {
-      sum = 0n;
-      for (let a = pairs.start[i]!; a < pairs.start[i + 1]!; a++)
-        for (let b = pairs.start[j]!; b < pairs.start[j + 1]!; b++) {
-          const deviation =
-            n * BigInt(pairs.counts[a * cells + b]!) -
-            BigInt(pairs.counts[a * cells + a]!) * BigInt(pairs.counts[b * cells + b]!);
-          sum += deviation < 0n ? -deviation : deviation;
-        }
-      sum = most - sum / unit;
-      known.set(key, sum);
-    }
-    return sum;
+    const key = `${Math.min(i, j)} ${Math.max(i, j)}`;
+    const penalty = known.get(key) ?? most - independenceDistance(pairCells(pairs, i, j), pairs.levels[j]!, rows) / unit;
+    known.set(key, penalty);
+    return penalty;
   };
 }
 
@@ -115,24 +102,23 @@ function pairCells(pairs: PairTables, i: number, j: number): bigint[] {
   );
 }
 
-/** Clamps at zero and normalises (postprocessing). The root's distribution comes from the first noisy table with it as parent. */
+/** The root's distribution comes from the first noisy table with it as parent (postprocessing). */
 export function treeNetwork(
-  name: string,
-  tree: PrivateTree,
-  names: readonly string[],
-  values: readonly (readonly string[])[],
+  { parent, tables }: PrivateTree,
+  shape: Omit<NetworkShape, 'parents' | 'origin'>,
   payment: { readonly epsilon: string; readonly delta: string },
 ): Network {
-  const variables = names.map((column, x): NetworkVariable => {
-    const width = values[x]!.length;
-    const p = tree.parent[x]!;
-    if (p >= 0) return { name: column, values: values[x]!, parents: [p], table: conditionalTable(tree.tables[x]!, width, 0) };
-    const child = tree.parent.indexOf(x);
-    const own = new Float64Array(width);
-    (tree.tables[child] ?? []).forEach((count, cell) => {
-      own[Math.floor(cell / values[child]!.length)]! += Math.max(0, count);
+  const rootCounts = (root: number): Float64Array => {
+    const own = new Float64Array(shape.values[root]!.length);
+    const child = parent.indexOf(root);
+    const width = shape.values[child]?.length ?? 1;
+    (tables[child] ?? []).forEach((count, cell) => {
+      own[Math.floor(cell / width)]! += Math.max(0, count);
     });
-    return { name: column, values: values[x]!, parents: [], table: conditionalTable(own, width, 0) };
-  });
-  return makeNetwork(name, variables, { learned: 'paid', ...payment });
+    return own;
+  };
+  const parents = parent.map((p) => (p < 0 ? [] : [p]));
+  return fitNetwork({ ...shape, parents, origin: { learned: 'paid', ...payment } }, (x) =>
+    parent[x]! < 0 ? rootCounts(x) : tables[x]!,
+  );
 }

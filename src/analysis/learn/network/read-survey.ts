@@ -1,19 +1,16 @@
 import { Fault } from '../../../base/errors.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
-import { Exact } from '../../../data/engine/exact.js';
+import type { Exact } from '../../../data/engine/exact.js';
 import { declaredCategory, declaredColumn, isWeight } from '../../../policy/domain.js';
 import type { Policy } from '../../../policy/policy.js';
 import { resolutionOf } from '../../../privacy/dependence/model/resolution.js';
 import { columnLevels, singleValueLevels, type ValueLevels } from '../../../privacy/dependence/model/value-levels.js';
 import { bindBatch } from '../../../query/bind.js';
-import { columnView } from '../../../query/count/column-view.js';
-import { columnsRead } from '../../../query/count/measure.js';
-import { keyRows } from '../../../query/count/read-rows.js';
-import { compileStream } from '../../../query/count/stream.js';
 import { levelsOfKey } from '../../../query/key-levels.js';
 import { groupKeyOf } from '../../../query/keys.js';
 import { oneRowEach, refuseTooManyRows } from '../public-size.js';
 import type { CodedTable } from './coded.js';
+import { bytesPerRow, codedColumns, readCoded } from './read-coded.js';
 
 /** Columns a network can include: declared, with one answer per row. */
 export function networkColumns(policy: Policy): readonly string[] {
@@ -62,16 +59,9 @@ export function surveyLevels(policy: Policy, names: readonly string[], known: re
   return { names, values: keys.map(({ labels }) => labels), levels, resolution: resolutionOf(all, refuse).digest };
 }
 
-export interface SurveyRows extends SurveyLevels {
-  readonly table: Exact<CodedTable>;
-}
-
-/** Codes of a row, and their copy when parts are joined. */
-const bytesPerRow = (columns: number): number => 4 * columns;
-
 /** Passes the rows to a judge and returns its result: unpaid, for the steward only, never to be published. */
 export async function judgeRows<T>(engine: Snapshot, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
-  return judge((await readSurvey(engine, policy)).table.open());
+  return judge((await readSurvey(engine, policy)).open());
 }
 
 /**
@@ -82,42 +72,9 @@ export async function readSurvey(
   engine: Snapshot,
   policy: Policy,
   names: readonly string[] = networkColumns(policy),
-): Promise<SurveyRows> {
+): Promise<Exact<CodedTable>> {
   refuseTooManyRows((await engine.size()).open(), bytesPerRow(names.length), engine.room);
-  const keys = names.map((name) => groupKeyOf(policy, name));
-  const { measures } = bindBatch({ queries: names.map((column) => ({ kind: 'histogram', column })) }, policy);
-  const { statement, columns } = compileStream(columnsRead(measures), policy, await engine.columns(), engine.dialect);
-  const views = new Map(columns.map((name) => [name, columnView(policy.columns.get(name)!)]));
-  const fillers = keys.map(({ key }) => {
-    if (key.kind === 'options') throw new RangeError('a multi-select column has no single answer');
-    return keyRows(policy, views, key);
-  });
-  const blocks: Uint16Array[][] = names.map(() => []);
-  let rows = 0;
-  for await (const part of engine.stream(statement)) {
-    const chunk = part.open();
-    columns.forEach((name, c) => {
-      views.get(name)!.load(chunk.columns[c]!, chunk.rows);
-    });
-    const place = new Int32Array(chunk.rows);
-    fillers.forEach((fill, c) => {
-      fill(place, chunk.rows);
-      blocks[c]!.push(Uint16Array.from(place));
-    });
-    rows += chunk.rows;
-  }
-  const joined = blocks.map((list) => {
-    const codes = new Uint16Array(rows);
-    let at = 0;
-    for (const block of list) {
-      codes.set(block, at);
-      at += block.length;
-    }
-    return codes;
-  });
-  const levels = keys.map(({ labels }) => labels.length);
-  return {
-    ...surveyLevels(policy, names),
-    table: new Exact({ names, levels, rows, columns: joined }),
-  };
+  bindBatch({ queries: names.map((column) => ({ kind: 'histogram', column })) }, policy);
+  const columns = names.map((name) => declaredColumn(policy, name));
+  return readCoded(engine, policy, codedColumns(policy, columns));
 }

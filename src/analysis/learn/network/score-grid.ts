@@ -15,3 +15,17 @@ export function scoreGrid(rows: number): ScoreGrid {
   const unit = (6n * n) / 64n > 1n ? (6n * n) / 64n : 1n;
   return { unit, reach: (6n * n) / unit + 1n, most: (2n * n * n) / unit };
 }
+
+/** sum over cells of |n N_ab - N_a N_b| for a table of two columns, row-major; the second has `width` levels. */
+export function independenceDistance(table: readonly bigint[], width: number, rows: number): bigint {
+  const across = new Array<bigint>(table.length / width).fill(0n);
+  const down = new Array<bigint>(width).fill(0n);
+  for (const [k, count] of table.entries()) {
+    across[Math.floor(k / width)]! += count;
+    down[k % width]! += count;
+  }
+  return table.reduce((sum, count, k) => {
+    const deviation = BigInt(rows) * count - across[Math.floor(k / width)]! * down[k % width]!;
+    return sum + (deviation < 0n ? -deviation : deviation);
+  }, 0n);
+}

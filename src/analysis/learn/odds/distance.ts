@@ -27,7 +27,12 @@ const [part, amount] = [1e-12, 1e-9];
  * Log odds ratio of the factor f(u,v) = (|u-v| + b)^-c over two discs: the smaller of the range bound and, on flat ground, the
  * curvature bound (distance.proof.md).
  */
-export function distanceLogOdds(distance: number, ri: number, rj: number, { b, c }: FriendshipModel, flat: boolean): number {
+export function distanceLogOdds(
+  distance: number,
+  [ri, rj]: readonly [number, number],
+  { b, c }: FriendshipModel,
+  flat: boolean,
+): number {
   const radii = addUp(ri, rj);
   const far = addUp(distance * (1 + part) + amount, radii);
   const near = Math.max(0, distance * (1 - part) - amount - nextUp(radii));
@@ -68,14 +73,14 @@ export function distanceTies(places: readonly PublicPlace[], options: DistanceTi
 
 /** Undefined if the tie is weaker than `least`. */
 export function tieByDistance(a: PublicPlace, b: PublicPlace, { model, metric, least }: DistanceTieRule): TieRow | undefined {
-  const logOdds = distanceLogOdds(metric.distance(a, b), a.radius, b.radius, model, metric.flat);
+  const logOdds = distanceLogOdds(metric.distance(a, b), [a.radius, b.radius], model, metric.flat);
   return logOdds < Math.log(least) ? undefined : { a: a.id, b: b.id, oddsRatio: upward(expUp(logOdds), 5) };
 }
 
 /** Distance beyond which no two places have a tie; the bound falls with distance, so bisection finds it. */
 function maxTieDistance(places: readonly PublicPlace[], { model, metric, least }: DistanceTieRule): number {
   const widest = places.reduce((m, p) => Math.max(m, p.radius), 0);
-  const counts = (d: number) => distanceLogOdds(d, widest, widest, model, metric.flat) >= Math.log(least);
+  const counts = (d: number) => distanceLogOdds(d, [widest, widest], model, metric.flat) >= Math.log(least);
   let high = Math.max(1e-6, widest);
   while (counts(high) && high < 1e9) high *= 2;
   let low = 0;

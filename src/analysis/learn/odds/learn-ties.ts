@@ -55,9 +55,8 @@ async function prepareTies(session: PrivacySession, request: TiesRequest, option
   const allowance = await session.allowance(options);
   if (!allowance.pure) throw allowance.whyNoPure ?? nothingLeft();
   const directed = !relation.symmetric;
-  const k = column.values.length;
   const label = options.label ?? `odds ratio of ${request.relation} in ${request.column}`;
-  const noise = pairNoise(label, k, directed, request.pairsEach, allowance.pure);
+  const noise = pairNoise({ name: label, values: column.values.length, directed }, request.pairsEach, allowance.pure);
   const counting = await tiesInMemory(session, relation.name, [policy.protect.unit!, column.name], bytesPerTie);
   const plan = session.completePlan({
     label,
@@ -109,9 +108,7 @@ export async function learnTies(session: PrivacySession, request: TiesRequest, o
 
 /** A record is in at most `pairsEach` pairs, and every pair in one cell. */
 export const pairNoise = (
-  name: string,
-  values: number,
-  directed: boolean,
+  { name, values, directed }: { readonly name: string; readonly values: number; readonly directed: boolean },
   pairsEach: number,
   budgetShare: BudgetShare,
 ): AdditiveMechanism =>

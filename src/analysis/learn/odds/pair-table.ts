@@ -58,7 +58,8 @@ export function poolRare(table: PairTable, share: number): PooledTable {
   const kept = values.flatMap((_, a) => (rare.includes(a) ? [] : [a]));
   const rareNames = rare.map((a) => values[a]!);
   const names = [...kept.map((a) => values[a]!), ...(poolRest ? [rareNames.join(' or ')] : [])];
-  const place = values.map((_, a) => (rare.includes(a) ? (poolRest ? kept.length : undefined) : kept.indexOf(a)));
+  const poolPlace = poolRest ? kept.length : undefined;
+  const place = values.map((_, a) => (rare.includes(a) ? poolPlace : kept.indexOf(a)));
   const pooled = new Array<number>(pairCellCount(names.length, directed)).fill(0);
   for (let a = 0; a < k; a++)
     for (let b = directed ? 0 : a; b < k; b++) {

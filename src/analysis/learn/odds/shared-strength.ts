@@ -33,100 +33,139 @@ interface Posterior {
   largest(at: Float64Array): number;
 }
 
-function posteriorOf({ values, directed, counts }: PairTable, noise: number): Posterior {
+/** Positions of the parameters in one list: end effects, agreement, scale, width, exceptions per cell, places on the scale. */
+interface Layout {
+  readonly ends: number;
+  readonly agree: number;
+  readonly grade: number;
+  readonly width: number;
+  readonly exceptions: number;
+  /** Positions on a latent scale, one per end: values far from each other on it are less associated. Two values have none. */
+  readonly place: number;
+  readonly graded: boolean;
+  readonly length: number;
+}
+
+function layoutOf(values: number, directed: boolean, cells: number): Layout {
+  const ends = directed ? 2 * values : values;
+  const graded = values > 2;
+  const exceptions = ends + 3;
+  const place = exceptions + (graded ? cells : 0);
+  return { ends, agree: ends, grade: ends + 1, width: ends + 2, exceptions, place, graded, length: place + (graded ? ends : 0) };
+}
+
+function posteriorOf(table: PairTable, noise: number): Posterior {
+  const { values, directed, counts } = table;
   const k = values.length;
-  const ends = directed ? 2 * k : k;
-  const [agree, grade, width] = [ends, ends + 1, ends + 2];
-  const exceptions = k === 2 ? 0 : counts.length;
-  const first = ends + 3;
-  // Positions on a latent scale: values far from each other on it are less associated.
-  const place = first + exceptions;
-  const places = k === 2 ? 0 : ends;
-  const cells = Array.from(cellsOf(k, directed), ([a, b]) => ({
-    a,
-    b: directed ? k + b : b,
-    x: a,
-    y: b,
-    cell: pairCell(a, b, k, directed),
-    twice: directed || a === b ? 1 : 2,
-  }));
-  // Typed arrays, because the density is evaluated some thirty thousand times.
-  const count = cells.length;
-  const [ends1, ends2] = [Uint32Array.from(cells, ({ a }) => a), Uint32Array.from(cells, ({ b }) => b)];
-  const exception = Uint32Array.from(cells, ({ cell }) => (exceptions ? first + cell : 0));
-  const alike = Uint8Array.from(cells, ({ x, y }) => (x === y ? 1 : 0));
-  const twice = Float64Array.from(cells, (cell) => cell.twice);
-  // Noise of variance V: a count of y + V with mean m + V has the right mean and variance.
-  const seen = Float64Array.from(cells, ({ cell }) => Math.max(0, counts[cell]! + noise));
+  const layout = layoutOf(k, directed, counts.length);
+  const { ends, agree, grade, width, place, length } = layout;
   const total = Math.max(
     1,
     counts.reduce((sum, n) => sum + n, 0),
   );
   const centre = Math.log(total) / 2 - Math.log(k);
-  const start = new Float64Array(place + places);
-  start.fill(centre, 0, ends);
+  const start = new Float64Array(length).fill(centre, 0, ends);
   start[width] = Math.log(0.3);
   start[grade] = 0.3;
-  for (let p = 0; p < places; p++) start[place + p] = (2 * (p % k)) / (k - 1) - 1;
-  const stride = new Float64Array(start.length).fill(1);
-  stride.fill(Math.sqrt(k / (total + noise)), 0, ends);
+  for (let p = place; p < length; p++) start[p] = (2 * ((p - place) % k)) / (k - 1) - 1;
+  const stride = new Float64Array(length).fill(1).fill(Math.sqrt(k / (total + noise)), 0, ends);
   stride[agree] = stride[grade] = Math.sqrt(Math.min(4, (4 * k) / total));
-  // Prior of each parameter; the width has its own distribution. Exceptions are in units of their width.
-  const means = new Float64Array(start.length).fill(centre, 0, ends);
-  const deviations = new Float64Array(start.length).fill(1).fill(priorDeviations.end, 0, ends);
-  deviations[agree] = priorDeviations.agree;
-  deviations[grade] = priorDeviations.grade;
-  deviations[width] = 0;
-  const tie = (at: Float64Array, { x, y, a, b, cell }: (typeof cells)[number]) =>
-    (x === y ? at[agree]! : 0) +
-    (places ? at[grade]! * at[place + a]! * at[place + b]! + Math.exp(at[width]!) * at[first + cell]! : 0);
+  const prior = logPrior(layout, centre);
+  const cells = countedCells(table, layout);
+  const likelihood = logLikelihood(cells, table, layout, noise);
   return {
     start,
     stride,
     density(at, slopes) {
       slopes.fill(0);
-      let log = 0;
-      for (let p = 0; p < at.length; p++) {
-        const deviation = deviations[p]!;
-        if (deviation === 0) continue;
-        const z = (at[p]! - means[p]!) / deviation;
-        log -= z * z * 0.5;
-        slopes[p]! -= z / deviation;
-      }
-      const w = Math.exp(at[width]!);
-      // Half-normal prior of the width, on the log scale.
-      log += at[width]! - (w / priorDeviations.width) ** 2 / 2;
-      slopes[width]! += 1 - (w / priorDeviations.width) ** 2;
-      for (let c = 0; c < count; c++) {
-        const a = ends1[c]!;
-        const b = ends2[c]!;
-        const own = exception[c]!;
-        const same = alike[c] === 1;
-        const graded = places ? at[grade]! * at[place + a]! * at[place + b]! + w * at[own]! : 0;
-        const mean = twice[c]! * Math.exp(at[a]! + at[b]! + ((same ? at[agree]! : 0) + graded));
-        log += seen[c]! * Math.log(mean + noise) - mean;
-        const slope = (seen[c]! / (mean + noise) - 1) * mean;
-        slopes[a]! += slope;
-        slopes[b]! += slope;
-        if (same) slopes[agree]! += slope;
-        if (!places) continue;
-        slopes[grade]! += slope * at[place + a]! * at[place + b]!;
-        slopes[place + a]! += slope * at[grade]! * at[place + b]!;
-        slopes[place + b]! += slope * at[grade]! * at[place + a]!;
-        slopes[own]! += slope * w;
-        slopes[width]! += slope * w * at[own]!;
-      }
-      return log;
+      return likelihood(at, slopes, prior(at, slopes));
     },
     largest(at) {
       const ties = Array.from({ length: k }, () => new Float64Array(k));
-      for (const cell of cells) {
-        const strength = tie(at, cell);
-        ties[cell.x]![cell.y] = strength;
-        if (!directed) ties[cell.y]![cell.x] = strength;
+      for (const { a, b, x, y, exception } of cells) {
+        const graded = layout.graded ? at[grade]! * at[place + a]! * at[place + b]! + Math.exp(at[width]!) * at[exception]! : 0;
+        ties[x]![y] = (x === y ? at[agree]! : 0) + graded;
+        if (!directed) ties[y]![x] = ties[x]![y]!;
       }
       return largestMinor(ties);
     },
+  };
+}
+
+/** A function that adds a log density at a point to `log`, and its gradient to `slopes`. */
+type AddDensity = (at: Float64Array, slopes: Float64Array, log?: number) => number;
+
+/** Priors of the parameters; the width has its own distribution. Exceptions are in units of their width. */
+function logPrior({ ends, agree, grade, width, length }: Layout, centre: number): AddDensity {
+  const means = new Float64Array(length).fill(centre, 0, ends);
+  const deviations = new Float64Array(length).fill(1).fill(priorDeviations.end, 0, ends);
+  deviations[agree] = priorDeviations.agree;
+  deviations[grade] = priorDeviations.grade;
+  return (at, slopes, from = 0) => {
+    let log = from;
+    for (let p = 0; p < length; p++) {
+      if (p === width) continue;
+      const z = (at[p]! - means[p]!) / deviations[p]!;
+      log -= z * z * 0.5;
+      slopes[p]! -= z / deviations[p]!;
+    }
+    // Half-normal prior of the width, on the log scale.
+    const w = Math.exp(at[width]!);
+    slopes[width]! += 1 - (w / priorDeviations.width) ** 2;
+    return log + (at[width]! - (w / priorDeviations.width) ** 2 / 2);
+  };
+}
+
+interface CountedCell {
+  /** The values of a cell, and the parameters of its ends and of its exception. */
+  readonly x: number;
+  readonly y: number;
+  readonly a: number;
+  readonly b: number;
+  readonly exception: number;
+  readonly count: number;
+}
+
+function countedCells({ values, directed, counts }: PairTable, { exceptions, graded }: Layout): readonly CountedCell[] {
+  const k = values.length;
+  return Array.from(cellsOf(k, directed), ([x, y]) => {
+    const cell = pairCell(x, y, k, directed);
+    return { x, y, a: x, b: directed ? k + y : y, exception: graded ? exceptions + cell : 0, count: counts[cell]! };
+  });
+}
+
+/** Poisson counts. Noise of variance V: a count of y + V with mean m + V has the right mean and variance. */
+function logLikelihood(cells: readonly CountedCell[], { directed }: PairTable, layout: Layout, noise: number): AddDensity {
+  const { agree, grade, width, place, graded } = layout;
+  // Typed arrays, because the density is evaluated some thirty thousand times.
+  const [ends1, ends2] = [Uint32Array.from(cells, ({ a }) => a), Uint32Array.from(cells, ({ b }) => b)];
+  const exception = Uint32Array.from(cells, (cell) => cell.exception);
+  const alike = Uint8Array.from(cells, ({ x, y }) => (x === y ? 1 : 0));
+  const twice = Float64Array.from(cells, ({ x, y }) => (directed || x === y ? 1 : 2));
+  const seen = Float64Array.from(cells, ({ count }) => Math.max(0, count + noise));
+  return (at, slopes, from = 0) => {
+    let log = from;
+    const w = Math.exp(at[width]!);
+    for (let c = 0; c < seen.length; c++) {
+      const a = ends1[c]!;
+      const b = ends2[c]!;
+      const own = exception[c]!;
+      const same = alike[c] === 1;
+      const exceptional = graded ? at[grade]! * at[place + a]! * at[place + b]! + w * at[own]! : 0;
+      const mean = twice[c]! * Math.exp(at[a]! + at[b]! + ((same ? at[agree]! : 0) + exceptional));
+      log += seen[c]! * Math.log(mean + noise) - mean;
+      const slope = (seen[c]! / (mean + noise) - 1) * mean;
+      slopes[a]! += slope;
+      slopes[b]! += slope;
+      if (same) slopes[agree]! += slope;
+      if (!graded) continue;
+      slopes[grade]! += slope * at[place + a]! * at[place + b]!;
+      slopes[place + a]! += slope * at[grade]! * at[place + b]!;
+      slopes[place + b]! += slope * at[grade]! * at[place + a]!;
+      slopes[own]! += slope * w;
+      slopes[width]! += slope * w * at[own]!;
+    }
+    return log;
   };
 }
 

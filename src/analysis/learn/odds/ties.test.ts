@@ -82,7 +82,7 @@ describe('the table of tied pairs', () => {
 describe('the noise of a table of tied pairs', () => {
   it('the noise covers all pairs of a record: one with three friends of one value that changes', () => {
     for (const within of [pure(rational(1)), zcdp(rational(1, 10))]) {
-      const noise = pairNoise('friends', 2, false, 3, within);
+      const noise = pairNoise({ name: 'friends', values: 2, directed: false }, 3, within);
       const run = (own: number | undefined): RecordingPayment => {
         const transcript = new RecordingPayment([noise]);
         noise.prepare(transcript)(
@@ -201,7 +201,7 @@ describe('ties by distance', () => {
           const log = (p: readonly [number, number], q: readonly [number, number]) =>
             -backstrom.c * Math.log(Math.hypot(p[0] - q[0], p[1] - q[1]) + backstrom.b);
           const quotient = log(u, v) + log(w, z) - log(u, z) - log(w, v);
-          expect(quotient).toBeLessThanOrEqual(distanceLogOdds(Math.hypot(x, y), ri, rj, backstrom, true) + 1e-9);
+          expect(quotient).toBeLessThanOrEqual(distanceLogOdds(Math.hypot(x, y), [ri, rj], backstrom, true) + 1e-9);
         },
       ),
       { numRuns: 2000 },
@@ -210,8 +210,8 @@ describe('ties by distance', () => {
 
   it('the odds ratio equals that over the whole domain when the discs cover it, and falls with distance', () => {
     const whole = friendOddsRatio({ side: 11, step: 1 }, backstrom);
-    expect(Math.exp(distanceLogOdds(0, 10, 10, backstrom, true))).toBeCloseTo(whole, 3);
-    const at = [1, 5, 20, 100].map((d) => distanceLogOdds(d, 1, 1, backstrom, true));
+    expect(Math.exp(distanceLogOdds(0, [10, 10], backstrom, true))).toBeCloseTo(whole, 3);
+    const at = [1, 5, 20, 100].map((d) => distanceLogOdds(d, [1, 1], backstrom, true));
     expect([...at].sort((a, b) => b - a)).toEqual(at);
     expect(at[3]).toBeLessThan(0.001);
   });

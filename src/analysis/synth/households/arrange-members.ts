@@ -41,11 +41,11 @@ export function arrangeMembers(
   const movable = kinds.filter(({ households, members }) => households > 1 && members > 1);
   const places = movable.reduce((n, { households, members }) => n + households * members, 0);
   if (places === 0 || wanted.length === 0) return at;
-  const now = wanted.map(({ counts }) => new Float64Array(counts.length));
+  const tables: PairTables = { wanted, now: wanted.map(({ counts }) => new Float64Array(counts.length)), at };
   for (const { from, households, members } of kinds)
     for (let h = 0; h < households; h++) {
       const first = from + h * members;
-      for (let i = 1; i < members; i++) updatePairs(wanted, now, at, first, first + i, first + i, members, 1);
+      for (let i = 1; i < members; i++) updatePairs(tables, { from: first, to: first + i, members }, first + i, 1);
     }
   const kindOf = new Uint32Array(people);
   const open = new Uint32Array(places);
@@ -63,30 +63,40 @@ export function arrangeMembers(
       const home = Math.floor((a - from) / members);
       const other = (home + 1 + below(households - 1)) % households;
       const b = from + other * members + below(members);
-      if (swapMembers(wanted, now, at, a, from + home * members, b, from + other * members, members)) helped++;
+      const [homeOfA, homeOfB] = [home, other].map((h) => rangeOf(from + h * members, members)) as [MemberRange, MemberRange];
+      if (swapMembers(tables, { place: a, home: homeOfA }, { place: b, home: homeOfB })) helped++;
     }
     if (helped < minProgress * places) break;
   }
   return at;
 }
 
+/** Tables that are wanted, tables as they are, and who is at every position. */
+interface PairTables {
+  readonly wanted: readonly TargetTable[];
+  readonly now: readonly Float64Array[];
+  readonly at: Uint32Array;
+}
+
+/** Positions in a household of so many members. */
+interface MemberRange {
+  readonly from: number;
+  readonly to: number;
+  readonly members: number;
+}
+const rangeOf = (from: number, members: number): MemberRange => ({ from, to: from + members, members });
+
 /** Swaps two people if that brings the tables nearer to their targets; true if it did. */
 function swapMembers(
-  wanted: readonly TargetTable[],
-  now: readonly Float64Array[],
-  at: Uint32Array,
-  a: number,
-  homeOfA: number,
-  b: number,
-  homeOfB: number,
-  members: number,
+  tables: PairTables,
+  a: { readonly place: number; readonly home: MemberRange },
+  b: { readonly place: number; readonly home: MemberRange },
 ): boolean {
+  const { at } = tables;
   const swap = () => {
-    [at[a], at[b]] = [at[b]!, at[a]!];
+    [at[a.place], at[b.place]] = [at[b.place]!, at[a.place]!];
   };
-  const all = (sign: number) =>
-    updatePairs(wanted, now, at, homeOfA, homeOfA + members, a, members, sign) +
-    updatePairs(wanted, now, at, homeOfB, homeOfB + members, b, members, sign);
+  const all = (sign: number) => updatePairs(tables, a.home, a.place, sign) + updatePairs(tables, b.home, b.place, sign);
   let worse = all(-1);
   swap();
   worse += all(1);
@@ -97,17 +107,8 @@ function swapMembers(
   return false;
 }
 
-/** Adds (or removes) the pairs of one person with those at positions `from` to `to`; returns the increase of the distance. */
-function updatePairs(
-  wanted: readonly TargetTable[],
-  now: readonly Float64Array[],
-  at: Uint32Array,
-  from: number,
-  to: number,
-  place: number,
-  members: number,
-  sign: number,
-): number {
+/** Adds (or removes) the pairs of one person with those in a range of positions; returns the increase of the distance. */
+function updatePairs({ wanted, now, at }: PairTables, { from, to, members }: MemberRange, place: number, sign: number): number {
   // Pairs of a household have a total weight of floor(members / 2); either member may be first.
   const step = (sign * Math.floor(members / 2)) / (members * (members - 1));
   const one = at[place]!;

@@ -1,8 +1,8 @@
 import { Fault } from '../../../base/errors.js';
 import { groupsBy } from '../../../data/ties/groups.js';
 import type { Policy } from '../../../policy/policy.js';
+import type { CodedColumn, ModelColumn } from '../../learn/network/read-coded.js';
 import { columnPlaces } from '../candidates.js';
-import type { CodedColumn, ModelColumn } from '../columns.js';
 import type { SynthForm } from '../form.js';
 import type { Household } from './measure-pairs.js';
 import { memberDistances } from './member-distance.js';

@@ -1,3 +1,4 @@
+import { shuffle } from '../../graphical/draw.js';
 import type { NoisyMarginal } from '../../graphical/fit.js';
 import type { GraphicalModel } from '../../graphical/graphical-model.js';
 import { arrangeMembers, type HouseholdKind, type TargetTable } from './arrange-members.js';
@@ -11,25 +12,36 @@ export interface DrawnHouseholds {
   readonly homes: Uint32Array;
 }
 
+/** Models of people and of pairs of household members, and the measured pairs. */
+export interface HouseholdModels {
+  readonly people: GraphicalModel;
+  readonly pairs: GraphicalModel;
+  readonly measured: readonly NoisyMarginal[];
+  readonly household: Household;
+}
+
 /**
  * Whole households, about so many people: household kinds (size and shared values) first, then people from the model given these,
  * then their assignment to households. Postprocessing only.
  */
 export function drawHouseholds(
-  people: GraphicalModel,
-  pairs: GraphicalModel,
-  measured: readonly NoisyMarginal[],
-  household: Household,
+  { people, pairs, measured, household }: HouseholdModels,
   rows: number,
-  uniform: () => number,
-  below: RandomBelow,
+  { uniform, below }: { readonly uniform: () => number; readonly below: RandomBelow },
 ): DrawnHouseholds {
   const { members, shared, own } = household;
   const held = [...shared, members].sort((a, b) => a - b);
-  const table = people.table(held);
-  let kinds = householdKinds(table, held, members, people, rows, uniform());
+  const shares = people.table(held).map((n) => (n * rows) / people.total);
+  const draw = () =>
+    householdKinds(
+      shares,
+      held.map((column) => people.sizes[column]!),
+      held.indexOf(members),
+      uniform(),
+    );
+  let kinds = draw();
   // So few rows may be less than one household.
-  while (kinds.length === 0) kinds = householdKinds(table, held, members, people, rows, uniform());
+  while (kinds.length === 0) kinds = draw();
   const count = kinds.reduce((n, kind) => n + kind.members * kind.households, 0);
   const given = new Map(held.map((column) => [column, new Uint16Array(count)]));
   const homes = new Uint32Array(count);
@@ -67,10 +79,7 @@ function shuffled(homes: Uint32Array, count: number, below: RandomBelow): Uint32
   for (const home of homes) starts[home + 1]!++;
   for (let home = 0; home < count; home++) starts[home + 1]! += starts[home]!;
   const list = Uint32Array.from({ length: count }, (_, home) => home);
-  for (let i = count - 1; i > 0; i--) {
-    const j = below(i + 1);
-    [list[i], list[j]] = [list[j]!, list[i]!];
-  }
+  shuffle(list, below);
   const order = new Uint32Array(homes.length);
   let place = 0;
   for (const home of list) for (let p = starts[home]!; p < starts[home + 1]!; p++) order[place++] = p;
@@ -109,26 +118,27 @@ function symmetrised(counts: Float64Array, width: number): Float64Array {
   });
 }
 
-/** Number of households of every kind: each kind gets its share, and one draw decides the fractional remainders. */
+/**
+ * Number of households of every kind, from the people in every cell; `members` is the position of the household size in it. Each kind gets its share, and one draw
+ * decides the fractional remainders.
+ */
 function householdKinds(
-  table: Float64Array,
-  held: readonly number[],
+  shares: Float64Array,
+  sizes: readonly number[],
   members: number,
-  { sizes, total }: GraphicalModel,
-  rows: number,
   offset: number,
 ): readonly (HouseholdKind & { readonly places: readonly number[] })[] {
   const kinds: (HouseholdKind & { readonly places: readonly number[] })[] = [];
   let [before, from] = [offset, 0];
-  for (let cell = 0; cell < table.length; cell++) {
+  for (const [cell, share] of shares.entries()) {
     let rest = cell;
-    const places = held.map(() => 0);
-    for (let k = held.length - 1; k >= 0; k--) {
-      places[k] = rest % sizes[held[k]!]!;
-      rest = Math.floor(rest / sizes[held[k]!]!);
+    const places = sizes.map(() => 0);
+    for (let k = sizes.length - 1; k >= 0; k--) {
+      places[k] = rest % sizes[k]!;
+      rest = Math.floor(rest / sizes[k]!);
     }
-    const size = places[held.indexOf(members)]! + 1;
-    const after = before + (table[cell]! * rows) / total / size;
+    const size = places[members]! + 1;
+    const after = before + share / size;
     const households = Math.floor(after) - Math.floor(before);
     before = after;
     if (households === 0) continue;

@@ -4,8 +4,8 @@ import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
 import type { Payment } from '../../../privacy/mechanism/payment.js';
 import { fitModel as modelOf, type NoisyMarginal, type StructuralZeros } from '../../graphical/fit.js';
 import type { GraphicalModel } from '../../graphical/graphical-model.js';
+import { marginalSize } from '../../graphical/marginal.js';
 import type { CodedTable } from '../../learn/network/coded.js';
-import { codedTableSize } from '../counts.js';
 import type { SynthSetting } from '../method.js';
 import { modelCells } from '../model-size.js';
 import { defaultSchedules, type MarginalCandidate, measurementRounds } from '../rounds.js';
@@ -52,15 +52,15 @@ export function pairMethod(people: SynthSetting, household: Household, budgetSha
   within('graphicalCells', before);
   const candidates = pairCandidates(sizes, household, people.mostCells);
   const all = defaultSchedules[budgetShare.noise].stepsPerColumn * Math.max(1, own.length);
-  const rounds = measurementRounds(setting, budgetShare, candidates, { all, left: all });
+  const rounds = measurementRounds(setting, candidates, { share: budgetShare, all, left: all });
   return {
     mechanisms: candidates.length > 0 ? [rounds.reserved] : [],
     tables: candidates.length,
-    cells: candidates.reduce((n, { columns }) => n + codedTableSize(sizes, columns), 0),
+    cells: candidates.reduce((n, { columns }) => n + marginalSize(sizes, columns), 0),
     largest: Math.max(people.mostCells, before),
     run: (pairs, model, payment) => {
       const start = startMarginals(household, model);
-      return rounds.run(pairs, payment, start, sumOf(start[0]!.counts)).slice(start.length);
+      return rounds.run(pairs, payment, { measured: start, total: sumOf(start[0]!.counts) }).slice(start.length);
     },
   };
 }
@@ -83,7 +83,7 @@ function pairCandidates(
   const far = distances.flatMap(({ of }, k) => [[1 + 2 * own + k], [1 + of, 1 + 2 * own + k]]);
   return [...far, ...few]
     .flatMap((pair) => [pair, [0, ...pair]])
-    .filter((columns) => codedTableSize(sizes, columns) <= most)
+    .filter((columns) => marginalSize(sizes, columns) <= most)
     .map((columns) => ({ columns, weight: 1 }));
 }
 

@@ -1,6 +1,6 @@
 import { isNumber } from '../../../policy/domain.js';
 import type { StructuralZeros } from '../../graphical/fit.js';
-import type { CodedColumn } from '../columns.js';
+import type { CodedColumn } from '../../learn/network/read-coded.js';
 
 /** Distance of two members in a column of their own, in few values: equal or not; for numbers also the number of bins between. */
 export interface MemberDistance {
@@ -25,9 +25,11 @@ export function memberDistances(coded: readonly CodedColumn[], own: readonly num
 }
 
 export const distanceLabels = (places: number): readonly string[] =>
-  Array.from({ length: places }, (_, k) =>
-    k === 0 ? 'the same' : k < places - 1 ? `${k} apart` : places === 2 ? 'another' : `${k} or more`,
-  );
+  Array.from({ length: places }, (_, k) => {
+    if (k === 0) return 'the same';
+    if (k < places - 1) return `${k} apart`;
+    return places === 2 ? 'another' : `${k} or more`;
+  });
 
 /** A missing answer, the last value, equals no other. */
 export function distanceBetween({ width, places }: MemberDistance, a: number, b: number): number {

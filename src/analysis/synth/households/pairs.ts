@@ -1,3 +1,4 @@
+import { shuffle } from '../../graphical/draw.js';
 import type { CodedTable } from '../../learn/network/coded.js';
 import type { Household } from './measure-pairs.js';
 import { distanceBetween } from './member-distance.js';
@@ -29,10 +30,7 @@ export function drawPartners(homes: HouseholdIds, below: RandomBelow): Uint32Arr
   const out: number[] = [];
   for (let home = 0; home < sizes.length; home++) {
     const [from, to] = [starts[home]!, starts[home + 1]!];
-    for (let i = to - 1; i > from; i--) {
-      const j = from + below(i - from + 1);
-      [order[i], order[j]] = [order[j]!, order[i]!];
-    }
+    shuffle(order.subarray(from, to), below);
     for (let i = from; i + 1 < to; i += 2) out.push(order[i]!, order[i + 1]!);
   }
   return Uint32Array.from(out);

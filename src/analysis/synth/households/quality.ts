@@ -1,4 +1,5 @@
 import type { NoisyMarginal } from '../../graphical/fit.js';
+import type { CodedTable } from '../../learn/network/coded.js';
 import type { DrawnHouseholds } from './draw.js';
 import type { Household } from './measure-pairs.js';
 
@@ -17,8 +18,7 @@ export interface PartnerQuality {
 export function partnerQuality(
   drawn: DrawnHouseholds,
   { own, distances }: Household,
-  names: readonly string[],
-  sizes: readonly number[],
+  { names, levels: sizes }: Pick<CodedTable, 'names' | 'levels'>,
   measured: readonly NoisyMarginal[],
 ): readonly PartnerQuality[] {
   const best = new Map<number, { readonly measured: number; readonly sd: number }>();
