@@ -56,7 +56,7 @@ import {
   unionOfValues,
   type ValueSet,
 } from '../../privacy/mechanism/slices.js';
-import type { LeakageRoute } from './account.js';
+import { isPure, type LeakageRoute } from './account.js';
 import { memoize } from './memoize.js';
 import type { RemainingBudget } from './remaining-budget.js';
 
@@ -134,7 +134,6 @@ function isInformative({ pure, zcdp }: SpentCosts, slicing: Slicing, values: rea
     );
   return requested.length > 1 || !(requested.length === 1 ? requested : every).some(coversAll);
 }
-const isPure = ({ zcdp }: SpentCosts): boolean => zcdp.perRecord.size === 0;
 
 /**
  * One rho equivalent to the cost of the costliest of these values; for combinations of columns,

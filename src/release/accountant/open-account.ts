@@ -51,7 +51,6 @@ export function openAccount(
       'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
       'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
     );
-  const steady = policy.budget.per === 'step' ? { steady: stepBudgetOf(withGaussian, epsilon) } : {};
   const source = accountSource(policy, kinds);
   const reservedCost = reservedCostOf(policy, withGaussian, source);
   const others = foreignCosts(policy.budget.others ?? {}, policy).map((cost) => reservedCost(cost, foreignReading));
@@ -61,7 +60,7 @@ export function openAccount(
     delta,
     routes: withGaussian,
     source,
-    ...steady,
+    ...(policy.budget.per === 'step' && { stepBudget: stepBudgetOf(withGaussian, epsilon) }),
     ...partsIn(policy, kinds),
     ...(others.length > 0 && { others }),
     ...(policy.budget.analysts && { quotas: true as const }),

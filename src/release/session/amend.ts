@@ -4,8 +4,9 @@ import type { Policy } from '../../policy/policy.js';
 import { nothingSpent, type SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { isDataPart } from '../../privacy/mechanism/record-class.js';
 import type { Account as PrivacyAccount } from '../accountant/account.js';
+import { admits } from '../accountant/admits.js';
 import { brokenBeliefs, keptAt, leastAdmittingEpsilon } from '../accountant/broken-beliefs.js';
-import { type BudgetState, budgetState, privacyLoss } from '../accountant/budget-state.js';
+import { type BudgetState, budgetState, privacyLossBound } from '../accountant/budget-state.js';
 import { termsOf } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
 import { otherSourceRefusal } from '../accountant/sources.js';
@@ -60,7 +61,7 @@ export async function amendAccount(ledger: Ledger, { policy, account }: NewTerms
     before,
     after: terms.summary,
     budget: budgetState(account, spent),
-    privacyLoss: privacyLoss(account, spent).epsilon,
+    privacyLoss: privacyLossBound(account, spent),
   };
 }
 
@@ -74,11 +75,11 @@ function refuseForGood({ terms, spent }: LedgerAccount, entries: readonly SpendE
 
 /** A promise must hold when it is made: earlier costs count under the new terms. */
 function refuseBroken(spent: SpentCosts, { policy, account }: NewTerms): void {
-  const { epsilon, kept } = privacyLoss(account, spent);
-  if (kept) return;
+  if (admits(account, spent)) return;
   const elsewhere = otherSourceRefusal(account.source, spent);
   if (elsewhere) throw elsewhere;
-  const { total } = budgetState(account, spent);
+  const epsilon = privacyLossBound(account, spent);
+  const total = toNumber(account.epsilon);
   if (!Number.isFinite(epsilon)) throw unbounded(total);
   if (policy.budget.belief) throw brokenBelief(spent, { policy, account });
   throw new Fault(

@@ -16,10 +16,11 @@ import { inDoubles } from '../../privacy/mechanism/distribution.js';
 import type { SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { bindBatch } from '../../query/bind.js';
 import type { Batch } from '../../query/query.js';
-import { type Account, usedShare } from '../accountant/account.js';
+import type { Account } from '../accountant/account.js';
 import { sliceSelectionOf } from '../accountant/by-slice.js';
 import { chooseNoise } from '../accountant/choose.js';
 import { openAccount } from '../accountant/open-account.js';
+import { usedShare } from '../accountant/used-share.js';
 import { worstCount } from './plan.js';
 
 /** A change that would make an answer worth having, and the error it would then have. */

@@ -7,7 +7,8 @@ import { accountOpening } from '../../policy/population.js';
 import type { PrivacyCost, SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
 import type { StepRows, StepRowsRequest } from '../../query/count/public-steps.js';
-import { type Account, type LeakageRoute, privacyLossBound } from '../accountant/account.js';
+import type { Account, LeakageRoute } from '../accountant/account.js';
+import { privacyLossBound } from '../accountant/budget-state.js';
 import type { SliceSelection } from '../accountant/by-slice.js';
 import { type Guarantee, guaranteeFor } from '../accountant/guarantee.js';
 import { openAccount } from '../accountant/open-account.js';
@@ -307,7 +308,7 @@ export class PrivacySession {
 
   /** True if the ledger would admit this in addition to earlier costs. */
   admits(cost: PrivacyCost, reading: RequestReading, balance: AccountBalance): boolean {
-    return refusalOf(this.account, quotaFor(this.#desk), balance, cost, reading) === undefined;
+    return refusalOf({ account: this.account, quota: quotaFor(this.#desk), balance, cost, reading }) === undefined;
   }
 
   /** Allowance of a request that depends on every record of a class (allowance.ts). */
