@@ -1077,7 +1077,7 @@ const oneBudget = [
   mutant('known-data-claim-taken-back', 'src/release/ledger/known-data.ts', 'if (text === undefined) return undefined;\n  const { population', "if (text === undefined) throw registryFault(registry, 'lost a claim');\n  const { population", 'src/release/ledger/known-data.test.ts'),
   mutant('known-data-reason-not-kept', 'src/release/ledger/chained-ledger.ts', '...(reason !== undefined && { reason: validText(reason) }),', '', knownData),
   mutant('known-data-unreadable-as-absent', 'src/release/ledger/known-data.ts', "throw error instanceof Fault ? error : registryFault(registry, 'cannot be read');", 'return undefined;', knownData),
-  mutant('former-key-not-looked-up', 'src/release/session/key-on-record.ts', 'for (const own of former) if (await isKnown(own)) return own;', '', moved),
+  mutant('former-key-not-looked-up', 'src/release/session/on-record.ts', 'for (const own of former) if (await isKnown(own)) return own;', '', moved),
   mutant('key-of-full-path', 'src/policy/data-source.ts', "isDatabase(ledger) ? path : relative(dirname(ledger), path).split(sep).join('/')", 'path', moved, 'src/release/session/request-key.test.ts'),
   mutant('former-key-of-present-path-only', 'src/policy/full-path.ts', 'isMoved ? [fullPath, movedBack(now, before)] : [fullPath]', '[fullPath]', moved, 'src/release/session/request-key.test.ts'),
 ];
@@ -1206,7 +1206,7 @@ const servers = [
   mutant('server-long-names', 'src/data/engine/postgres/dialect.ts', "return `CASE WHEN octet_length(${cell}) <= ${longestText} THEN CASE WHEN ${simple}", "return `CASE WHEN octet_length(${cell}) <= 1e12 THEN CASE WHEN ${simple}", 'test/postgres/memory.spec.ts'),
   mutant('server-long-codes', 'src/data/engine/postgres/dialect.ts', "`btrim(${short(cell)}, ${blanks})`", "`btrim(${cell}, ${blanks})`", 'test/postgres/memory.spec.ts'),
   mutant('server-long-lists', 'src/data/engine/postgres/table.ts', 'const maxStoredBytes = longestText / 4;', 'const maxStoredBytes = 1e12;', 'test/postgres/memory.spec.ts'),
-  mutant('booking-found-by-a-clock-that-was-set', 'src/release/session/charge.ts', 'const since = set ? Number.NEGATIVE_INFINITY : origin.wallClock - clockTolerance;', 'const since = origin.wallClock - clockTolerance;', 'test/moved-clock.test.ts'),
+  mutant('booking-found-by-a-clock-that-was-set', 'src/release/session/write-entry.ts', 'const since = set ? Number.NEGATIVE_INFINITY : origin.wallClock - clockTolerance;', 'const since = origin.wallClock - clockTolerance;', 'test/moved-clock.test.ts'),
   mutant('turns-by-a-clock-that-is-set', 'src/app/service/turns.ts', 'wait(name: string, now = performance.now()): number', 'wait(name: string, now = Date.now()): number', 'test/moved-clock.test.ts'),
   mutant('file-long-texts-kept', 'src/data/engine/duckdb/scan.ts', "if (type !== 'text' || !may(column)) return column;", 'if (!may(column) || column) return column;', 'test/long-texts.deep.test.ts'),
   mutant('server-money-of-any-rate', 'src/data/engine/postgres/dialect.ts', 'if (!Number.isSafeInteger(rate) || rate === 1 ||', 'if (rate === 1 ||', 'test/postgres/hazards.spec.ts'),

@@ -6,8 +6,8 @@ import type { RecordClass } from '../../privacy/mechanism/record-class.js';
 import type { RequestReading } from '../accountant/request-reading.js';
 import { type RouteAllowance, routeAllowance, selectionOfPart, type TouchedPart } from '../accountant/route-allowance.js';
 import { type AccountBalance, chooseShare, epsilonText, fittingShare, type SpendOptions } from '../accountant/share.js';
-import type { ReleaseContext } from './charge.js';
 import { quotaFor } from './quota.js';
+import type { ReleaseContext } from './release-context.js';
 
 export interface Allowance extends RouteAllowance {
   readonly share: Rational;

@@ -24,18 +24,16 @@ import { type AccountBalance, canonicalEpsilonText, epsilonText, fittingShare } 
 import { accountUsages, usedShare } from '../accountant/used-share.js';
 import { type Agreement, agreementOf } from './agreement.js';
 import { budgetRemedies } from './budget-remedies.js';
-import { charge, outcomeOf, type ReleaseContext, refuseUnrecorded } from './charge.js';
+import { charge } from './charge.js';
 import { groundOf, type WholeTable, wholeTable } from './ground.js';
-import { keyOnRecord } from './key-on-record.js';
+import { keyOnRecord, refuseUnrecorded, sameCost, type Unanswered, unansweredFor } from './on-record.js';
 import { attachOutcome, notSpent } from './outcome.js';
 import { explainChoice, looseDeltaWarning, mostlyNoiseWarning, noiseKind, type Plan, withNoiseWarning } from './plan.js';
 import { factsReliedOn } from './public-facts.js';
-import { type Release, receiptOf } from './receipt.js';
-import { replayedOf } from './replayed.js';
-import { sameCost } from './same-cost.js';
+import { type Release, receiptOf, replayedOf } from './receipt.js';
+import { outcomeOf, type ReleaseContext } from './release-context.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 import { tidyCounts, withErrorsOf } from './tidy.js';
-import { type Unanswered, unansweredFor } from './unanswered.js';
 
 /**
  * Queries that are planned, paid for and answered together. Whether they fail cannot depend on the noise,

@@ -11,10 +11,10 @@ import type { Guarantee } from '../accountant/guarantee.js';
 import type { RequestReading } from '../accountant/request-reading.js';
 import { type AccountBalance, refusalOf, remainingShare } from '../accountant/share.js';
 import { inFull } from '../accountant/sources.js';
-import type { ReleaseContext } from './charge.js';
 import { requestedParts, stepBudgetSummary } from './parts.js';
 import { closesGaussianText, exhaustionWarning, type Plan, plannedMeasure } from './plan.js';
 import { quotaFor, quotaUse } from './quota.js';
+import type { ReleaseContext } from './release-context.js';
 
 /** Plan fields that the maker of a request supplies; all others follow from them. */
 export type PlanInput = Omit<

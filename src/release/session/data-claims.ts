@@ -20,7 +20,7 @@ import {
   wasOpened,
 } from '../ledger/known-data.js';
 import type { Ledger, Reservation } from '../ledger/ledger.js';
-import type { ReleaseContext } from './charge.js';
+import type { ReleaseContext } from './release-context.js';
 
 export interface ClaimOptions {
   /** Registry of a service, in addition to that of its user and of the ledger. */

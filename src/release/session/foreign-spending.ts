@@ -18,12 +18,12 @@ import { type Account, isGaussian } from '../accountant/account.js';
 import { admission } from '../accountant/admission.js';
 import { type ForeignCost, foreignCosts, foreignReading, withOthers } from '../accountant/others.js';
 import type { SpendEntry } from '../ledger/ledger.js';
-import { outcomeOf, type ReleaseContext } from './charge.js';
 import { openingFor } from './data-claims.js';
 import { enteredKey } from './entered-key.js';
 import { attachOutcome } from './outcome.js';
 import { tiedBy } from './privacy-unit.js';
 import { factsByOthers, nowSecret, type PublicFact, reliedByTies, stepFact } from './public-facts.js';
+import { outcomeOf, type ReleaseContext } from './release-context.js';
 
 /** Another publisher's release, as it is entered. */
 export interface ForeignSpending {

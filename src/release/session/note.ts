@@ -5,9 +5,9 @@ import { sha256 } from '../../base/platform/hash.js';
 import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { withWayOut } from './amend.js';
-import type { ReleaseContext } from './charge.js';
 import { openingFor } from './data-claims.js';
 import { isReading, nowSecret, type PublicFact, stepFact } from './public-facts.js';
+import type { ReleaseContext } from './release-context.js';
 
 /** The latest note under a key. */
 export const noted = async ({ ledger, policy }: ReleaseContext, key: string): Promise<string | undefined> =>

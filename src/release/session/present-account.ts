@@ -3,8 +3,8 @@ import { toText } from '../../base/exact/rational.js';
 import type { Snapshot } from '../../data/engine/engine.js';
 import type { Account } from '../accountant/account.js';
 import { openAccount } from '../accountant/open-account.js';
-import type { ReleaseContext } from './charge.js';
 import { publicReader, publicReads } from './public-read.js';
+import type { ReleaseContext } from './release-context.js';
 
 /** The data as it is now, and its account. The caller closes the data. */
 export interface PresentData {

@@ -16,9 +16,9 @@ import {
   type StepRowsRequest,
 } from '../../query/count/public-steps.js';
 import { countSeveralGroups } from '../../query/count/several-groups.js';
-import type { ReleaseContext } from './charge.js';
 import { type FactsOfOne, recordPublicFacts } from './note.js';
 import { readingIn, stepFact } from './public-facts.js';
+import type { ReleaseContext } from './release-context.js';
 
 /**
  * A read of the data that costs nothing. Its result must be the same on all neighbouring data sets,

@@ -28,11 +28,9 @@ import { closingPenalty } from '../accountant/choose.js';
 import type { TouchedPart } from '../accountant/route-allowance.js';
 import { type AccountBalance, epsilonText, nothingLeft } from '../accountant/share.js';
 import { type Allowance, planFieldsOf } from './allowance.js';
-import { keyOnRecord } from './key-on-record.js';
+import { keyOnRecord, sameCost, unansweredFor } from './on-record.js';
 import { noNoise, type Plan } from './plan.js';
-import { sameCost } from './same-cost.js';
 import { type PrivacySession, type ReleaseOptions, releaseContextOf } from './session.js';
-import { unansweredFor } from './unanswered.js';
 
 /**
  * Running totals over a horizon of steps: paid for once, before the first step,

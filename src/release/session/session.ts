@@ -22,7 +22,7 @@ import { withWayOut } from './amend.js';
 import { type Analysis, type CanonicalRequest, runAnalysis } from './analysis.js';
 import { systemAnalyst } from './analyst.js';
 import { isBatchRecorded, planBatch, releaseBatch } from './batch.js';
-import { type ChargeResult, charge, type ReleaseContext } from './charge.js';
+import { charge } from './charge.js';
 import { completePlan, type PlanInput } from './complete-plan.js';
 import { type ClaimOptions, DataClaims, openingFor } from './data-claims.js';
 import { enterForeignSpending, type ForeignSpending } from './foreign-spending.js';
@@ -34,6 +34,7 @@ import type { QueryLog } from './query-log.js';
 import { quotaFor, quotaOf } from './quota.js';
 import { refuseOtherReading, refuseUnready } from './ready.js';
 import type { Receipt, Release } from './receipt.js';
+import type { ChargeResult, ReleaseContext } from './release-context.js';
 import { type RequestKeys, requestKeys } from './request-key.js';
 
 export interface SessionParts {
