@@ -1,13 +1,12 @@
-import { BrokenChain, beginning, type Link, type StoredLink } from '../chain/chain.js';
+import { BrokenChain, beginning, filedUnder, type Link, type StoredLink } from '../chain/chain.js';
 import { chainPath, type LedgerChainFile, openChainFile } from '../chain/file.js';
 import { faultOfDisk } from '../faults.js';
-import { decodeInteger, decodeText } from '../index/row.js';
+import { decodeInteger, decodeText, linkIn } from '../index/row.js';
 import { checkSchema } from '../index/schema.js';
 import { connect, inTurn, type SqliteConnection } from '../index/sqlite.js';
 import { indexOn } from '../index/sqlite-rows.js';
-import { linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
-import { ChainWalk, filedUnder } from './chain-walk.js';
+import { ChainWalk } from './chain-walk.js';
 import { inChild } from './child.js';
 
 export async function verifyInChild(place: string): Promise<Verification> {
