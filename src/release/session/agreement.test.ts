@@ -13,7 +13,7 @@ const columns = [category('region', ['n', 's']), category('party', ['a', 'b', 'c
 const policy = knownPolicy(columns, [{ margin: 'region' }]);
 const boundTo = (query: object) => {
   const own = bindBatch(parseBatch(query), policy);
-  return { ...own, ...agreementOf(policy, own.measures) };
+  return { ...own, ...agreementOf(policy, own.measures)! };
 };
 
 describe('answers under known totals', () => {

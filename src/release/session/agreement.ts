@@ -15,11 +15,11 @@ export interface Agreement {
   readonly agree: (values: readonly (readonly bigint[])[]) => readonly (readonly bigint[])[];
 }
 
-export function agreementOf(policy: Policy, measures: readonly Measure[]): Agreement {
+export function agreementOf(policy: Policy, measures: readonly Measure[]): Agreement | undefined {
   const cuts = policy.known?.margin;
-  const size = cuts?.reduce((n, cut) => n * cut.size, 1) ?? 0;
-  const alignments = cuts && size <= mostCells ? measures.map((m) => marginConstraint(policy, cuts, m)) : [];
-  if (!cuts || !alignments.some((h) => h !== undefined)) return { measures, agree: (values) => values };
+  if (!cuts || cuts.reduce((n, cut) => n * cut.size, 1) > mostCells) return undefined;
+  const alignments = measures.map((m) => marginConstraint(policy, cuts, m));
+  if (!alignments.some((h) => h !== undefined)) return undefined;
   return {
     measures: [...measures, totalMeasure(policy, { kind: 'margin', by: cuts })],
     agree: (values) => {

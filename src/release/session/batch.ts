@@ -154,12 +154,11 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
 });
 
 /** The adjustment to known totals, and the counted measures in canonical form. */
-type Bound = BoundBatch &
-  Pick<Agreement, 'agree'> & {
-    readonly counted: readonly CanonicalCount[];
-    /** The canonical form before docs/explanation/decisions/0095, with all bounds. */
-    readonly former: readonly CanonicalCount[];
-  };
+interface Bound extends BoundBatch, Partial<Pick<Agreement, 'agree'>> {
+  readonly counted: readonly CanonicalCount[];
+  /** The canonical form before docs/explanation/decisions/0095, with all bounds. */
+  readonly former: readonly CanonicalCount[];
+}
 
 interface Prepared {
   readonly bound: Bound;
@@ -183,13 +182,15 @@ interface Prepared {
 async function bindRequest(session: PrivacySession, context: ReleaseContext, query: unknown, options: ReleaseOptions) {
   const { policy } = session;
   const own = bindBatch(parseBatch(query), policy);
-  const { measures, agree } = agreementOf(policy, own.measures);
+  const agreement = policy.known && agreementOf(policy, own.measures);
+  const { measures } = agreement ?? own;
   const counted = measures.map((measure, k) => canonicalCount(measure, policy, own.views[k]));
   const former = measures.map((measure, k) => canonicalCountWithBounds(measure, policy, own.views[k]));
-  const bound = { ...own, measures, agree, counted, former };
+  const bound = { ...own, ...agreement, counted, former };
+  const identity = requestIdentity(bound, policy);
   const keysBy = (list: readonly CanonicalCount[]) =>
     session.keysOf(JSON.stringify(['counted', canonicalEpsilonText(options), list.map(({ of }) => of).sort()]));
-  const written = JSON.stringify(['batch', epsilonText(options), ...requestIdentity(bound, policy)]);
+  const written = JSON.stringify(['batch', epsilonText(options), ...identity]);
   const { key } = keysBy(counted);
   const before = keysBy(former);
   // Answers from before the canonical form were recorded under their text, with full paths.
@@ -354,7 +355,7 @@ function describe(session: PrivacySession, prepared: Prepared): Plan {
 
 /** Turns recorded noisy integers into tables; public arithmetic only. */
 export function finishBatch(
-  bound: BoundBatch & Partial<Pick<Agreement, 'agree'>>,
+  bound: BoundBatch & Pick<Bound, 'agree'>,
   answer: NoisyAnswer,
   tidied: boolean,
 ): readonly AnswerTable[] {

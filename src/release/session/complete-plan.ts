@@ -51,6 +51,7 @@ export function completePlan(context: ReleaseContext, promise: (route: LeakageRo
   // A cost that was reserved already needs no further budget.
   const quota = quotaFor(context);
   const cost = totalCostOf(mechanisms);
+  const whatIf = isZero(route.pureCapacity) || isAddRemove(policy) ? [] : route.amplifier.whatIf(route.pureCapacity);
   const free = mechanisms.length > 0 && cost.perRecord.size === 0;
   const refusal = own.completes === undefined ? refusalOf({ account, quota, balance: spent, cost, reading }) : undefined;
   const selection = sliceSelectionOf(reading.measures ?? []);
@@ -76,7 +77,7 @@ export function completePlan(context: ReleaseContext, promise: (route: LeakageRo
     ...(parts.length > 0 && { parts }),
     ...(account.stepBudget && { steady: stepBudgetSummary(policy, account.stepBudget) }),
     route: route.how,
-    whatIf: isZero(route.pureCapacity) || isAddRemove(policy) ? [] : route.amplifier.whatIf(route.pureCapacity),
+    whatIf,
     ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
     guarantee: admits(account, spent) ? promise(route) : brokenGuarantee(promise(route), account, spent),
   };

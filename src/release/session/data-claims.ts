@@ -256,12 +256,12 @@ export async function openingFor(
   context: Pick<ReleaseContext, 'opening' | 'claims'>,
 ): Promise<Pick<Reservation, 'opening' | 'claim'>> {
   const prepared = await context.claims?.prepared();
-  if (!prepared) return { opening: context.opening };
   const opening = (others: readonly string[]): void => {
-    context.opening(others);
-    prepared.lookUp();
+    // The first account of a ledger duplicates none.
+    if (others.length > 0) context.opening(others);
+    prepared?.lookUp();
   };
-  return { opening, claim: prepared.claim };
+  return { opening, ...(prepared && { claim: prepared.claim }) };
 }
 
 /** Warnings about data that has the budget of another account, before any request; empty where it has none. */

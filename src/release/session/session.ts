@@ -114,9 +114,11 @@ export let releaseContextOf: (session: PrivacySession) => ReleaseContext;
 export class PrivacySession {
   readonly #desk: ReleaseContext;
   readonly #promise: (route: LeakageRoute) => Guarantee;
+  readonly #keys: (canonical: string) => RequestKeys;
   constructor(context: ReleaseContext) {
     this.#desk = context;
     this.#promise = guaranteeFor(context.policy, context.account);
+    this.#keys = requestKeys(context.policy);
   }
   static {
     releaseContextOf = (session) => session.#desk;
@@ -229,7 +231,7 @@ export class PrivacySession {
   /** Two requests with one key are the same request. */
   keysOf(canonical: string): RequestKeys {
     const { once } = this.#desk;
-    return requestKeys(this.policy, once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
+    return this.#keys(once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
   }
 
   /** Pays for and runs one request; analyses and patterns are built on it. */
