@@ -1,8 +1,7 @@
 import { fromNumber } from '../../base/exact/rational.js';
 import type { ExposedRecord, PolicyAttack } from '../../evaluate/attack/policy/attack.js';
 import type { BeliefChange } from '../../evaluate/attack/policy/beliefs.js';
-import { oddsMove } from '../../policy/belief.js';
-import { posteriorAtLeast, posteriorAtMost } from '../../release/accountant/belief.js';
+import { oddsMove, posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
 import { percentText } from '../../release/accountant/belief-words.js';
 import { mark } from './mark.js';
 import { briefNumber } from './number.js';

@@ -29,10 +29,7 @@ export interface Account {
   readonly epsilon: Rational;
   readonly delta: Rational;
   readonly routes: readonly LeakageRoute[];
-  /**
-   * Every single value of the public columns, if they are few:
-   * a plan looks at the remaining budget of each (affected-accounts.ts).
-   */
+  /** Every single value of the public columns, if they are few: a plan looks at each (affected-accounts.ts). */
   readonly parts?: readonly SliceSelection[];
   /** Budget of every value of the ordering column, for an endless stream, under a budget per step. */
   readonly stepBudget?: StepBudget;

@@ -8,10 +8,7 @@ import { combinedParts, everySlice, partLimit, sliceSelectionOf } from './by-sli
 import { countedInFull, otherSourceRefusal } from './sources.js';
 import { addedShare, shareOfFresh, usedShare, usedShareOfPart } from './used-share.js';
 
-/**
- * Limit of one analyst, in epsilon of the whole budget.
- * It divides the budget among people and promises nothing to those in the data.
- */
+/** Limit of one analyst, in epsilon of the whole budget. It promises nothing to those in the data. */
 export interface Quota {
   readonly analyst: string;
   readonly epsilon: Rational;
@@ -37,10 +34,7 @@ const rules: readonly ((request: AdmissionRequest) => Fault | undefined)[] = [
   refuseOverQuota,
 ];
 
-/**
- * Admission test for Ledger.reserve: throws, with requested, spent and remaining,
- * when the total would exceed the budget or the analyst's own total the quota.
- */
+/** Admission test for Ledger.reserve: throws where the total would exceed the budget, or the analyst's own total the quota. */
 export const admission =
   (account: Account, requested: PrivacyCost, quota?: Quota) =>
   (after: SpentCosts, before: SpentCosts, byAnalyst: SpentCosts): void => {
@@ -48,7 +42,6 @@ export const admission =
     if (refusal) throw refusal;
   };
 
-/** The refusal that admission would end in. */
 export function admissionRefusal(request: AdmissionRequest): Fault | undefined {
   for (const rule of rules) {
     const refusal = rule(request);

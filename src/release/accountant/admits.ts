@@ -54,10 +54,7 @@ export const mixedUnder = ({ amplifier: { scope }, gaussian }: LeakageRoute, spe
   ...(gaussian && { total: largestCost(zcdpOfAll(spent), scope) }),
 });
 
-/**
- * Costs of a route's classes where they differ: classes with lower costs leak less about the others (informed.proof.md,
- * "Costs of one's own").
- */
+/** Costs of classes where they differ: lower costs leak less about the others (informed.proof.md, "Costs of one's own"). */
 export function costsByClass({ amplifier: { scope } }: LeakageRoute, { pure }: SpentCosts): BaseCosts | undefined {
   const costs = new Map([...pure.perRecord].filter(([record]) => scope(record)));
   return costs.size > 0 && !scope(everyRecord) ? costs : undefined;

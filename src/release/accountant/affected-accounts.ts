@@ -22,10 +22,7 @@ import { type Account, isGaussian, isPure, type LeakageRoute } from './account.j
 import { everySlice, hasNoRecords, type SliceSelection } from './by-slice.js';
 import { accountUsages, isClosedToGaussian, usedShare } from './used-share.js';
 
-/**
- * The accounts that one release affects: everybody's, that of its own values,
- * and those of other values (affected-accounts.proof.md).
- */
+/** The accounts that one release affects: everybody's, of its own values, of other values (affected-accounts.proof.md). */
 export interface AffectedAccounts {
   /** True if there is one account only: amounts follow from it exactly (remaining-budget.ts). */
   readonly isSingle: boolean;
@@ -35,7 +32,6 @@ export interface AffectedAccounts {
   isClosed(after: SpentCosts): boolean;
 }
 
-/** Largest number of accounts that are considered. */
 export const mostAccounts = 24;
 /** A share larger than every budget. */
 const tooMuch = 2;
@@ -179,10 +175,7 @@ const keyOf = (selection: SliceSelection): string =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/**
- * Largest part of an amount that takes at most a share: all of it if that fits,
- * undefined if even the smallest takes more. `most` grows with the amount.
- */
+/** Largest part of an amount that takes at most a share; undefined if even the smallest takes more. */
 export function amountWithin(amount: Rational, share: Rational, shareTaken: (amount: Rational) => number): Rational | undefined {
   const limit = toNumber(share) + 1e-10;
   const whole = toNumber(amount);

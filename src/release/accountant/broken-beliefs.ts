@@ -1,10 +1,9 @@
 import { compare, fromNumber, isZero, multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
-import { epsilonFromOdds, oddsFactor } from '../../policy/belief.js';
+import { epsilonFromOdds, oddsFactor, posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
 import type { BeliefStatement, Policy } from '../../policy/policy.js';
 import type { SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import type { Account } from './account.js';
 import { admits } from './admits.js';
-import { posteriorAtLeast, posteriorAtMost } from './belief.js';
 import { probabilityText } from './belief-words.js';
 import { privacyLossBound } from './budget-state.js';
 import { openAccount } from './open-account.js';

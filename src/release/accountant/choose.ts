@@ -175,10 +175,7 @@ function withinShare(request: NoiseRequest, plans: readonly Candidate[]): readon
   return plans.flatMap((plan) => cutToShare(request, plan) ?? []);
 }
 
-/**
- * True for a plan for everybody where a plan for the requested values may spend more: too large a request is refused,
- * not answered with more noise.
- */
+/** A plan for the requested values may spend more: too large a request is refused, not answered with more noise. */
 const isSmallerThanSliced = ({ slicing, route, kind, budget }: Candidate, plans: readonly Candidate[]): boolean =>
   slicing === undefined &&
   plans.some((p) => p.slicing !== undefined && p.route === route && p.kind === kind && compare(p.budget, budget) > 0);
@@ -201,10 +198,7 @@ const isDominatedByUnslicedPlan = (plan: Candidate, offered: readonly Candidate[
   plan.slicing !== undefined &&
   offered.some((other) => other.slicing === undefined && isSameWay(other, plan) && other.error <= plan.error);
 
-/**
- * A sliced plan is dropped where the values of another column would pay for it.
- * Combinations pay for nothing that their columns do not pay for.
- */
+/** A sliced plan is dropped where the values of another column would pay for it; combinations pay for nothing more. */
 function isPaidByAnotherColumn(plan: Candidate, offered: readonly Candidate[], selection: SliceSelection): boolean {
   const { slicing, cost } = plan;
   if (slicing === undefined || columnsIn(slicing).length > 1) return false;

@@ -26,10 +26,7 @@ import { everyValueOf, remainingBySlice, type SliceSelection } from './by-slice.
 import { coversSources } from './sources.js';
 import { decidingNoise, usedShare } from './used-share.js';
 
-/**
- * Remaining budget of one record until a reading of the account has used a given share;
- * not positive where that share is used already.
- */
+/** Remaining budget of one record until a given share is used; not positive where it is used already. */
 export interface RemainingBudget {
   readonly pure: Rational;
   readonly rho?: Rational;
@@ -37,10 +34,7 @@ export interface RemainingBudget {
   readonly whole: { readonly pure: Rational; readonly rho?: Rational };
 }
 
-/**
- * Remaining budget for costs of every record, by each reading of the costs: for everybody,
- * by the values of public columns, along pairs.
- */
+/** Remaining budget for costs of every record, by each reading: for everybody, by public columns, along pairs. */
 export function remainingBudgets(route: LeakageRoute, spent: SpentCosts, target: Rational): readonly RemainingBudget[] {
   const bySlices = route.slicings
     .filter((slicing) => hasCostBySlice(spent.pure, slicing) || hasCostBySlice(spent.zcdp, slicing))

@@ -34,10 +34,7 @@ export function usedShare(account: Account, spent: SpentCosts, selection: SliceS
   return leastUsage(accountUsages(account, spent, selection))?.share ?? rational(1);
 }
 
-/**
- * Used share of a part of the costs (one entry, one analyst), by the reading that decides for the whole,
- * so that parts add up.
- */
+/** Used share of a part of the costs, by the reading that decides for the whole, so that parts add up. */
 export function usedShareOfPart(
   account: Account,
   part: SpentCosts,
@@ -90,10 +87,7 @@ function routeUsages({ routes }: Account, spent: SpentCosts, selection: SliceSel
 /** Tolerance for rounding. */
 const roundingTolerance = rational(1, 1_000_000);
 
-/**
- * True if Gaussian noise would find less budget remaining than pure noise,
- * because earlier costs were pure and cost more in zCDP. False if nothing remains.
- */
+/** True if earlier pure costs leave less budget to Gaussian noise than to pure noise; false if nothing remains. */
 export function isClosedToGaussian(account: Account, spent: SpentCosts, selection: SliceSelection = everySlice): boolean {
   if (!account.routes.some(isGaussian)) return false;
   const readings = accountUsages(account, spent, selection);

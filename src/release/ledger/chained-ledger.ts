@@ -10,7 +10,6 @@ import { addToTotal, costFromStored, spentFromText } from './index/total.js';
 import type { AccountTerms, Ledger, LedgerAccount, Reservation, SpendEntry } from './ledger.js';
 import { addLink, type ChainAppend, type ChainState, type LedgerStorage } from './ledger-storage.js';
 
-/** Ledger operations, independent of the storage. */
 export function ledgerOn(store: LedgerStorage): Ledger {
   const read: LedgerStorage['read'] = (work) => store.read(work);
   const { place, index } = store;

@@ -8,18 +8,12 @@ import { linkIn } from './index/row.js';
 import type { LedgerIndex } from './index/tables.js';
 import type { Verification } from './ledger.js';
 
-/**
- * Storage of a ledger: how it is read, and the one way to add to it.
- * The rules of reserving are the same for every storage (chained-ledger.ts).
- */
+/** How a ledger is read, and the one way to add to it. Every storage has the same rules of reserving (chained-ledger.ts). */
 export interface LedgerStorage {
   /** Path or address, as shown to users. */
   readonly place: string;
   readonly index: LedgerIndex;
-  /**
-   * Entries are resumed only under the boot of the machine they were reserved in,
-   * so an answer need not be synced before it is given out.
-   */
+  /** Entries are resumed only under the boot they were reserved in: an answer need not be synced before it is given out. */
   readonly boot: string | undefined;
   /** True if a witness remembers the head of the chain: it must not be ahead of the disk. */
   readonly witnessed: boolean;
@@ -27,10 +21,7 @@ export interface LedgerStorage {
   holds(link: StoredLink): boolean;
   /** Reads accounts and index at one moment. `work` may be run again from the beginning. */
   read<T>(work: (books: Books, end: ChainEnd) => T): Promise<T>;
-  /**
-   * The same under the one lock, with links added: durable when it returns.
-   * `work` reads everything before it calls `admit`.
-   */
+  /** The same under the one lock, with links added: durable when it returns. `work` reads everything before it calls `admit`. */
   write<T>(work: (on: ChainAppend) => T, late: (result: T) => LateFailure): Promise<T>;
   verify(): Promise<Verification>;
   close(): Promise<void>;

@@ -192,10 +192,7 @@ class FileStore implements Store {
   }
 }
 
-/**
- * Identifies the current boot of the machine: under one boot all processes see each other's writes, synced or not.
- * Undefined where the system does not provide it.
- */
+/** Under one boot of the machine all processes see each other's writes, synced or not; undefined where it has no name. */
 function bootOf(): string | undefined {
   try {
     const id = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -6,10 +6,7 @@ import { wholeNumbers } from './tidy.js';
 /** Margins with more cells are not read along with every answer. */
 const mostCells = 10_000;
 
-/**
- * Noisy counts made consistent with totals that everybody knows (agreement.proof.md): the further measures to read,
- * and the adjustment.
- */
+/** Noisy counts adjusted to totals that everybody knows (agreement.proof.md), and the measures to read for it. */
 export interface Agreement {
   readonly measures: readonly Measure[];
   readonly agree: (values: readonly (readonly bigint[])[]) => readonly (readonly bigint[])[];

@@ -36,7 +36,7 @@ export function refuseUnproven(policy: Policy, reading: RequestReading): void {
 }
 
 /** Records that a request depends on, and the costs spent before it. */
-interface TouchedRecords {
+export interface TouchedRecords {
   readonly spent: AccountBalance;
   readonly record: RecordClass;
   readonly reading: RequestReading;

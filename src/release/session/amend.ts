@@ -10,6 +10,7 @@ import { type BudgetState, budgetState, privacyLossBound } from '../accountant/b
 import { termsOf } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
 import { otherSourceRefusal } from '../accountant/sources.js';
+import { changedFault } from '../ledger/faults.js';
 import type { Ledger, LedgerAccount, SpendEntry } from '../ledger/ledger.js';
 import { explainsExactness, namesSecretColumns, nowSecret, rowsFact } from './public-facts.js';
 import { refuseUnready } from './ready.js';
@@ -115,10 +116,7 @@ function shortUp(x: number): string {
 /** The next larger number of four digits. */
 const above = (x: number): number => Number((x + 10 ** (Math.floor(Math.log10(x)) - 3)).toPrecision(4));
 
-/**
- * Least epsilon of four digits that is admitted. Capacities are rounded down,
- * so that a capacity of 1.1 need not admit a loss of 1.1.
- */
+/** Least epsilon of four digits that is admitted. Capacities are rounded down: 1.1 need not admit a loss of 1.1. */
 function leastEpsilon(lost: number, spent: SpentCosts, { policy, account }: NewTerms): string {
   const isAccepted = keptAt(policy, account, spent);
   const next = Number(shortUp(lost));
@@ -136,12 +134,7 @@ export async function withWayOut(error: unknown, ledger: Ledger, terms: NewTerms
   if (!account || account.terms.digest === termsOf(policy).digest) return error;
   const refused = whyNot(account, await ledger.entries(policy.population), terms);
   if (!refused) return error;
-  const { place, details, outcome } = error;
-  return new Fault(error.code, `${error.message} ${refused.message}`, hintOf(refused), {
-    ...(place && { place }),
-    details,
-    ...(outcome && { outcome }),
-  });
+  return changedFault(error, { message: `${error.message} ${refused.message}`, hint: hintOf(refused) });
 }
 
 const hintOf = (refused: Fault): string => (refused.code === 'BUDGET_EXCEEDED' ? refused.hint : anotherPopulation);
@@ -156,7 +149,6 @@ function whyNot(...[account, entries, terms]: Parameters<typeof refuseForGood>):
   }
 }
 
-/** True if the account of this policy could take over its terms. */
 export async function canAmend(ledger: Ledger, terms: NewTerms): Promise<boolean> {
   const { population } = terms.policy;
   const account = await ledger.account(population);

@@ -20,7 +20,6 @@ export type CanonicalRequest<T> = Omit<ReleaseRequest<T>, 'key'> & {
 export interface Analysis<T> {
   readonly kind: string;
   readonly allowance: Allowance;
-  /** Canonical text of the parameters. */
   readonly canonical: string;
   readonly plan: Plan;
   readonly mechanisms: readonly Mechanism[];

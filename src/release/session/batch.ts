@@ -35,10 +35,7 @@ import { outcomeOf, type ReleaseContext } from './release-context.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 import { tidyCounts, withErrorsOf } from './tidy.js';
 
-/**
- * Queries that are planned, paid for and answered together. Whether they fail cannot depend on the noise,
- * so an interrupted release is completed later.
- */
+/** Whether queries fail together cannot depend on the noise, so an interrupted release is completed later. */
 export async function planBatch(
   session: PrivacySession,
   context: ReleaseContext,
@@ -104,7 +101,6 @@ function doubtOf(errors: Plan['errors'], k: number): Pick<AnswerTable, 'mostlyNo
   return doubt === undefined ? {} : { mostlyNoise: doubt };
 }
 
-/** Answer as recorded in the ledger. */
 export interface RecordedBatchAnswer {
   readonly plan: Plan;
   readonly profile: StoredCost;
@@ -167,7 +163,6 @@ interface Prepared {
   readonly share: Rational;
   readonly standing: AccountBalance;
   readonly label: string;
-  /** Identity of the request. */
   readonly key: string;
   /** The unanswered entry that already paid for it. */
   readonly completes?: number;
@@ -175,10 +170,7 @@ interface Prepared {
   readonly records?: number;
 }
 
-/**
- * The bound query and the key of its record: queries that count the same have the same key,
- * however they are written (docs/explanation/decisions/0085).
- */
+/** Queries that count the same have the same key, however they are written (docs/explanation/decisions/0085). */
 async function bindRequest(session: PrivacySession, context: ReleaseContext, query: unknown, options: ReleaseOptions) {
   const { policy } = session;
   const own = bindBatch(parseBatch(query), policy);
@@ -201,7 +193,6 @@ async function bindRequest(session: PrivacySession, context: ReleaseContext, que
   return { bound, key: await keyOnRecord(context, keys, options.fresh) };
 }
 
-/** True if a release of this would be answered from the record. */
 export async function isBatchRecorded(
   session: PrivacySession,
   context: ReleaseContext,
@@ -231,14 +222,14 @@ async function prepare(
   const records = policy.protect.secret === 'edge' || isAddRemove(policy) ? undefined : await session.records();
   const common = { bound, standing: balance, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(context, key, options.fresh === true);
-  const selection = sliceSelectionOf(bound.measures);
-  for (const was of open ? plansAsReserved(session, open, bound, options, selection) : []) {
+  const request = { session, bound, options, selection: sliceSelectionOf(bound.measures) };
+  for (const was of open ? plansAsReserved(request, open) : []) {
     const best = was.plans.find(({ cost }) =>
       sameCost(account.reservedCost(cost, { measures: bound.measures }), open!.entry.profile),
     );
     if (best) return { ...common, share: was.share, plans: was.plans, best, completes: open!.entry.sequence };
   }
-  const now = plansAtShare(session, bound, options, balance, selection);
+  const now = plansAtShare(request, balance);
   const best = now.best ?? now.plans[0];
   if (!best)
     throw (
@@ -255,14 +246,15 @@ interface PlansAtShare {
   readonly best?: NoisePlan;
 }
 
+interface PlanRequest {
+  readonly session: PrivacySession;
+  readonly bound: BoundBatch;
+  readonly options: ReleaseOptions;
+  readonly selection: SliceSelection;
+}
+
 /** Plans with the requested share; with the largest share that fits, where none was requested. */
-function plansAtShare(
-  session: PrivacySession,
-  bound: BoundBatch,
-  options: ReleaseOptions,
-  balance: AccountBalance,
-  selection: SliceSelection,
-): PlansAtShare {
+function plansAtShare({ session, bound, options, selection }: PlanRequest, balance: AccountBalance): PlansAtShare {
   const { measures } = bound;
   // A quota may admit another noise than the best one.
   const admitted = (p: NoisePlan) => p.fits && (!balance.own || session.admits(p.cost, { measures }, balance));
@@ -277,22 +269,14 @@ function plansAtShare(
   return less ? withShare(less) : requested;
 }
 
-/**
- * Shares that an unanswered entry may have been planned with:
- * its recorded cost shows a share that was reduced by a quota which has changed since.
- */
-function* plansAsReserved(
-  session: PrivacySession,
-  { entry, before }: Unanswered,
-  bound: BoundBatch,
-  options: ReleaseOptions,
-  selection: SliceSelection,
-): Iterable<PlansAtShare> {
+/** Shares that an unanswered entry may have been planned with; its cost shows one that a former quota reduced. */
+function* plansAsReserved(request: PlanRequest, { entry, before }: Unanswered): Iterable<PlansAtShare> {
+  const { session, bound, options, selection } = request;
   const { account } = session;
   const withShare = (share: Rational): PlansAtShare => ({ share, plans: chooseNoise(bound.measures, account, share, before) });
   yield withShare(session.share(options, before, selection));
   if (options.epsilon !== undefined) return;
-  yield plansAtShare(session, bound, options, before, selection);
+  yield plansAtShare(request, before);
   const alone = spend(nothingSpent, entry.profile);
   const took = subtract(usedShare(account, spend(before, entry.profile), selection), usedShare(account, before, selection));
   const byReading = accountUsages(account, alone).map(({ share }) => share);

@@ -43,10 +43,7 @@ interface RemedyRequest {
 const mostEpsilon = 10;
 const usualDelta = rational(1, 1_000_000);
 
-/**
- * The three best remedies for a budget that is too small, by their error. Computed by the planner itself,
- * from public numbers only.
- */
+/** The three best remedies for too small a budget, by their error: found by the planner, from public numbers only. */
 export function budgetRemedies(stuck: RemedyRequest): readonly BudgetRemedy[] {
   const { policy, account, batch, fits } = stuck;
   const { epsilon, delta } = account;
@@ -90,10 +87,7 @@ function downTo(x: Rational): Rational {
   return rational((x.num * unit) / x.den, unit);
 }
 
-/**
- * The error with the requested share or the largest remaining one.
- * What remains by one route need not be available to every kind of noise, so smaller shares are tried next.
- */
+/** The error with the requested share or what remains. Not every kind of noise can use all of it: smaller shares are next. */
 function errorWithin(
   { policy, spent, share, fits }: RemedyRequest,
   queries: Batch['queries'],

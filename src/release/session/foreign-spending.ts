@@ -38,10 +38,7 @@ export interface ForeignSpending {
   readonly over?: boolean;
 }
 
-/**
- * Records the cost of another publisher's release about these people, durably, without reading data.
- * A settled entry was there before: nothing was changed.
- */
+/** Records the cost of another publisher's release, durably, without reading data. A settled entry was there before. */
 export async function enterForeignSpending(context: ReleaseContext, spending: ForeignSpending): Promise<SpendEntry> {
   const { ledger, account, policy, analyst, as } = context;
   if (policy.protect.secret === 'edge')
@@ -196,10 +193,7 @@ const unusableReceipt = (why: string): Fault =>
     'Say what it cost one person here with --epsilon or --rho.',
   );
 
-/**
- * Facts that another publisher's release used at no cost must be public here, too;
- * refused where the definitions of neighbouring data sets differ.
- */
+/** Facts that another publisher used at no cost must be public here; their neighbouring data sets must be ours. */
 function comparableFacts({ guarantee, privacyUnit: unit }: ReadReceipt, policy: Policy): readonly PublicFact[] {
   const { secret } = unit ?? guarantee;
   if (!rowsOrPersons.has(secret)) throw unusableReceipt(`protects another secret ("${secret}")`);

@@ -1,4 +1,5 @@
 import { Fault, type Outcome } from '../../base/errors.js';
+import { changedFault } from '../ledger/faults.js';
 import type { QueryLog } from './query-log.js';
 
 /** Texts for the outcome of a charge; no other module writes them. */
@@ -24,8 +25,7 @@ export function asFault(error: unknown): Fault {
 
 /** The same fault, saying what became of the budget. */
 export function withOutcome(error: unknown, outcome: Outcome): Fault {
-  const { code, message, hint, place, details } = asFault(error);
-  return new Fault(code, message, hint, { ...(place && { place }), details: { ...details }, outcome });
+  return changedFault(asFault(error), { outcome });
 }
 
 /** Attaches this outcome to whatever is thrown inside, unless it has one already. */
@@ -39,10 +39,7 @@ export async function attachOutcome<T>(outcome: Outcome, work: () => T | Promise
 
 type SpentOutcome = Exclude<Outcome, { state: 'not spent' }>;
 
-/**
- * Outcomes of a process so far, for its exit: a command may pay several times, be stopped by a signal,
- * or fail in code that has nothing to do with budgets.
- */
+/** Outcomes of a process so far, for its exit: it may pay several times, be stopped, or fail elsewhere. */
 export class OutcomeLog {
   readonly #entries = new Map<number, SpentOutcome>();
   readonly #writing = new Set<Promise<unknown>>();
@@ -89,10 +86,7 @@ export class OutcomeLog {
   get entries(): readonly SpentOutcome[] {
     return [...this.#entries.values()];
   }
-  /**
-   * Outcome of all together: the latest entry without an answer, else the latest;
-   * undefined where nothing could have been spent, or where it is unknown.
-   */
+  /** The latest entry without an answer, else the latest; undefined where nothing could be spent, or it is unknown. */
   get whole(): Outcome | undefined {
     const { entries } = this;
     const unanswered = entries.findLast(({ state }) => state === 'spent');

@@ -41,10 +41,7 @@ async function accountOf(context: ReleaseContext, data: Snapshot): Promise<Accou
   return account;
 }
 
-/**
- * Fields that a plan was made from and prints: capacities, conditions (which name the records that are used),
- * assumptions.
- */
+/** Fields that a plan was made from and prints: capacities, conditions (which name the records that are used), assumptions. */
 const boundsOf = ({ routes }: Account): string =>
   JSON.stringify(
     routes.map(({ amplifier, conditions, pureCapacity, gaussian, how }) => [

@@ -27,15 +27,9 @@ export interface ReleaseContext {
   readonly analyst: string;
   /** Name that the analyst goes by. */
   readonly as?: string;
-  /**
-   * Name of one run of a request: under another name it is another request,
-   * under the same name it is answered from the record.
-   */
+  /** Name of one run: under another name it is another request, under the same one it is answered from the record. */
   readonly once?: string;
-  /**
-   * The request in the caller's own words: kept with the answer, so that it can be shown by entry number.
-   * Not part of the request key.
-   */
+  /** The request in the caller's own words, kept with the answer to be shown; not part of the request key. */
   readonly wording?: RequestWording;
   /** Return the recorded answer or nothing: never pays. */
   readonly recordedOnly?: true;
@@ -88,10 +82,7 @@ export interface ReleaseRequest<T> {
   readonly execute: (engine: Snapshot, paid: Payment) => Promise<T>;
 }
 
-/**
- * Mechanisms that a recorded request paid for and did not draw. Each part may be drawn once:
- * only that is reserved for it.
- */
+/** Mechanisms that a recorded request paid for and did not draw. Each part may be drawn once: only that is reserved for it. */
 export interface Prepaid {
   /** Key of the request that paid. */
   readonly key: string;

@@ -46,10 +46,7 @@ function formerKeyParts({ data, digest, relations, tables }: Policy, path: FullP
   ];
 }
 
-/**
- * Definition of cells and tuples (domains, bounds, bins): not part of the terms,
- * but the same query on another domain is another request.
- */
+/** Domains, bounds, bins: no part of the terms, but the same query on another domain is another request. */
 export const readingText = ({ columns, relations, tables }: Policy): string =>
   stableText([
     [...columns.values()].map(bare),

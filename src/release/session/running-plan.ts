@@ -143,8 +143,8 @@ export async function prepareTotals(
   const key = await keyOnRecord(releaseContextOf(session), session.keysOf(text), options.fresh);
   const { counted, measure, scope, part } = countedTotals(session, request, asOne);
   const reading = { measures: [measure] };
-  const by = async (standing?: AccountBalance) => {
-    const allowance = await session.allowance(options, everyRecord, reading, standing, part);
+  const by = async (spent?: AccountBalance) => {
+    const allowance = await session.allowance(options, everyRecord, reading, { ...(spent && { spent }), part });
     const each = [allowance.pure, allowance.rho].filter((x) => x !== undefined);
     return each.map((budgetShare) => ({ allowance, budgetShare, totals: runningTotals(counted, budgetShare, scope) }));
   };

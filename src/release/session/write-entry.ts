@@ -88,10 +88,7 @@ export async function recordAnswer(
   });
 }
 
-/**
- * A ledger that failed to write an answer may know that it is recorded all the same,
- * or that the entry cannot be resumed any more.
- */
+/** A failed ledger may know that the answer is recorded all the same, or that the entry cannot be resumed any more. */
 function outcomeOfCommit(error: unknown, spent: Outcome): Outcome | undefined {
   const reported = error instanceof Fault ? error.outcome : undefined;
   if (reported?.state === 'recorded') return reported;

@@ -47,10 +47,7 @@ export interface AmendLink extends AccountLink {
   readonly summary: string;
   readonly reason: string;
 }
-/**
- * Written before the answer is given out: the answer of an entry without one was never given out,
- * unless the machine crashed since.
- */
+/** Written before the answer is given out: without one it never was, unless the machine crashed since. */
 export interface AnswerLink extends AccountLink {
   readonly kind: 'answer';
   readonly of: number;

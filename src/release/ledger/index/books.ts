@@ -15,10 +15,7 @@ import type { IndexQueries } from './index-queries.js';
 import { decodeInteger, decodeJson, decodeText } from './row.js';
 import { emptyText } from './total.js';
 
-/**
- * Account rows are always those of one of this many last links:
- * writing them each time would cost more than applying some links now and then.
- */
+/** Account rows are those of one of this many last links: applying some links now and then costs less than writing them. */
 export const rowsBehind = 32;
 
 /** The accounts as the last link pins them, read from the rows of an index as they are needed. */
@@ -68,10 +65,7 @@ export class IndexBooks extends MemoryBooks {
     super.keep({ ...change, accounts: new Map(accounts) });
   }
 
-  /**
-   * Applies these links; true if the accounts are then those that the last link pins. If false,
-   * these accounts must be discarded.
-   */
+  /** Applies these links; false if the last one pins other accounts: these must then be discarded. */
   advance(links: readonly Link[]): boolean {
     try {
       for (const link of links) this.keep(changeBy(this, link, link.sequence));
@@ -86,7 +80,6 @@ export class IndexBooks extends MemoryBooks {
     return this.#changed.links > 0;
   }
 
-  /** Writes the pending changes. */
   flush(): void {
     const changed = this.#changed;
     for (const population of changed.accounts)
@@ -98,10 +91,7 @@ export class IndexBooks extends MemoryBooks {
     Object.assign(changed, { mark: false, links: 0, terms: false });
   }
 
-  /**
-   * The same only where it may not wait: others are reserving too, the rows are `rowsBehind` links behind,
-   * or terms have changed.
-   */
+  /** The same where it may not wait: others reserve too, rows are `rowsBehind` links behind, or terms changed. */
   flushIfDue(crowded: boolean): void {
     const { links, terms, mark } = this.#changed;
     if (crowded || links >= rowsBehind || terms || mark) this.flush();

@@ -21,7 +21,6 @@ export interface LedgerIndex {
   readonly replay: (key: string, population: string) => { readonly of: StoredLink; readonly answer: string } | undefined;
   /** Its entries, each checked against the link before it. */
   readonly spends: (population: string) => readonly IndexedSpend[];
-  /** A page of them. */
   readonly page: (population: string, page: EntryRange) => readonly IndexedSpend[];
   readonly keyed: (population: string, prefix: string) => readonly IndexedSpend[];
 }

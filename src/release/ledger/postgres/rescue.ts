@@ -75,10 +75,7 @@ export async function recoverStorage(place: string, reason: string, witness?: Wi
   });
 }
 
-/**
- * The same rules as for a ledger in files: recorded texts into one with at least as many links,
- * everything into one that is empty or behind.
- */
+/** As for a ledger in files: texts into one with as many links, everything into one that is empty or behind. */
 export async function restoreStorage(
   place: string,
   file: string,

@@ -98,10 +98,7 @@ export class FetchedRows {
     }
   }
 
-  /**
-   * No two statements write one row. A trigger or rule that was added to a table since its check is noticed if it changes
-   * what is stored.
-   */
+  /** No two statements write one row. A trigger that was added since the check is noticed if it changes what is stored. */
   async write(connection: PostgresConnection): Promise<void> {
     const values: Value[] = [];
     const parts = this.#written.map(({ sql, values: own }, i) => {

@@ -7,10 +7,7 @@ interface WalkedSpend {
   answered?: { readonly by: number; readonly answer: string };
 }
 
-/**
- * Follows a chain from its beginning and rebuilds every total, then compares the stored copies.
- * Throws `BrokenChain` at the first mismatch.
- */
+/** Rebuilds every total of a chain, then compares the stored copies. Throws `BrokenChain` at the first mismatch. */
 export class ChainWalk {
   readonly books = new MemoryBooks();
   readonly #spends = new Map<number, WalkedSpend>();

@@ -36,10 +36,7 @@ function lostOnly(found: Buffer, lines: Buffer, from: number): boolean {
   );
 }
 
-/**
- * Only answers may follow the chain file; the accounts they pin are computed from its beginning,
- * so the index alone proves nothing.
- */
+/** Only answers may follow the chain file, and the accounts they pin are computed from its beginning. */
 function checkAnswers(chain: LedgerChainFile, answers: readonly StoredLink[], since: number): void {
   const books = new MemoryBooks();
   let end: ChainEnd = beginning;

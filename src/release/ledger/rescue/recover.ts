@@ -102,10 +102,7 @@ function attemptRecovery(
   };
 }
 
-/**
- * Sequence of the last link that is no answer. Answers at the end may be lost from the chain file in a crash,
- * as no other link follows them.
- */
+/** Sequence of the last link that is no answer: answers at the end may be lost from the chain file in a crash. */
 const lastButAnswers = (links: readonly StoredLink[]): number =>
   links.findLast(({ body }) => (JSON.parse(body) as Link).kind !== 'answer')?.sequence ?? 0;
 

@@ -16,10 +16,7 @@ export async function verifyInChild(place: string): Promise<Verification> {
     : (JSON.parse(output) as Verification);
 }
 
-/**
- * Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result;
- * a disk fault is an error.
- */
+/** Rebuilds every total from both copies in one snapshot. A broken chain is a result; a disk fault is an error. */
 export const verifyPlace = (place: string): Promise<Verification> =>
   inTurn(place, () => {
     const walk = new ChainWalk();
@@ -76,10 +73,7 @@ function walkBoth(db: SqliteConnection, chain: LedgerChainFile, walk: ChainWalk)
     throw new BrokenChain(step.value.why ?? 'the chain file was cut', walk.end.sequence + 1);
 }
 
-/**
- * A row of the index as one text, because each column costs as much as hashing it; with lengths,
- * so that the text is unique.
- */
+/** A row of the index as one text, because each column costs as much as hashing it; with lengths, so that the text is unique. */
 const filed = (column: string): string => `coalesce(length(CAST(${column} AS BLOB)) || ' ' || ${column}, '-')`;
 const oneText = `sequence || ' ' || "offset" || ' ' || ${filed('population')} || ' ' || ${filed('key')} || ' ' || hash || ' ' || body`;
 const filedAs = (name: string | null): string => (name === null ? '-' : `${Buffer.byteLength(name)} ${name}`);
