@@ -1,14 +1,5 @@
 import { Fault } from '../../base/errors.js';
-import {
-  compare,
-  isPositive,
-  one,
-  parseRational,
-  type Rational,
-  rational,
-  toNumber,
-  zero,
-} from '../../base/exact/rational.js';
+import { compare, isPositive, one, parseRational, type Rational, rational, toNumber, zero } from '../../base/exact/rational.js';
 import { epsilonFromOdds, oddsFactor, posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
 
 /** Bound on beliefs: the odds of any statement about one secret move by at most `oddsFactor`, up or down. */

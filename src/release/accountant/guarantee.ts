@@ -132,7 +132,12 @@ function promiseSentences(policy: Policy, account: Account, promised: Promised):
 }
 
 function oddsSentence(policy: Policy, { epsilon, delta, failure, pairs }: Promised): string {
-  const factor = (x: number) => oddsFactorText(x, (y) => `${Math.ceil(100 * y) / 100}`, (y) => `${shortAbove(y)}`);
+  const factor = (x: number) =>
+    oddsFactorText(
+      x,
+      (y) => `${Math.ceil(100 * y) / 100}`,
+      (y) => `${shortAbove(y)}`,
+    );
   const within = `by at most a factor of ${factor(epsilon)} (epsilon ${shortAbove(epsilon)})`;
   if (neighboursOf(policy) === 'add-remove')
     return `Together, all releases within the budget move the odds between a record being in the data, with whatever values, and not being in it ${within}; between any two values of a record that is in it by at most a factor of ${factor(2 * epsilon)} (twice that).`;
