@@ -4,12 +4,12 @@ import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.j
 import type { Payment } from '../../privacy/mechanism/payment.js';
 import { type StoredCost, toStored, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
 import type { Allowance } from './allowance.js';
-import { attachOutcome } from './outcome.js';
+import { attachOutcome, outcomeOf } from './outcome.js';
 import type { Plan } from './plan.js';
 import type { PublicFact } from './public-facts.js';
 import type { PublicReader } from './public-read.js';
 import { type Receipt, receiptOf, replayedOf } from './receipt.js';
-import { type ChargeResult, outcomeOf, type ReleaseContext, type ReleaseRequest } from './release-context.js';
+import type { ChargeResult, ReleaseContext, ReleaseRequest } from './release-context.js';
 import { readingText } from './request-key.js';
 
 export type CanonicalRequest<T> = Omit<ReleaseRequest<T>, 'key'> & {

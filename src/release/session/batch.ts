@@ -27,11 +27,11 @@ import { budgetRemedies } from './budget-remedies.js';
 import { charge } from './charge.js';
 import { groundOf, type WholeTable, wholeTable } from './ground.js';
 import { keyOnRecord, refuseUnrecorded, sameCost, type Unanswered, unansweredFor } from './on-record.js';
-import { attachOutcome, notSpent } from './outcome.js';
+import { attachOutcome, notSpent, outcomeOf } from './outcome.js';
 import { explainChoice, looseDeltaWarning, mostlyNoiseWarning, noiseKind, type Plan, withNoiseWarning } from './plan.js';
 import { factsReliedOn } from './public-facts.js';
 import { type Release, receiptOf, replayedOf } from './receipt.js';
-import { outcomeOf, type ReleaseContext } from './release-context.js';
+import type { ReleaseContext } from './release-context.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 import { tidyCounts, withErrorsOf } from './tidy.js';
 

@@ -20,10 +20,10 @@ import { type ForeignCost, foreignCosts, foreignReading, withOthers } from '../a
 import type { SpendEntry } from '../ledger/ledger.js';
 import { openingFor } from './data-claims.js';
 import { enteredKey } from './entered-key.js';
-import { attachOutcome } from './outcome.js';
+import { attachOutcome, outcomeOf } from './outcome.js';
 import { tiedBy } from './privacy-unit.js';
 import { factsByOthers, nowSecret, type PublicFact, reliedByTies, stepFact } from './public-facts.js';
-import { outcomeOf, type ReleaseContext } from './release-context.js';
+import type { ReleaseContext } from './release-context.js';
 
 /** Another publisher's release, as it is entered. */
 export interface ForeignSpending {

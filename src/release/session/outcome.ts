@@ -1,6 +1,7 @@
 import { Fault, type Outcome } from '../../base/errors.js';
 import { changedFault } from '../ledger/faults.js';
 import type { QueryLog } from './query-log.js';
+import type { ChargeResult } from './release-context.js';
 
 /** Texts for the outcome of a charge; no other module writes them. */
 export function outcomeSentence(outcome: Outcome): string {
@@ -14,6 +15,10 @@ export function outcomeSentence(outcome: Outcome): string {
 }
 
 export const notSpent: Outcome = { state: 'not spent' };
+
+/** Outcome of a charge: whether its answer can be given out again. */
+export const outcomeOf = ({ entry, recorded }: Pick<ChargeResult<unknown>, 'entry' | 'recorded'>): Outcome =>
+  recorded ? { state: 'recorded', entry: entry.sequence } : { state: 'spent', entry: entry.sequence, resumable: false };
 
 /** Anything thrown, as the fault that users see. */
 export function asFault(error: unknown): Fault {

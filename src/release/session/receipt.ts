@@ -60,13 +60,14 @@ export function receiptOf(parts: {
   at?: string;
 }): Receipt {
   const { policy, plan, entry, replayed, recorded, profile } = parts;
+  const privacyUnit = privacyUnitOf(policy, entry.relied);
   return {
     fugu: version,
     label: plan.label,
     population: publicName(policy),
     at: parts.at ?? new Date(entry.at).toISOString(),
     guarantee: plan.guarantee,
-    privacyUnit: privacyUnitOf(policy, entry.relied),
+    privacyUnit,
     epsilon: plan.epsilon,
     mechanism: plan.mechanism,
     why: plan.why,

@@ -1,4 +1,3 @@
-import type { Outcome } from '../../base/errors.js';
 import type { Engine, Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
@@ -97,7 +96,3 @@ export interface ChargeResult<T> {
   /** False when the answer was paid for but could not be recorded: the same request then pays again. */
   readonly recorded: boolean;
 }
-
-/** Outcome of a charge: whether its answer can be given out again. */
-export const outcomeOf = ({ entry, recorded }: Pick<ChargeResult<unknown>, 'entry' | 'recorded'>): Outcome =>
-  recorded ? { state: 'recorded', entry: entry.sequence } : { state: 'spent', entry: entry.sequence, resumable: false };

@@ -10,11 +10,11 @@ import { type RunningTotals, runningTotals } from '../../privacy/mechanism/runni
 import { protectedStepsFault } from '../../query/count/public-steps.js';
 import { RunningCount } from '../../query/count/running-count.js';
 import type { CanonicalRequest } from './analysis.js';
-import { attachOutcome, notSpent } from './outcome.js';
+import { attachOutcome, notSpent, outcomeOf } from './outcome.js';
 import type { Plan } from './plan.js';
 import { factsReliedOn, stepFact } from './public-facts.js';
 import { type Receipt, receiptOf } from './receipt.js';
-import { type ChargeResult, outcomeOf } from './release-context.js';
+import type { ChargeResult } from './release-context.js';
 import { countedTotals, type PreparedTotals, prepareTotals, type TotalsRequest } from './running-plan.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 
