@@ -13,7 +13,7 @@ const folders = ['src', 'console', 'bench', 'experiments', 'examples', 'scripts'
 const isEntry = (file) =>
   [
     'src/index.ts', 'src/app/client/client.ts', 'src/app/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts',
-    'test/browser/chromium.ts', 'test/seed.ts', 'console/main.tsx', 'console/vite.config.mjs',
+    'test/browser/chromium.ts', 'test/seed.ts', 'console/main.tsx', 'console/docs.d.ts', 'console/vite.config.mjs',
   ].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||
   /^(bench|experiments|test\/transcripts)\/main\.ts$/.test(file) ||
@@ -145,7 +145,7 @@ function packages(modules, { dependencies, devDependencies, scripts, overrides }
   const imported = new Map();
   for (const [file, { uses }] of modules)
     for (const [path] of uses)
-      if (/^[a-z@]/.test(path) && !path.startsWith('node:') && !builtinModules.includes(path))
+      if (/^[a-z@]/.test(path) && !/^(node|virtual):/.test(path) && !builtinModules.includes(path))
         imported.set(packageOf(path), [...(imported.get(packageOf(path)) ?? []), file]);
   const words = Object.values(scripts).join(' ');
   const tools = { typescript: 'tsc ', '@biomejs/biome': 'biome ', '@types/node': '', '@types/pg': '' };

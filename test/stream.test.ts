@@ -295,7 +295,7 @@ describe('a stream', () => {
         label: 'part',
         mechanisms: [],
         reading: {},
-        prepaid: { key: requestKeys(policy, canonical).key, mechanisms: [mechanism], part: 0 },
+        prepaid: { key: requestKeys(policy)(canonical).key, mechanisms: [mechanism], part: 0 },
         execute: async (_, paid) => mechanism.prepare(paid, 1)([0n]).map(String),
         ...over,
       });
@@ -311,7 +311,7 @@ describe('a stream', () => {
     expect((await part('paid')).answer).toEqual(answer);
     const cheaper = noise('1/2');
     expect(
-      (await faultOf(part('paid', { prepaid: { key: requestKeys(policy, 'paid').key, mechanisms: [cheaper], part: 1 } }))).code,
+      (await faultOf(part('paid', { prepaid: { key: requestKeys(policy)('paid').key, mechanisms: [cheaper], part: 1 } }))).code,
     ).toBe('LEDGER_MISMATCH');
     // The same part under other words: as if its record had been lost.
     expect((await faultOf(part('paid', { canonical: 'part again' }))).code).toBe('BUDGET_EXCEEDED');

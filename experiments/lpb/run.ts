@@ -5,9 +5,10 @@ import { lineChart } from '../../src/app/report/line-chart.js';
 import { type Drawing, smallMultiples, standalone } from '../../src/app/report/svg.js';
 import { divide, fromNumber, parseRational, type Rational, rational, toNumber } from '../../src/base/exact/rational.js';
 import { posteriorTable } from '../../src/evaluate/attack/posterior.js';
+import { posteriorAtMost } from '../../src/policy/belief.js';
 import { roundUp } from '../../src/privacy/mechanism/distribution.js';
 import { laplaceSampler } from '../../src/privacy/noise/discrete-laplace.js';
-import { beliefBudget, posteriorAtMost } from '../../src/release/accountant/belief.js';
+import { beliefBudget } from '../../src/release/accountant/belief.js';
 import { type Attribute, type AttributeName, adultFolder, readAdult } from './adult.js';
 import { notes, panels, tableOne, tableTwo } from './paper.js';
 

@@ -66,7 +66,8 @@ export class Bench {
     this.#policy = policy;
     this.#bound = bindBatch(parseBatch(queries), policy);
     const { measures } = this.#bound;
-    this.#agreement = told === 'agreeing' ? agreementOf(policy, measures) : { measures, agree: (values) => values };
+    const agreement = told === 'agreeing' ? agreementOf(policy, measures) : undefined;
+    this.#agreement = agreement ?? { measures, agree: (values) => values };
     this.#mechanisms = chooseNoise(this.#agreement.measures, strangersOf(policy), one, nothingSpent)[0]!.mechanisms;
   }
 

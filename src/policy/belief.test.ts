@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compare, one, parseRational, rational, toNumber } from '../base/exact/rational.js';
-import { epsilonFromOdds, oddsFactor, posteriorRange } from './belief.js';
+import { epsilonFromOdds, oddsFactor, posteriorAtMost } from './belief.js';
 
 const probability = fc.integer({ min: 1, max: 9999 });
 
@@ -10,8 +10,8 @@ describe('epsilon from a belief', () => {
     fc.assert(
       fc.property(probability, probability, (a, b) => {
         fc.pre(a < b);
-        const epsilon = toNumber(epsilonFromOdds(oddsFactor(rational(a, 10000), rational(b, 10000))));
-        const [, highest] = posteriorRange(a / 10000, epsilon);
+        const epsilon = epsilonFromOdds(oddsFactor(rational(a, 10000), rational(b, 10000)));
+        const highest = posteriorAtMost(rational(a, 10000), epsilon);
         expect(highest).toBeLessThanOrEqual((b / 10000) * (1 + 1e-14));
         expect(highest).toBeGreaterThan((b / 10000) * (1 - 1e-9));
       }),

@@ -1,14 +1,16 @@
-import { logDown } from '../base/exact/outward.js';
+import { addDown, addUp, divDown, divUp, expDown, expUp, logDown, mulDown, mulUp } from '../base/exact/outward.js';
 import {
   divide,
   floor,
   fromNumber,
   multiply,
+  negate,
   one,
   type Rational,
   rational,
   subtract,
   toNumberDown,
+  toNumberUp,
 } from '../base/exact/rational.js';
 
 /** Ratio of posterior odds to prior odds: the factor by which odds may change. Above one if the posterior is above the prior. */
@@ -28,11 +30,16 @@ export function epsilonFromOdds(factor: Rational): Rational {
   return divide(rational(floor(multiply(exact, grid))), grid);
 }
 
-/** Lowest and highest posterior from `prior` after releases with privacy loss `epsilon`, for reports. */
-export function posteriorRange(prior: number, epsilon: number): readonly [number, number] {
-  const odds = prior / (1 - prior);
-  const at = (o: number) => (o === Number.POSITIVE_INFINITY ? 1 : o / (1 + o));
-  return [at(odds * Math.exp(-epsilon)), at(odds * Math.exp(epsilon))];
+/** Largest posterior after releases worth epsilon; rounded up. */
+export function posteriorAtMost(prior: Rational, epsilon: Rational): number {
+  const against = mulDown(toNumberDown(divide(subtract(one, prior), prior)), expDown(toNumberDown(negate(epsilon))));
+  return Math.min(1, divUp(1, addDown(1, against)));
+}
+
+/** Smallest posterior; rounded down. */
+export function posteriorAtLeast(prior: Rational, epsilon: Rational): number {
+  const against = mulUp(toNumberUp(divide(subtract(one, prior), prior)), expUp(toNumberUp(epsilon)));
+  return Math.max(0, divDown(1, addUp(1, against)));
 }
 
 /** Largest logarithm of an odds factor that is shown as a number; a larger factor means that anything may become certain. */

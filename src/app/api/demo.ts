@@ -3,9 +3,9 @@ import { fromNumber, parseRational, rational, toNumber } from '../../base/exact/
 import { writeFolder } from '../../base/files/write-file.js';
 import { existsSync } from '../../base/platform/files.js';
 import { join } from '../../base/platform/paths.js';
+import { posteriorAtMost } from '../../policy/belief.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
-import { posteriorAtMost } from '../../release/accountant/belief.js';
 import type { Release } from '../../release/session/receipt.js';
 import { demoQuestions, demoSurvey } from './demo-people.js';
 import { type OpenSettings, openHandles } from './open-handles.js';

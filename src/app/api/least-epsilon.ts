@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { surveyBatch } from '../../analysis/survey/query.js';
 import { parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
 import { readPolicy } from '../../data/terms/read.js';
+import { posteriorAtMost } from '../../policy/belief.js';
 import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../../query/bind.js';
@@ -16,7 +17,7 @@ import {
   type TradeOff,
   tradeOff,
 } from '../../release/accountant/accuracy.js';
-import { posteriorAtMost, readProbability } from '../../release/accountant/belief.js';
+import { readProbability } from '../../release/accountant/belief.js';
 import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { tiesOf } from './open-handles.js';
 

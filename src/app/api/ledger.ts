@@ -16,10 +16,12 @@ import {
   toStored,
 } from '../../privacy/mechanism/privacy-cost.js';
 import { isOfRecords, type RecordClassKind, recordClassKind, storedClass } from '../../privacy/mechanism/record-class.js';
-import { type Account, isCountedInFull, usedShareOfPart } from '../../release/accountant/account.js';
-import { type BudgetState, budgetState, privacyLoss } from '../../release/accountant/budget-state.js';
+import type { Account } from '../../release/accountant/account.js';
+import { admits, isCountedInFull } from '../../release/accountant/admits.js';
+import { type BudgetState, budgetState, privacyLossBound } from '../../release/accountant/budget-state.js';
 import { termsOf } from '../../release/accountant/open-account.js';
 import { otherSourceRefusal } from '../../release/accountant/sources.js';
+import { usedShareOfPart } from '../../release/accountant/used-share.js';
 import type { SpendEntry, Verification } from '../../release/ledger/ledger.js';
 import { openLedger, witnessOf } from '../../release/ledger/open.js';
 import type { Backup, Restored } from '../../release/ledger/rescue/backup.js';
@@ -147,7 +149,6 @@ export async function spendingOf({ policy, session, ledger }: OpenHandles): Prom
   const total = toNumber(session.account.epsilon);
   const parts = spentParts(policy, session.account, spent);
   const agrees = known === undefined || known.terms.digest === policy.digest;
-  const loss = privacyLoss(session.account, spent);
   const entered = await enteredIn(ledger, policy.population);
   const alone = (profiles: readonly PrivacyCost[]) =>
     profiles.length === 0 ? 0 : toNumber(usedShareOfPart(session.account, profiles.reduce(spend, nothingSpent), spent)) * total;
@@ -162,10 +163,10 @@ export async function spendingOf({ policy, session, ledger }: OpenHandles): Prom
     policyTerms: termsOf(policy).summary,
     budget: budgetState(session.account, spent),
     ...((others.entered > 0 || others.setAside > 0) && { others }),
-    ...(!loss.kept &&
+    ...(!admits(session.account, spent) &&
       !otherSourceRefusal(session.account.source, spent) &&
       !isCountedInFull(session.account, spent) && { over: true }),
-    ...gainedFields(policy, loss.epsilon),
+    ...gainedFields(policy, privacyLossBound(session.account, spent)),
     ...elsewhereIn(session.account, spent),
     ...(policy.protect.pairs && { pairs: true }),
     ...(parts.length > 0 && { parts }),

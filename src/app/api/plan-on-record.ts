@@ -1,5 +1,5 @@
 import { isAboutSpending, type Plan } from '../../release/session/plan.js';
-import { notOnRecord, type OnRecord, type Replayed } from '../../release/session/replayed.js';
+import { notOnRecord, type OnRecord, type Replayed } from '../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 import type { AnyKind } from './kinds.js';
 

@@ -1,12 +1,13 @@
 import { Fault } from '../../base/errors.js';
 import { compare, maximum, parseRational, type Rational, toNumber, zero } from '../../base/exact/rational.js';
+import { posteriorAtMost } from '../../policy/belief.js';
 import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Amplifier, WhatIf } from '../../privacy/dependence/amplifier.js';
 import { bindBatch } from '../../query/bind.js';
 import { parseBatch } from '../../query/parse.js';
 import { type AccuracyTask, errorWith } from '../../release/accountant/accuracy.js';
-import { beliefBudget, posteriorAtMost, readEpsilon, readProbability } from '../../release/accountant/belief.js';
+import { beliefBudget, readEpsilon, readProbability } from '../../release/accountant/belief.js';
 import { openAccount } from '../../release/accountant/open-account.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { askable } from './kinds/askable.js';

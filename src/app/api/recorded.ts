@@ -2,9 +2,9 @@ import { Fault } from '../../base/errors.js';
 import type { StoredCost } from '../../privacy/mechanism/privacy-cost.js';
 import type { AnswerTable } from '../../query/bound.js';
 import type { SpendEntry } from '../../release/ledger/ledger.js';
-import type { RequestWording } from '../../release/session/charge.js';
 import type { Plan } from '../../release/session/plan.js';
 import { type Receipt, receiptOf } from '../../release/session/receipt.js';
+import type { RequestWording } from '../../release/session/release-context.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { parseQuestion } from './question.js';
 

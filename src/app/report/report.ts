@@ -1,10 +1,11 @@
 import { fromNumber, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
+import { posteriorAtMost } from '../../policy/belief.js';
 import { betweenValues } from '../../policy/neighbours.js';
 import { type PairReach, pairReach } from '../../policy/pairs/examples.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
 import { policyOfQuery } from '../../query/from.js';
-import { type BeliefRow, beliefRows, posteriorAtMost } from '../../release/accountant/belief.js';
+import { type BeliefRow, beliefRows } from '../../release/accountant/belief.js';
 import { type NaturalFrequency, naturalFrequency, percentText } from '../../release/accountant/belief-words.js';
 import type { Receipt, Release } from '../../release/session/receipt.js';
 import type { Bar } from './bar-chart.js';

@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import { parseRational, rational } from '../../base/exact/rational.js';
-import { posteriorAtMost } from '../../release/accountant/belief.js';
+import { posteriorAtMost } from '../../policy/belief.js';
 import type { DraftAnswers, Found } from '../api/draft.js';
 import { percentText } from '../report/number.js';
 

@@ -1,6 +1,6 @@
-import { toNumber } from '../../base/exact/rational.js';
+import { type Rational, rational, toNumber } from '../../base/exact/rational.js';
 import { basename } from '../../base/platform/paths.js';
-import { oddsMove, posteriorRange } from '../../policy/belief.js';
+import { oddsMove, posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
 import { levelLabel } from '../../policy/domain.js';
 import { figureText, percentFigure, upperFigure } from '../../policy/figures.js';
 import { knownWords } from '../../policy/known/words.js';
@@ -205,11 +205,12 @@ const assumptions = ({ dependence, undecided, protect, known }: Policy, kinds: T
         }));
 
 /** Priors for which the meaning of the budget is explained. */
-const suspected = [0.01, 0.1, 0.5];
+const suspected = [rational(1, 100), rational(1, 10), rational(1, 2)];
 
 function aboutBudget({ budget, protect }: Policy): Explanation[] {
   const addRemove = isAddRemove({ protect });
-  const epsilon = toNumber(betweenValues(neighboursOf({ protect }), budget.epsilon));
+  const between = betweenValues(neighboursOf({ protect }), budget.epsilon);
+  const epsilon = toNumber(between);
   const delta = toNumber(budget.delta);
   // (epsilon, delta) alone does not bound how often a belief moves further: release/accountant/belief-delta.ts. A belief budget is kept literally.
   const slip =
@@ -219,8 +220,9 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
         ? `, except with probability ${figureText(delta)}`
         : `, except with a small probability that every plan states (delta ${figureText(delta)})`;
   const frequency = (p: number) => (p < 0.1 ? `${Math.round(p * 1000)} in 1000` : `${Math.round(p * 100)} in 100`);
-  const line = (prior: number): Explanation => {
-    const [low, high] = posteriorRange(prior, epsilon);
+  const line = (suspicion: Rational): Explanation => {
+    const prior = toNumber(suspicion);
+    const [low, high] = [posteriorAtLeast(suspicion, between), posteriorAtMost(suspicion, between)];
     return {
       topic: 'belief',
       text: `${protect.pairs ? 'between two values that are a pair, one' : 'somebody'} believed with ${percentFigure(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percentFigure(low, Math.floor)} to ${percentFigure(high, Math.ceil)} after all releases${slip}.`,

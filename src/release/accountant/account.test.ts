@@ -25,11 +25,15 @@ import { answersTo, everyRecord, type RecordClass, tuplesIn, usedMark } from '..
 import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import { pureOfZcdp, zcdpOfPure } from '../../privacy/mechanism/zcdp-of-pure.js';
 import type { Measure, SumMeasure } from '../../query/count/measure.js';
-import { type Account, admission, admits, coversClasses, privacyLossBound, spentUnder, usedShare } from './account.js';
+import type { Account } from './account.js';
+import { admission } from './admission.js';
+import { admits, coversClasses, spentUnder } from './admits.js';
 import { allocate } from './allocate.js';
+import { privacyLossBound } from './budget-state.js';
 import { chooseNoise } from './choose.js';
 import { guaranteeFor } from './guarantee.js';
 import { openAccount } from './open-account.js';
+import { usedShare } from './used-share.js';
 
 const [a, b] = [answersTo('a'), answersTo('b')];
 const asRho = ({ rho, pure, total }: MixedCost): Rational => total ?? add(rho, zcdpOfPure(pure));

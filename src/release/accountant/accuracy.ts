@@ -1,5 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import { one, parseRational, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { posteriorAtMost } from '../../policy/belief.js';
 import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
@@ -7,7 +8,6 @@ import { inDoubles } from '../../privacy/mechanism/distribution.js';
 import { normalQuantile } from '../../privacy/mechanism/half-width.js';
 import { nothingSpent } from '../../privacy/mechanism/privacy-cost.js';
 import type { BoundBatch, ExpectedError } from '../../query/bound.js';
-import { posteriorAtMost } from './belief.js';
 import { percentText } from './belief-words.js';
 import { chooseNoise } from './choose.js';
 import { openAccount } from './open-account.js';
@@ -122,7 +122,6 @@ function unreachable(task: AccuracyTask, target: AccuracyTarget): Fault {
 export interface TradeOff {
   readonly epsilon: number;
   readonly error: number;
-  /** Upper bound on the posterior, for the given prior. */
   readonly posterior: number;
 }
 const usualEpsilons: readonly Rational[] = ['0.05', '0.1', '0.2', '0.5', '1', '2', '3', '5', '8'].map((e) => parseRational(e));

@@ -1,4 +1,4 @@
-import type { Fault } from '../../base/errors.js';
+import { Fault } from '../../base/errors.js';
 import {
   add,
   compare,
@@ -6,6 +6,7 @@ import {
   isPositive,
   maximum,
   minimum,
+  multiply,
   one,
   type Rational,
   rational,
@@ -17,14 +18,11 @@ import { costBoxes } from '../../privacy/mechanism/joint-costs.js';
 import { costBySlices, type PrivacyCost, type SpentCosts, spend } from '../../privacy/mechanism/privacy-cost.js';
 import { columnsIn } from '../../privacy/mechanism/record-class.js';
 import { allValues, type ValueSet } from '../../privacy/mechanism/slices.js';
-import { type Account, accountUsages, isClosedToGaussian, isGaussian, usedShare } from './account.js';
+import { type Account, isGaussian, isPure, type LeakageRoute } from './account.js';
 import { everySlice, hasNoRecords, type SliceSelection } from './by-slice.js';
-import { recountRefusal } from './remaining-budget.js';
+import { accountUsages, isClosedToGaussian, usedShare } from './used-share.js';
 
-/**
- * The accounts that one release affects: everybody's, that of its own values,
- * and those of other values (affected-accounts.proof.md).
- */
+/** The accounts that one release affects: everybody's, of its own values, of other values (affected-accounts.proof.md). */
 export interface AffectedAccounts {
   /** True if there is one account only: amounts follow from it exactly (remaining-budget.ts). */
   readonly isSingle: boolean;
@@ -32,11 +30,8 @@ export interface AffectedAccounts {
   largestShare(reserved: PrivacyCost): number;
   /** True if Gaussian noise would cost one of them more than pure noise, given these costs. */
   isClosed(after: SpentCosts): boolean;
-  /** Refusal where no noise leaves each of them its share, although something remains. */
-  refusal(): Fault | undefined;
 }
 
-/** Largest number of accounts that are considered. */
 export const mostAccounts = 24;
 /** A share larger than every budget. */
 const tooMuch = 2;
@@ -47,10 +42,9 @@ export function affectedAccounts(account: Account, spent: SpentCosts, selection:
   const { selections, complete } = listAccounts(account, spent, selection);
   let before: readonly Rational[] | undefined;
   const usedBefore = () => (before ??= selections.map((a) => usedShare(account, spent, a)));
-  const isPure = spent.zcdp.perRecord.size === 0;
   /** True if a Gaussian cost makes zCDP the reading of costs that were read in pure epsilon before. */
   const switchesNoise = (reserved: PrivacyCost) =>
-    reserved.noise === 'zcdp' && isPure && isPositive(usedBefore().reduce(maximum, zero));
+    reserved.noise === 'zcdp' && isPure(spent) && isPositive(usedBefore().reduce(maximum, zero));
   return {
     isSingle: selections.length === 1,
     largestShare: (reserved) => {
@@ -62,11 +56,67 @@ export function affectedAccounts(account: Account, spent: SpentCosts, selection:
       return Math.max(...selections.map((a, k) => toNumber(subtract(usedShare(account, after, a), usedBefore()[k]!))));
     },
     isClosed: (after) => selections.some((a) => isClosedToGaussian(account, after, a)),
-    refusal: () => {
-      const gap = selections.map((a, k) => subtract(usedShareInZcdp(account, spent, a), usedBefore()[k]!)).reduce(maximum, zero);
-      return isPure && compare(gap, roundingTolerance) > 0 ? recountRefusal(account, gap) : undefined;
-    },
   };
+}
+
+/**
+ * Reason why no noise can be offered under these routes, although something remains; undefined where nothing does.
+ * Earlier releases then count for more beside this request, or would move the quotas they were paid from.
+ */
+export const besideRefusal = (account: Account, { spent, before = spent, ...request }: BesideRequest): Fault | undefined =>
+  routeSwitchRefusal(account, spent, request) ??
+  noiseSwitchRefusal(account, before, request.selection) ??
+  changesQuotas(account, spent, request.selection);
+
+interface BesideRequest {
+  readonly spent: SpentCosts;
+  /** The costs that the amounts were found beside, where those on other data are left out. */
+  readonly before?: SpentCosts;
+  readonly routes: readonly LeakageRoute[];
+  readonly selection: SliceSelection;
+}
+
+/** Covered only by other routes, under which earlier releases cost more than the used share shows. */
+function routeSwitchRefusal(
+  account: Account,
+  spent: SpentCosts,
+  { routes, selection }: Pick<BesideRequest, 'routes' | 'selection'>,
+): Fault | undefined {
+  const used = usedShare(account, spent, selection);
+  const [least] = accountUsages(account, spent, selection)
+    .filter(({ route }) => routes.includes(route))
+    .map(({ share }) => share)
+    .sort(compare);
+  return least && compare(least, used) > 0 ? recountRefusal(account, subtract(least, used)) : undefined;
+}
+
+/** No noise leaves each affected account its share: earlier pure noise would be read in zCDP. */
+function noiseSwitchRefusal(account: Account, spent: SpentCosts, selection: SliceSelection): Fault | undefined {
+  if (!isPure(spent)) return undefined;
+  const gap = listAccounts(account, spent, selection)
+    .selections.map((a) => subtract(usedShareInZcdp(account, spent, a), usedShare(account, spent, a)))
+    .reduce(maximum, zero);
+  return compare(gap, roundingTolerance) > 0 ? recountRefusal(account, gap) : undefined;
+}
+
+/** Under quotas the amount would make another reading of the account the smallest. */
+function changesQuotas(account: Account, spent: SpentCosts, selection: SliceSelection): Fault | undefined {
+  if (!account.quotas || compare(usedShare(account, spent, selection), one) >= 0) return undefined;
+  return new Fault(
+    'BUDGET_EXCEEDED',
+    'Beside this question earlier answers would count for other amounts of the quotas they were paid from.',
+    'Ask with a smaller --epsilon; larger ones need a budget without quotas (budget.analysts in the policy).',
+  );
+}
+
+/** Another reading of earlier releases alone takes this share. */
+function recountRefusal(account: Account, share: Rational): Fault {
+  const more = Number(toNumber(multiply(share, account.epsilon)).toPrecision(4));
+  return new Fault(
+    'BUDGET_EXCEEDED',
+    `Earlier releases count for more beside this question: that alone takes epsilon ${more} of the budget.`,
+    `Ask for it with an --epsilon above ${more}, or ask for something of the kind that was released before.`,
+  );
 }
 
 /** The used share by the best reading in zCDP. */
@@ -79,7 +129,7 @@ const isDearerInZcdp = (account: Account, spent: SpentCosts, selection: SliceSel
   compare(usedShareInZcdp(account, spent, selection), add(used, roundingTolerance)) > 0;
 
 /** A budget without a delta has one price per draw, and steps with a budget of their own are entitled to it. */
-const hasSharedBudget = (account: Account): boolean => account.steady === undefined && account.routes.some(isGaussian);
+const hasSharedBudget = (account: Account): boolean => account.stepBudget === undefined && account.routes.some(isGaussian);
 
 function listAccounts(
   account: Account,
@@ -125,10 +175,7 @@ const keyOf = (selection: SliceSelection): string =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/**
- * Largest part of an amount that takes at most a share: all of it if that fits,
- * undefined if even the smallest takes more. `most` grows with the amount.
- */
+/** Largest part of an amount that takes at most a share; undefined if even the smallest takes more. */
 export function amountWithin(amount: Rational, share: Rational, shareTaken: (amount: Rational) => number): Rational | undefined {
   const limit = toNumber(share) + 1e-10;
   const whole = toNumber(amount);

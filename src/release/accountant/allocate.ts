@@ -58,7 +58,6 @@ function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly
   return measures.map(({ sensitivity }, k) => (sensitivity.has(everyRecord) ? combined(k) : []));
 }
 
-/** Number of combinations of values. */
 export const combinationCount = (measures: readonly Measure[], slicing: Slicing): number =>
   columnsIn(slicing).reduce(
     (n, column) => n * representativeValues(measures.map(({ sensitivity }) => valuesIn(sensitivity, column).ranges)).length,

@@ -24,10 +24,7 @@ const oneMinusExp = (g: number): number => -expm1Up(-g);
 /** Bound for both directions, towards the truth and (rarer by e^-epsilon) away from it; rounded up. */
 const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(epsilon)));
 
-/**
- * Largest common rho under which odds move by at most e^epsilon except with probability delta (rounded down),
- * and the smaller epsilon at which it is found.
- */
+/** Largest common rho, rounded down, under which odds move by at most e^epsilon except with probability delta. */
 export function largestRhoForOdds(
   bound: Pick<GaussianBound, 'largestRho'>,
   epsilon: Rational,

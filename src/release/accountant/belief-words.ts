@@ -1,21 +1,21 @@
 import { type Rational, toNumber } from '../../base/exact/rational.js';
+import { posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
 import { thousands } from '../../policy/figures.js';
-import { posteriorAtLeast, posteriorAtMost } from './belief.js';
 
 /** A percentage for people, rounded up (or down) so that the sentence stays true. */
 export function percentText(p: number, towards: 'up' | 'down' | 'nearest' = 'nearest'): string {
   const round = { up: Math.ceil, down: Math.floor, nearest: Math.round }[towards];
-  const digits = p >= 0.1 && p <= 0.9 ? 0 : p >= 0.01 && p <= 0.99 ? 1 : 2;
-  const scale = 10 ** digits;
+  const isWithin = (margin: number) => p >= margin && p <= 1 - margin;
+  const scale = 10 ** [0.1, 0.01, Number.NEGATIVE_INFINITY].findIndex(isWithin);
   // The slack keeps 0.3 from becoming 31 % because of its last binary digit.
-  const slack = towards === 'up' ? -1e-9 : towards === 'down' ? 1e-9 : 0;
-  const shown = round(p * 100 * scale + slack) / scale;
-  return `${shown} %`;
+  const slack = { up: -1e-9, down: 1e-9, nearest: 0 }[towards];
+  return `${round(p * 100 * scale + slack) / scale} %`;
 }
 
 /** "of 100", or of 1,000 or 100,000 when the belief is a rare one: whole people only. */
 function crowdSize(prior: number): number {
-  return prior >= 0.01 ? 100 : prior >= 0.001 ? 1000 : 100_000;
+  if (prior >= 0.01) return 100;
+  return prior >= 0.001 ? 1000 : 100_000;
 }
 
 export interface NaturalFrequency {
@@ -34,10 +34,7 @@ export function probabilityText(p: number): string {
 const exceptionText = (failure: number): string =>
   failure > 0 ? ` This holds except with probability ${probabilityText(failure)}.` : '';
 
-/**
- * Beliefs as counts of people: of 100 suspicions held at 10 %, 10 are right;
- * the bound limits how many are right among the most suspect.
- */
+/** Beliefs as counts of people: of 100 suspicions held at 10 %, 10 are right. */
 export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0): NaturalFrequency {
   const p = toNumber(prior);
   const of = crowdSize(p);

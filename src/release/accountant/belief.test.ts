@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compare, divide, fromNumber, parseRational, type Rational, rational, toNumber } from '../../base/exact/rational.js';
-import {
-  beliefBudget,
-  beliefRows,
-  identifiability,
-  posteriorAtLeast,
-  posteriorAtMost,
-  readEpsilon,
-  readProbability,
-} from './belief.js';
+import { posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
+import { beliefBudget, beliefRows, identifiability, readEpsilon, readProbability } from './belief.js';
 import { beliefSentence, naturalFrequency, percentText } from './belief-words.js';
 
 const budget = (prior: string, posterior: string) => beliefBudget(parseRational(prior), parseRational(posterior));

@@ -1,21 +1,6 @@
 import { Fault } from '../../base/errors.js';
-import { addDown, addUp, divDown, divUp, expDown, expUp, mulDown, mulUp } from '../../base/exact/outward.js';
-import {
-  compare,
-  divide,
-  isPositive,
-  negate,
-  one,
-  parseRational,
-  type Rational,
-  rational,
-  subtract,
-  toNumber,
-  toNumberDown,
-  toNumberUp,
-  zero,
-} from '../../base/exact/rational.js';
-import { epsilonFromOdds, oddsFactor } from '../../policy/belief.js';
+import { compare, isPositive, one, parseRational, type Rational, rational, toNumber, zero } from '../../base/exact/rational.js';
+import { epsilonFromOdds, oddsFactor, posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
 
 /** Bound on beliefs: the odds of any statement about one secret move by at most `oddsFactor`, up or down. */
 export interface BeliefBudget {
@@ -69,18 +54,6 @@ export function identifiability(among: number, posterior: Rational): BeliefBudge
       'Give the number of equally likely people, for example --among 50.',
     );
   return beliefBudget(rational(1, among), posterior);
-}
-
-/** Largest posterior after releases worth epsilon; rounded up. */
-export function posteriorAtMost(prior: Rational, epsilon: Rational): number {
-  const against = mulDown(toNumberDown(divide(subtract(one, prior), prior)), expDown(toNumberDown(negate(epsilon))));
-  return Math.min(1, divUp(1, addDown(1, against)));
-}
-
-/** Smallest posterior; rounded down. */
-export function posteriorAtLeast(prior: Rational, epsilon: Rational): number {
-  const against = mulUp(toNumberUp(divide(subtract(one, prior), prior)), expUp(toNumberUp(epsilon)));
-  return Math.max(0, divDown(1, addUp(1, against)));
 }
 
 /** Priors shown in every table and report. */

@@ -1,11 +1,11 @@
 import { compare, fromNumber, isZero, multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
-import { epsilonFromOdds, oddsFactor } from '../../policy/belief.js';
+import { epsilonFromOdds, oddsFactor, posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
 import type { BeliefStatement, Policy } from '../../policy/policy.js';
 import type { SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
-import { type Account, admits } from './account.js';
-import { posteriorAtLeast, posteriorAtMost } from './belief.js';
+import type { Account } from './account.js';
+import { admits } from './admits.js';
 import { probabilityText } from './belief-words.js';
-import { privacyLoss } from './budget-state.js';
+import { privacyLossBound } from './budget-state.js';
 import { openAccount } from './open-account.js';
 
 /** One limit of a belief budget: up from the prior to a posterior, or down to a floor. */
@@ -68,7 +68,7 @@ function nearestBound(limit: BeliefLimit, lost: Rational): Rational | undefined 
  * With a delta a belief needs more than (epsilon, delta), so it is searched with the test that admits releases.
  */
 export function leastAdmittingEpsilon(policy: Policy, account: Account, spent: SpentCosts): Rational | undefined {
-  const { epsilon: loss } = privacyLoss(account, spent);
+  const loss = privacyLossBound(account, spent);
   if (isZero(account.delta) && loss > toNumber(account.epsilon)) return Number.isFinite(loss) ? fromNumber(loss) : undefined;
   const holds = keptAt(policy, account, spent);
   let low = account.epsilon;

@@ -23,9 +23,13 @@ import { bindBatch } from '../../query/bind.js';
 import type { Measure } from '../../query/count/measure.js';
 import { rowCounter } from '../../query/count/row-counter.js';
 import { parseBatch } from '../../query/parse.js';
-import { type Account, admission, admits, privacyLossBound, usedShare } from './account.js';
+import type { Account } from './account.js';
+import { admission } from './admission.js';
+import { admits } from './admits.js';
+import { privacyLossBound } from './budget-state.js';
 import { chooseNoise } from './choose.js';
 import { openAccount } from './open-account.js';
+import { usedShare } from './used-share.js';
 
 const digest = 'abcd';
 const pairsOf = (columns: Record<string, ColumnPairs>): Pairs => ({

@@ -25,7 +25,7 @@ import {
 } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
 import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
-import type { LeakageRoute } from './account.js';
+import { isPure, type LeakageRoute } from './account.js';
 import { memoize } from './memoize.js';
 import type { RemainingBudget } from './remaining-budget.js';
 
@@ -45,7 +45,6 @@ const pairCosts = (privacyCost: PrivacyCost, pairs: string): PairCosts => ({
 });
 const hasPairCosts = ({ pure, zcdp }: SpentCosts, pairs: string): boolean =>
   hasCostAlongPairs(pure, pairs) || hasCostAlongPairs(zcdp, pairs);
-const isPure = ({ zcdp }: SpentCosts): boolean => zcdp.perRecord.size === 0;
 
 /** Gaussian noise along pairs, where nobody is tied: nothing is proven for ties. */
 function gaussianAlong({ amplifier, gaussian }: LeakageRoute, spent: SpentCosts, pairs: string) {

@@ -9,7 +9,9 @@ import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
 import { nothingSpent, pureCost, type SpentCosts, spend, zcdpCost } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord, slice, sliced, sliceOfAll, slicingTogether } from '../../privacy/mechanism/record-class.js';
 import { pureOfZcdp } from '../../privacy/mechanism/zcdp-of-pure.js';
-import { admission, type LeakageRoute, routeAdmits } from './account.js';
+import type { LeakageRoute } from './account.js';
+import { admission } from './admission.js';
+import { routeAdmits } from './admits.js';
 import { combinedParts, partLimit, sliceUsages } from './by-slice.js';
 import { openAccount } from './open-account.js';
 

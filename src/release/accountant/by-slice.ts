@@ -56,7 +56,7 @@ import {
   unionOfValues,
   type ValueSet,
 } from '../../privacy/mechanism/slices.js';
-import type { LeakageRoute } from './account.js';
+import { isPure, type LeakageRoute } from './account.js';
 import { memoize } from './memoize.js';
 import type { RemainingBudget } from './remaining-budget.js';
 
@@ -115,10 +115,7 @@ export const everyValueOf = (slicing: Slicing): readonly ValueSet[] => columnsIn
 
 const hasSliceCosts = ({ pure, zcdp }: SpentCosts, slicing: Slicing): boolean =>
   hasCostBySlice(pure, slicing) || hasCostBySlice(zcdp, slicing);
-/**
- * True if combinations are more informative than one column: if two columns were selected or are now,
- * or if records that agree in all of them pay less.
- */
+/** True if combinations say more than one column: two were selected, or records that agree in all of them pay less. */
 function isInformative({ pure, zcdp }: SpentCosts, slicing: Slicing, values: readonly ValueSet[] = []): boolean {
   const columns = columnsIn(slicing);
   if (columns.length === 1) return true;
@@ -134,12 +131,8 @@ function isInformative({ pure, zcdp }: SpentCosts, slicing: Slicing, values: rea
     );
   return requested.length > 1 || !(requested.length === 1 ? requested : every).some(coversAll);
 }
-const isPure = ({ zcdp }: SpentCosts): boolean => zcdp.perRecord.size === 0;
 
-/**
- * One rho equivalent to the cost of the costliest of these values; for combinations of columns,
- * to the largest cost of each kind of noise.
- */
+/** One rho for the costliest of these values; for combinations of columns, for the largest cost of each kind of noise. */
 function rhoOn({ gaussian }: LeakageRoute, spent: SpentCosts, slicing: Slicing, values: readonly ValueSet[]): Rational {
   const counted = (mixed: MixedCost) => gaussian!.bound.counted(mixed, gaussian!.capacity, gaussian!.epsilon);
   const [first, ...others] = values;
@@ -202,10 +195,7 @@ function leakageOf({ amplifier }: LeakageRoute, slicing: Slicing, costs: JointCo
 export const hasNoRecords = (route: LeakageRoute, slicing: Slicing, values: ValueSet): boolean =>
   route.amplifier.slicings?.has(slicing) === true && leakageOf(route, slicing, jointCostOn([values], route.epsilon)) === 0;
 
-/**
- * Upper bound on the privacy loss, by the public column that gives the smallest;
- * undefined where no cost was recorded by a column.
- */
+/** Upper bound on the privacy loss by the best public column; undefined where no cost was recorded by one. */
 export function lossBySlice(route: LeakageRoute, spent: SpentCosts): number | undefined {
   const found = route.slicings
     .filter((slicing) => hasSliceCosts(spent, slicing) && isInformative(spent, slicing))
@@ -265,10 +255,7 @@ const keyOf = (slicing: Slicing, values: readonly ValueSet[], spent: JointCosts)
     costBoxes(spent, values.length).map(({ box, cost }) => [sliceOfAll(slicing, box), toText(cost)]),
   ]);
 
-/**
- * Used share of the capacity of these values, by pure and by Gaussian noise;
- * empty where it equals everybody's used share.
- */
+/** Used share of the capacity of these values, by pure and by Gaussian noise; empty where it equals everybody's used share. */
 export function sliceUsages(
   route: LeakageRoute,
   spent: SpentCosts,

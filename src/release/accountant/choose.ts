@@ -12,82 +12,52 @@ import {
   subtract,
   toNumber,
 } from '../../base/exact/rational.js';
-import { type AdditiveMechanism, additiveMechanism } from '../../privacy/mechanism/additive.js';
-import type { BudgetShare } from '../../privacy/mechanism/budget-share.js';
-import { varianceOf } from '../../privacy/mechanism/distribution.js';
-import { type ExponentialMechanism, exponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
-import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.js';
-import { meanNumbers } from '../../privacy/mechanism/ordered/forest.js';
-import { prefixEstimator } from '../../privacy/mechanism/ordered/prefix-estimator.js';
 import {
   costBySlice,
   hasCostAlongPairs,
-  nothingSpent,
   type PrivacyCost,
   type SpentCosts,
   spend,
 } from '../../privacy/mechanism/privacy-cost.js';
-import {
-  boxIn,
-  columnsIn,
-  everyRecord,
-  isDataPart,
-  isSlice,
-  pairsClass,
-  type Slicing,
-} from '../../privacy/mechanism/record-class.js';
-import { type ClassScope, largestSensitivity } from '../../privacy/mechanism/sensitivity.js';
+import { columnsIn, everyRecord, pairsClass, type Slicing } from '../../privacy/mechanism/record-class.js';
+import type { ClassScope } from '../../privacy/mechanism/sensitivity.js';
 import { coversAllValues, largestOn } from '../../privacy/mechanism/slices.js';
-import type { Measure, MechanismOf } from '../../query/count/measure.js';
-import {
-  type Account,
-  countsPureInZcdp,
-  coversClasses,
-  decidingNoise,
-  isGaussian,
-  type LeakageRoute,
-  routeAdmits,
-  spentUnder,
-  usedShare,
-} from './account.js';
-import { affectedAccounts, amountWithin } from './affected-accounts.js';
-import { allocate, combinationCount } from './allocate.js';
+import type { Measure } from '../../query/count/measure.js';
+import { type Account, countsPureInZcdp, isGaussian, isPure, type LeakageRoute } from './account.js';
+import { coversClasses, routeAdmits, spentUnder } from './admits.js';
+import { type AffectedAccounts, affectedAccounts, amountWithin, besideRefusal } from './affected-accounts.js';
+import { combinationCount } from './allocate.js';
 import { hasPairSensitivity, isMovedAlong, remainingAlongTies, remainingByPairs, shareAlong } from './by-pairs.js';
 import { remainingBySlice, type SliceSelection, selectedValues, sliceSelectionOf } from './by-slice.js';
+import { type Candidate, type CandidateParts, candidateWith, isFactored } from './noise-candidate.js';
 import {
-  changesQuotas,
-  mostSpendable,
+  isAboveBudget,
   type RemainingBudget,
   remainingBudgets,
-  routeSwitchRefusal,
   type ShareTarget,
+  type Spendable,
+  shareTarget,
   spendable,
 } from './remaining-budget.js';
-import { meets } from './request-reading.js';
+import { meetsAll } from './request-reading.js';
 import { nothingLeft } from './share.js';
-import { coversSources } from './sources.js';
+import { usedShare } from './used-share.js';
 
 /** One way to answer a batch within its share of the account. */
-export interface NoisePlan {
-  readonly route: LeakageRoute;
-  readonly kind: 'laplace' | 'gaussian';
-  /** One per measure. */
-  readonly mechanisms: readonly MechanismOf[];
-  readonly cost: PrivacyCost;
-  /** Public column by whose values the budget was divided and found. */
-  readonly slicing?: Slicing;
-  /** Sum over cells of the noise variance in units of the sensitivity: comparable between measures. */
-  readonly error: number;
+export interface NoisePlan extends Omit<Candidate, 'budget' | 'withBudget'> {
   /** True if the account still admits it. */
   readonly fits: boolean;
   /** Later questions could use Gaussian noise only by paying more for what was released before. */
   readonly closes?: true;
 }
 
-/** A plan before it is judged, and a function that makes it with another budget. */
-interface Candidate extends Omit<NoisePlan, 'fits' | 'closes'> {
-  readonly budget: Rational;
-  readonly withBudget: (budget: Rational) => Candidate;
+/** What is asked for, and the accounts that it affects. */
+interface NoiseRequest extends ShareTarget {
+  readonly measures: readonly Measure[];
+  readonly selection: SliceSelection;
+  readonly affected: AffectedAccounts;
+  /** All costs, also those on other data. */
+  readonly allSpent: SpentCosts;
 }
 
 /** All candidates, best first; the caller takes the first (which fits if any does). Each uses exactly the share. */
@@ -97,71 +67,20 @@ export function chooseNoise(
   share: Rational,
   spent: SpentCosts,
 ): readonly NoisePlan[] {
-  const plans: Candidate[] = [];
-  const requestedSlices = sliceSelectionOf(measures);
-  const before = coversSources(account.source, spent) ? spent : nothingSpent;
-  const target = add(usedShare(account, before, requestedSlices), share);
-  const decides = decidingNoise(account, before, requestedSlices);
-  const affected = affectedAccounts(account, before, requestedSlices);
-  for (const route of account.routes) {
-    const { factoredOnly } = route.amplifier;
-    const meetsConditions = (noise: PrivacyCost['noise']) => route.conditions.every((c) => meets(c, noise, { measures }));
-    if (!coversMeasures(route, measures, spent)) continue;
-    const add = (remainders: readonly RemainingBudget[], slicing?: Slicing) => {
-      const { pure, rho } = mostSpendable(
-        remainders.map((remaining) => spendable(account, route, remaining, { share, target, spent: before, decides })),
-      );
-      if (pure && meetsConditions('pure')) plans.push(planWith(laplace, measures, route, pure, slicing));
-      if (rho && !factoredOnly && meetsConditions('zcdp')) plans.push(planWith(gaussian, measures, route, rho, slicing));
-    };
-    add(remainingBudgets(route, before, target));
-    for (const slicing of route.slicings.filter((s) => isWorthSlicing(s, measures, requestedSlices)))
-      add([remainingBySlice(route, before, { slicing, values: selectedValues(requestedSlices, slicing)!, target })], slicing);
-    const pairPlans = plansAlongPairs(route, measures, { account, share, target, spent: before, decides, meetsConditions });
-    // Noise for replacing by any record costs a pair less than the share. It is a fallback where the share remains and
-    // only rounding or another ratio of own to full cost is in the way; never where the request exceeds the remaining budget.
-    if (pairPlans.length > 0 && (route.amplifier.strangers || exceedsRemaining(account, share, spent, requestedSlices)))
-      plans.splice(0, plans.length, ...plans.filter((p) => p.route !== route || p.slicing !== undefined));
-    plans.push(...pairPlans);
-  }
-  const shareTaken = ({ cost }: Candidate) => affected.largestShare(account.reservedCost(cost, { measures }));
-  // A request above the remaining budget is planned in full, and refused.
-  const offered =
-    compare(target, one) > 0
-      ? plans.filter((plan) => !exceedsRemaining(account, share, spent, requestedSlices) || !isSmallerThanSliced(plan, plans))
-      : plans.flatMap((plan) => (affected.isSingle ? plan : (withinShare(plan, share, shareTaken) ?? [])));
-  const isNotDominated = (plan: Candidate) =>
-    plan.slicing === undefined ||
-    // A sliced plan is dropped where an unsliced one is as accurate, or where another column's values would pay for it.
-    // Combinations pay for nothing that their columns do not pay for.
-    (!offered.some((p) => p.slicing === undefined && p.route === plan.route && p.kind === plan.kind && p.error <= plan.error) &&
-      (columnsIn(plan.slicing).length > 1 ||
-        [...requestedSlices]
-          .filter(([, values]) => !coversAllValues(values))
-          .every(
-            ([other]) =>
-              compare(largestSliceCost(plan.cost, other), largestSliceCost(plan.cost, plan.slicing!)) <= 0 ||
-              !offered.some((p) => p.slicing === other && p.route === plan.route && p.kind === plan.kind),
-          )));
-  const after = ({ cost }: Candidate): SpentCosts => spend(spent, account.reservedCost(cost, { measures }));
-  const judged = (plan: Candidate): NoisePlan & Candidate => {
-    const closes = plan.kind === 'laplace' && affected.isClosed(after(plan));
-    // Judged by its own route, because its printed promise is that route's.
-    return { ...plan, fits: routeAdmits(plan.route, after(plan)), ...(closes && { closes }) };
-  };
-  const weighed = (plan: NoisePlan) => (plan.closes ? closingPenalty : 1) * plan.error;
-  const several = measures.length > 1 && account.routes.some(isGaussian);
-  // A quota may admit another noise than the best one.
-  const isTaken = (place: number) => place === 0 || account.quotas === true;
+  const selection = sliceSelectionOf(measures);
+  const goal = shareTarget(account, share, spent, selection);
+  const affected = affectedAccounts(account, goal.spent, selection);
+  const request: NoiseRequest = { ...goal, measures, selection, affected, allSpent: spent };
+  const candidates = account.routes
+    .filter((route) => coversMeasures(route, measures, spent))
+    .flatMap((route) => candidatesOf(request, route));
+  const offered = withinShare(request, candidates);
   return offered
-    .filter(isNotDominated)
-    .map(judged)
+    .filter((plan) => !isDominatedByUnslicedPlan(plan, offered))
+    .filter((plan) => !isPaidByAnotherColumn(plan, offered, selection))
+    .map((plan) => judged(request, plan))
     .sort((a, b) => Number(b.fits) - Number(a.fits) || weighed(a) - weighed(b))
-    .map((plan, place) =>
-      several && plan.kind === 'laplace' && plan.fits && isTaken(place)
-        ? judged(enlarged(plan, shareTaken, toNumber(share)))
-        : plan,
-    );
+    .map((plan, place) => (isWorthEnlarging(request, plan, place) ? judged(request, enlarged(request, plan)) : plan));
 }
 
 /** A route that does not cover earlier costs cannot promise anything about later ones. */
@@ -172,222 +91,161 @@ const coversMeasures = (route: LeakageRoute, measures: readonly Measure[], spent
 
 /** Reason why no noise can be offered; undefined where no route covers these measures. */
 export function noNoiseRefusal(measures: readonly Measure[], account: Account, spent: SpentCosts): Fault | undefined {
-  const met = (r: LeakageRoute) =>
-    (['pure', 'zcdp'] as const).some((noise) => r.conditions.every((c) => meets(c, noise, { measures })));
-  const routes = account.routes.filter((r) => coversMeasures(r, measures, spent) && met(r));
-  if (routes.length === 0) return undefined;
-  const requestedSlices = sliceSelectionOf(measures);
-  const beside =
-    routeSwitchRefusal(account, spent, { routes, about: requestedSlices }) ??
-    affectedAccounts(account, spent, requestedSlices).refusal();
-  return beside ?? changesQuotas(account, spent, requestedSlices) ?? nothingLeft();
-}
-
-/**
- * True for a plan for everybody where a plan for the requested values may spend more: too large a request is refused,
- * not answered with more noise.
- */
-const isSmallerThanSliced = ({ slicing, route, kind, budget }: Candidate, plans: readonly Candidate[]): boolean =>
-  slicing === undefined &&
-  plans.some((p) => p.slicing !== undefined && p.route === route && p.kind === kind && compare(p.budget, budget) > 0);
-
-/** The plan with the largest budget that raises the used share of no account by more than `share`. */
-function withinShare(plan: Candidate, share: Rational, shareTaken: (plan: Candidate) => number): Candidate | undefined {
-  if (plan.cost.perRecord.size === 0) return plan;
-  const budget = amountWithin(plan.budget, share, (amount) =>
-    shareTaken(amount === plan.budget ? plan : plan.withBudget(amount)),
+  const routes = account.routes.filter(
+    (route) =>
+      coversMeasures(route, measures, spent) && (meetsAll(route, 'pure', { measures }) || meetsAll(route, 'zcdp', { measures })),
   );
-  return budget === plan.budget ? plan : budget && plan.withBudget(budget);
+  if (routes.length === 0) return undefined;
+  return besideRefusal(account, { spent, routes, selection: sliceSelectionOf(measures) }) ?? nothingLeft();
 }
 
-/** Several pure draws cost less in zCDP than one of their total: the draws are enlarged to use the rest of the share. */
-function enlarged(plan: Candidate, shareTaken: (plan: Candidate) => number, share: number): Candidate {
-  const enough = share - 1e-8;
-  if (shareTaken(plan) >= enough) return plan;
-  const times = (factor: number) => plan.withBudget(multiply(plan.budget, fromNumber(factor)));
-  let [low, high] = [1, 2];
-  while (high < 2 ** 20 && shareTaken(times(high)) < share) [low, high] = [high, 2 * high];
-  let best = low === 1 ? plan : times(low);
-  for (let k = 0; k < 40 && shareTaken(best) < enough; k++) {
-    const middle = (low + high) / 2;
-    const next = times(middle);
-    if (shareTaken(next) <= share) [low, best] = [middle, next];
-    else high = middle;
-  }
-  return best;
+/** Plans under one route: for everybody, by the values of public columns, along pairs. */
+function candidatesOf(request: NoiseRequest, route: LeakageRoute): readonly Candidate[] {
+  const { measures, spent, target, selection } = request;
+  const plansWith = (remainders: readonly RemainingBudget[], slicing?: Slicing) =>
+    plansOf(request, { measures, route, slicing }, spendable(route, remainders, request));
+  const forEverybody = plansWith(remainingBudgets(route, spent, target));
+  const bySlices = route.slicings
+    .filter((slicing) => isWorthSlicing(slicing, measures, selection))
+    .flatMap((slicing) => {
+      const values = selectedValues(selection, slicing)!;
+      return plansWith([remainingBySlice(route, spent, { slicing, values, target })], slicing);
+    });
+  const alongPairs = plansAlongPairs(request, route);
+  // Noise for replacing by any record costs a pair less than the share. It is a fallback where the share remains and
+  // only rounding or another ratio of own to full cost is in the way; never where the request exceeds the remaining budget.
+  const isFallback = alongPairs.length === 0 || !(route.amplifier.strangers || exceedsRemaining(request));
+  return [...(isFallback ? forEverybody : []), ...bySlices, ...alongPairs];
 }
 
-/** Pure noise that closes Gaussian noise to later questions is preferred only if its variance is this many times smaller. */
-export const closingPenalty = 2;
-
-/** Tolerance for rounding. */
-const shareTolerance = rational(1, 1000);
-const exceedsRemaining = (account: Account, share: Rational, spent: SpentCosts, requestedSlices: SliceSelection): boolean =>
-  compare(share, add(subtract(one, usedShare(account, spent, requestedSlices)), shareTolerance)) > 0;
-
-interface PairPlanning extends ShareTarget {
-  readonly account: Account;
-  readonly meetsConditions: (noise: PrivacyCost['noise']) => boolean;
-}
-interface FittedScopes {
-  readonly shared: ClassScope;
-  readonly each: (m: Measure) => ClassScope;
+/** Plans with each kind of noise for which the route has a budget and the request meets its conditions. */
+function plansOf({ measures }: NoiseRequest, parts: CandidateParts, { pure, rho }: Spendable): readonly Candidate[] {
+  const { route } = parts;
+  return [
+    ...(pure && meetsAll(route, 'pure', { measures }) ? [candidateWith('laplace', pure, parts)] : []),
+    ...(rho && !route.amplifier.factoredOnly && meetsAll(route, 'zcdp', { measures })
+      ? [candidateWith('gaussian', rho, parts)]
+      : []),
+  ];
 }
 
 /**
  * Plans with noise for the sensitivity along declared pairs: all of it where nobody is tied,
  * otherwise together with what ties carry from other records (by-pairs.ts).
  */
-function plansAlongPairs(
-  route: LeakageRoute,
-  measures: readonly Measure[],
-  { account, share, target, spent, decides, meetsConditions }: PairPlanning,
-): readonly Candidate[] {
+function plansAlongPairs(request: NoiseRequest, route: LeakageRoute): readonly Candidate[] {
+  const { measures, spent, target } = request;
   const { pairs, amplifier } = route;
   if (pairs === undefined || !measures.some(({ sensitivity }) => sensitivity.has(everyRecord))) return [];
   if (!measures.every(({ sensitivity }) => hasPairSensitivity(sensitivity, pairs))) return [];
   if (!amplifier.strangers) {
     const part = minimum(one, shareAlong(measures, pairs));
-    const onlyPure = spent.zcdp.perRecord.size === 0;
-    if (!onlyPure || !countsPureInZcdp(route) || !meetsConditions('pure')) return [];
+    if (!isPure(spent) || !countsPureInZcdp(route)) return [];
     // Not needed if the whole sensitivity is along pairs and no cost was recorded along them:
     // costs for everybody give the same result.
     if (compare(part, one) === 0 && !hasCostAlongPairs(spent.pure, pairs)) return [];
-    const remaining = remainingAlongTies(route, spent, part, target);
-    return isPositive(remaining) ? [planWith(laplace, measures, route, remaining)] : [];
+    const pure = remainingAlongTies(route, spent, part, target);
+    return plansOf(request, { measures, route }, isPositive(pure) ? { pure } : {});
   }
   const own: ClassScope = (record) => record === pairsClass(pairs);
-  const fitted: FittedScopes = {
-    shared: own,
-    // A measure with zero sensitivity along pairs costs nothing along them, whatever its noise.
-    each: (m: Measure) => (isMovedAlong(m.sensitivity, pairs) ? own : amplifier.scope),
-  };
-  const { pure, rho } = spendable(account, route, remainingByPairs(route, spent, target), { share, target, spent, decides });
-  return [
-    ...(pure && meetsConditions('pure') ? [planWith(laplace, measures, route, pure, undefined, fitted)] : []),
-    ...(rho && meetsConditions('zcdp') ? [planWith(gaussian, measures, route, rho, undefined, fitted)] : []),
-  ];
+  // A measure with zero sensitivity along pairs costs nothing along them, whatever its noise.
+  const each = (m: Measure) => (isMovedAlong(m.sensitivity, pairs) ? own : amplifier.scope);
+  const remaining = remainingByPairs(route, spent, target);
+  return plansOf(request, { measures, route, fitted: { shared: own, each } }, spendable(route, [remaining], request));
+}
+
+/** Combinations of columns are considered where a request restricts two of them and there are not too many. */
+const mostCombinations = 10_000;
+function isWorthSlicing(slicing: Slicing, measures: readonly Measure[], selection: SliceSelection): boolean {
+  const columns = columnsIn(slicing);
+  const requested = columns.filter((column) => selection.has(column)).length;
+  if (columns.length === 1) return requested === 1;
+  return requested > 1 && combinationCount(measures, slicing) <= mostCombinations;
+}
+
+/** Tolerance for rounding. */
+const shareTolerance = rational(1, 1000);
+const exceedsRemaining = ({ account, share, allSpent, selection }: NoiseRequest): boolean =>
+  compare(share, add(subtract(one, usedShare(account, allSpent, selection)), shareTolerance)) > 0;
+
+/** The plans that raise the used share of no account by more than the share; all where it is not there, to be refused. */
+function withinShare(request: NoiseRequest, plans: readonly Candidate[]): readonly Candidate[] {
+  if (isAboveBudget(request)) return plans.filter((plan) => !exceedsRemaining(request) || !isSmallerThanSliced(plan, plans));
+  if (request.affected.isSingle) return plans;
+  return plans.flatMap((plan) => cutToShare(request, plan) ?? []);
+}
+
+/** A plan for the requested values may spend more: too large a request is refused, not answered with more noise. */
+const isSmallerThanSliced = ({ slicing, route, kind, budget }: Candidate, plans: readonly Candidate[]): boolean =>
+  slicing === undefined &&
+  plans.some((p) => p.slicing !== undefined && p.route === route && p.kind === kind && compare(p.budget, budget) > 0);
+
+const shareTaken = ({ account, affected, measures }: NoiseRequest, { cost }: Candidate): number =>
+  affected.largestShare(account.reservedCost(cost, { measures }));
+
+/** The plan with the largest budget that raises the used share of no account by more than the share. */
+function cutToShare(request: NoiseRequest, plan: Candidate): Candidate | undefined {
+  if (plan.cost.perRecord.size === 0) return plan;
+  const taken = (amount: Rational) => shareTaken(request, amount === plan.budget ? plan : plan.withBudget(amount));
+  const budget = amountWithin(plan.budget, request.share, taken);
+  return budget === plan.budget ? plan : budget && plan.withBudget(budget);
+}
+
+const isSameWay = (a: Candidate, b: Candidate): boolean => a.route === b.route && a.kind === b.kind;
+
+/** A sliced plan is dropped where an unsliced one is as accurate. */
+const isDominatedByUnslicedPlan = (plan: Candidate, offered: readonly Candidate[]): boolean =>
+  plan.slicing !== undefined &&
+  offered.some((other) => other.slicing === undefined && isSameWay(other, plan) && other.error <= plan.error);
+
+/** A sliced plan is dropped where the values of another column would pay for it; combinations pay for nothing more. */
+function isPaidByAnotherColumn(plan: Candidate, offered: readonly Candidate[], selection: SliceSelection): boolean {
+  const { slicing, cost } = plan;
+  if (slicing === undefined || columnsIn(slicing).length > 1) return false;
+  return [...selection].some(
+    ([other, values]) =>
+      !coversAllValues(values) &&
+      compare(largestSliceCost(cost, other), largestSliceCost(cost, slicing)) > 0 &&
+      offered.some((p) => p.slicing === other && isSameWay(p, plan)),
+  );
 }
 
 const largestSliceCost = (cost: PrivacyCost, slicing: Slicing): Rational => largestOn(costBySlice(cost, slicing));
 
-/** Combinations of columns are considered where a request restricts two of them and there are not too many. */
-const mostCombinations = 10_000;
-const isWorthSlicing = (slicing: Slicing, measures: readonly Measure[], requestedSlices: SliceSelection): boolean => {
-  const requested = columnsIn(slicing).filter((column) => requestedSlices.has(column)).length;
-  return columnsIn(slicing).length === 1
-    ? requested === 1
-    : requested > 1 && combinationCount(measures, slicing) <= mostCombinations;
-};
-
-/**
- * The two kinds of noise, with the shares that minimise the total squared error in units of each measure's own
- * sensitivity.
- */
-interface NoiseKind {
-  readonly name: 'laplace' | 'gaussian';
-  readonly noise: BudgetShare['noise'];
-  readonly weight: (cells: number) => number;
-}
-const laplace: NoiseKind = { name: 'laplace', noise: 'pure', weight: Math.cbrt };
-const gaussian: NoiseKind = { name: 'gaussian', noise: 'zcdp', weight: Math.sqrt };
-
-function planWith(
-  kind: NoiseKind,
-  measures: readonly Measure[],
-  route: LeakageRoute,
-  budget: Rational,
-  slicing?: Slicing,
-  fitted?: FittedScopes,
-): Candidate {
-  const { name, noise, weight } = kind;
-  const { scope } = route.amplifier;
-  const mechanisms = allocate(measures, fitted?.shared ?? scope, (m) => weight(noisyCellCount(m)), slicing).map((share, k) =>
-    noised(
-      measures[k]!,
-      { noise, amount: multiply(budget, share) },
-      fitted?.each(measures[k]!) ?? chargedScope(measures[k]!, scope, slicing),
-    ),
-  );
-  const error = expectedError(measures, mechanisms, scope);
-  const withBudget = (other: Rational) => planWith(kind, measures, route, other, slicing, fitted);
-  const cost = totalCostOf(mechanisms);
-  return { route, kind: name, mechanisms, cost, error, budget, withBudget, ...(slicing && { slicing }) };
+/** Judged by its own route, because its printed promise is that route's. */
+function judged({ account, measures, allSpent, affected }: NoiseRequest, plan: Candidate): NoisePlan & Candidate {
+  const after = spend(allSpent, account.reservedCost(plan.cost, { measures }));
+  const closes = plan.kind === 'laplace' && affected.isClosed(after);
+  return { ...plan, fits: routeAdmits(plan.route, after), ...(closes && { closes }) };
 }
 
-/**
- * Noise is scaled to the sensitivity within a value of a public column if the budget was found by those values:
- * for a table by that column it is below the sensitivity to a change of the value.
- */
-function chargedScope({ sensitivity }: Measure, scope: ClassScope, slicing: Slicing | undefined): ClassScope {
-  if (slicing === undefined) return scope;
-  const own: ClassScope = (record) => isSlice(record) && boxIn(record).of === slicing;
-  return [...sensitivity.keys()].some(own) ? own : scope;
-}
+/** Pure noise that closes Gaussian noise to later questions is preferred only if its variance is this many times smaller. */
+export const closingPenalty = 2;
+const weighed = ({ closes, error }: NoisePlan): number => (closes ? closingPenalty : 1) * error;
 
-/** A measure is its own factor if it depends on one column's answers only. */
-const isFactored = (m: Measure): boolean => [...m.sensitivity.keys()].filter(isDataPart).length <= 1;
+/** Several pure draws cost less in zCDP than one of their total. A quota may admit another noise than the best one. */
+const isWorthEnlarging = ({ measures, account }: NoiseRequest, { kind, fits }: NoisePlan, place: number): boolean =>
+  measures.length > 1 &&
+  account.routes.some(isGaussian) &&
+  kind === 'laplace' &&
+  fits &&
+  (place === 0 || account.quotas === true);
 
-const mechanisms: {
-  [K in Measure['mechanism']]: (
-    m: Extract<Measure, { mechanism: K }>,
-    budgetShare: BudgetShare,
-    scope: ClassScope,
-  ) => AdditiveMechanism | ExponentialMechanism;
-} = {
-  additive: (m, budgetShare, scope) =>
-    additiveMechanism(
-      {
-        name: m.name,
-        cells: m.cells.length,
-        sensitivity: m.sensitivity,
-        unit: toNumber(m.grid),
-        factored: isFactored(m),
-        ...(m.tables !== undefined && { tables: m.tables }),
-      },
-      budgetShare,
-      scope,
-    ),
-  ordered: (m, budgetShare, scope) =>
-    additiveMechanism(
-      {
-        name: m.name,
-        cells: m.cells.length,
-        sensitivity: m.sensitivity,
-        // Of a range of positions, over all of them; of a cell.
-        unit: Math.sqrt('parent' in m.strategy ? meanNumbers(m.strategy) : prefixEstimator(m.strategy).meanVariance()),
-        factored: isFactored(m),
-      },
-      budgetShare,
-      scope,
-    ),
-  exponential: (m, budgetShare, scope) =>
-    exponentialMechanism(
-      { name: m.name, cells: m.cells.length, sensitivity: m.sensitivity, factored: isFactored(m) },
-      budgetShare,
-      scope,
-    ),
-};
-
-export const noised = <M extends Measure>(m: M, budgetShare: BudgetShare, scope: ClassScope): MechanismOf<M> =>
-  (
-    mechanisms[m.mechanism] as (
-      m: Measure,
-      budgetShare: BudgetShare,
-      scope: ClassScope,
-    ) => AdditiveMechanism | ExponentialMechanism
-  )(m, budgetShare, scope) as MechanismOf<M>;
-
-/** Noisy cells over all the tables that are computed from a measure. */
-const noisyCellCount = (m: Measure): number =>
-  m.mechanism === 'additive' ? (m.worth ?? m.cells.length * (m.tables ?? 1)) : m.cells.length;
-
-function expectedError(measures: readonly Measure[], mechanisms: readonly Mechanism[], scope: ClassScope): number {
-  return measures.reduce((total, m, k) => {
-    const { distribution } = mechanisms[k]!;
-    const sensitivity = Number(largestSensitivity(m.sensitivity, 'l1', scope));
-    if (distribution.kind === 'none') return total;
-    if (distribution.kind === 'selection') return total + m.cells.length / (sensitivity * toNumber(distribution.sharpness)) ** 2;
-    return total + (noisyCellCount(m) * varianceOf(distribution)) / sensitivity ** 2;
-  }, 0);
+/** The draws of a plan, enlarged to use the rest of the share. */
+function enlarged(request: NoiseRequest, plan: Candidate): Candidate {
+  const share = toNumber(request.share);
+  const taken = (candidate: Candidate) => shareTaken(request, candidate);
+  const enough = share - 1e-8;
+  if (taken(plan) >= enough) return plan;
+  const times = (factor: number) => plan.withBudget(multiply(plan.budget, fromNumber(factor)));
+  let [low, high] = [1, 2];
+  while (high < 2 ** 20 && taken(times(high)) < share) [low, high] = [high, 2 * high];
+  let best = low === 1 ? plan : times(low);
+  for (let k = 0; k < 40 && taken(best) < enough; k++) {
+    const middle = (low + high) / 2;
+    const next = times(middle);
+    if (taken(next) <= share) [low, best] = [middle, next];
+    else high = middle;
+  }
+  return best;
 }

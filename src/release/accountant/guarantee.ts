@@ -1,7 +1,7 @@
 import { addUp } from '../../base/exact/outward.js';
-import { isZero, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { type Rational, rational, toNumber } from '../../base/exact/rational.js';
 import { slicingsOf } from '../../data/ties/slicings.js';
-import { oddsFactorText } from '../../policy/belief.js';
+import { oddsFactorText, posteriorAtMost } from '../../policy/belief.js';
 import { protectsNothing } from '../../policy/budget.js';
 import type { KnownTotals } from '../../policy/known/known.js';
 import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
@@ -9,7 +9,6 @@ import { readingSentence } from '../../policy/number-reading.js';
 import type { Policy, SecretKind } from '../../policy/policy.js';
 import { coarseColumns, columnList } from '../../privacy/dependence/model/resolution.js';
 import type { Account, LeakageRoute } from './account.js';
-import { posteriorAtMost } from './belief.js';
 import { naturalFrequency, percentText, probabilityText } from './belief-words.js';
 
 /** Promise of a release and its assumptions: plain data, printed by every plan, receipt and report. */
@@ -19,10 +18,7 @@ export interface Guarantee {
   readonly protectsNothing?: true;
   readonly secret: SecretKind;
   readonly adversary: 'informed' | 'uninformed';
-  /**
-   * Definition of neighbouring data sets; `replace` when absent.
-   * Between two values of a record odds move by epsilon under `replace`, by twice that under `add-remove`.
-   */
+  /** `replace` when absent. Between two values of a record odds move by epsilon, under `add-remove` by twice that. */
   readonly neighbours?: 'add-remove';
   /** Declared pairs of values that stay indistinguishable, column by column; any two values when absent. */
   readonly pairs?: readonly string[];
@@ -72,10 +68,41 @@ const isAllProtected = ({ protect: { secret }, columns }: Policy, levels: string
 
 /** Promise of an account for any of its routes; the common parts are computed once. */
 export function guaranteeFor(policy: Policy, account: Account): (route: LeakageRoute) => Guarantee {
-  const failure = Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0));
-  const epsilon = toNumber(account.epsilon);
-  const delta = toNumber(account.delta);
   const { secret, adversary } = policy.protect;
+  const neighbours = neighboursOf(policy);
+  const pairs = policy.protect.pairs && pairSentences(policy);
+  const common = {
+    secret,
+    adversary,
+    ...(neighbours === 'add-remove' && { neighbours }),
+    ...(pairs && { pairs }),
+    ...(policy.known && { known: policy.known.descriptions }),
+    epsilon: toNumber(account.epsilon),
+    delta: toNumber(account.delta),
+    failure: Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0)),
+  };
+  const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(neighbours, policy.budget.epsilon) });
+  const sentences = [
+    ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
+    ...promiseSentences(policy, account, common),
+    ...limitSentences(policy),
+  ];
+  return (route) => ({
+    certified: nothing === undefined,
+    ...(nothing !== undefined && { protectsNothing: true }),
+    ...common,
+    // Any route may prove the account in the end, so the assumptions of all of them belong to the promise.
+    assumptions: [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))],
+    how: route.how,
+    sentences,
+  });
+}
+
+type Promised = Pick<Guarantee, 'adversary' | 'epsilon' | 'delta' | 'failure' | 'pairs'>;
+
+/** What is protected, from whom, and how far odds and beliefs may move. */
+function promiseSentences(policy: Policy, account: Account, promised: Promised): readonly string[] {
+  const { adversary, failure, pairs } = promised;
   const known =
     adversary === 'informed'
       ? 'knows the declared ties and may know the exact values of any other records'
@@ -83,41 +110,16 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
   const totals = policy.known
     ? `, who knows ${policy.known.descriptions.join(' and ')} exactly and takes records for independent otherwise,`
     : '';
-  const compared = neighboursOf(policy);
-  const values = betweenValues(compared, account.epsilon);
+  const values = betweenValues(neighboursOf(policy), account.epsilon);
   const belief = (prior: Rational) => percentText(posteriorAtMost(prior, values), 'up');
-  const factor = (x: number) =>
-    oddsFactorText(
-      x,
-      (y) => `${Math.ceil(100 * y) / 100}`,
-      (y) => `${shortAbove(y)}`,
-    );
-  const odds = factor(epsilon);
-  const epsilonShown = shortAbove(epsilon);
-  const neighbours = neighboursIn(policy, byLevels(account));
   const asRead = readingSentence(
     policy,
     slicingsOf(policy).map(({ column }) => column.name),
   );
-  const pairs = policy.protect.pairs && pairSentences(policy);
-  const between = policy.known
-    ? betweenGiven(policy.known)
-    : pairs
-      ? `any two values that are a declared pair (${pairs.join('; ')})`
-      : 'any two values of what is protected';
-  const within = `by at most a factor of ${odds} (epsilon ${epsilonShown})`;
-  const together =
-    compared === 'add-remove'
-      ? `Together, all releases within the budget move the odds between a record being in the data, with whatever values, and not being in it ${within}; between any two values of a record that is in it by at most a factor of ${factor(2 * epsilon)} (twice that).${neighbours}`
-      : isZero(account.delta)
-        ? `Together, all releases within the budget move the odds between ${between} ${within}.${neighbours}`
-        : `From all releases within the budget together, this attacker cannot distinguish ${between} beyond this limit: the odds between the true one and ${pairs ? 'one that is a pair with it' : 'any other'} move ${within}, except with probability ${probabilityText(failure)}. In the terms of the field: (${epsilonShown}, ${delta})-indistinguishable for any such two.${neighbours}`;
   const except = failure === 0 ? '' : ` Both hold except with probability ${probabilityText(failure)}.`;
-  const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(compared, policy.budget.epsilon) });
-  const sentences = [
-    ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
+  return [
     `Protected: ${secretIn(policy)}${byLevels(account)}, from an attacker who ${known}${totals} and who sees every release of this population.`,
-    together,
+    `${oddsSentence(policy, promised)}${neighboursIn(policy, byLevels(account))}`,
     ...(asRead === undefined ? [] : [asRead]),
     ...(pairs
       ? [
@@ -126,45 +128,48 @@ export function guaranteeFor(policy: Policy, account: Account): (route: LeakageR
       : []),
     `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
     naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), values, failure).sentence,
-    ...(pairs
-      ? [
-          'What may be learned of a record, because no pair hides it, can say something about the rest of it; that is not limited by this.',
-        ]
-      : []),
-    ...(policy.budget.others
-      ? [
-          `All releases include those of others about the same people, up to ${Object.entries(policy.budget.others)
-            .map(([noise, cost]) => `${noise} ${toNumber(cost)}`)
-            .join(' and ')} per record, which is set aside for them; if they release more, this does not hold.`,
-        ]
-      : []),
-    ...(policy.known
-      ? ['What the known totals reveal about a person is known without any release, and is not limited by this.']
-      : []),
-    'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
   ];
-  return (route) => ({
-    certified: nothing === undefined,
-    ...(nothing !== undefined && { protectsNothing: true }),
-    secret,
-    adversary,
-    ...(compared === 'add-remove' && { neighbours: compared }),
-    ...(pairs && { pairs }),
-    ...(policy.known && { known: policy.known.descriptions }),
-    epsilon,
-    delta,
-    failure,
-    // Any route may prove the account in the end, so the assumptions of all of them belong to the promise.
-    assumptions: [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))],
-    how: route.how,
-    sentences,
-  });
 }
 
-/**
- * The promise is about one row if the totals give the number of rows of each kind;
- * otherwise about rows that can only change together (policy/known/known.proof.md).
- */
+function oddsSentence(policy: Policy, { epsilon, delta, failure, pairs }: Promised): string {
+  const factor = (x: number) =>
+    oddsFactorText(
+      x,
+      (y) => `${Math.ceil(100 * y) / 100}`,
+      (y) => `${shortAbove(y)}`,
+    );
+  const within = `by at most a factor of ${factor(epsilon)} (epsilon ${shortAbove(epsilon)})`;
+  if (neighboursOf(policy) === 'add-remove')
+    return `Together, all releases within the budget move the odds between a record being in the data, with whatever values, and not being in it ${within}; between any two values of a record that is in it by at most a factor of ${factor(2 * epsilon)} (twice that).`;
+  const between = comparedValues(policy, pairs);
+  if (delta === 0) return `Together, all releases within the budget move the odds between ${between} ${within}.`;
+  return `From all releases within the budget together, this attacker cannot distinguish ${between} beyond this limit: the odds between the true one and ${pairs ? 'one that is a pair with it' : 'any other'} move ${within}, except with probability ${probabilityText(failure)}. In the terms of the field: (${shortAbove(epsilon)}, ${delta})-indistinguishable for any such two.`;
+}
+
+function comparedValues({ known }: Policy, pairs: Promised['pairs']): string {
+  if (known) return betweenGiven(known);
+  return pairs ? `any two values that are a declared pair (${pairs.join('; ')})` : 'any two values of what is protected';
+}
+
+/** What the promise does not cover. */
+const limitSentences = ({ protect, budget, known }: Policy): readonly string[] => [
+  ...(protect.pairs
+    ? [
+        'What may be learned of a record, because no pair hides it, can say something about the rest of it; that is not limited by this.',
+      ]
+    : []),
+  ...(budget.others
+    ? [
+        `All releases include those of others about the same people, up to ${Object.entries(budget.others)
+          .map(([noise, cost]) => `${noise} ${toNumber(cost)}`)
+          .join(' and ')} per record, which is set aside for them; if they release more, this does not hold.`,
+      ]
+    : []),
+  ...(known ? ['What the known totals reveal about a person is known without any release, and is not limited by this.'] : []),
+  'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
+];
+
+/** About one row if the totals give the rows of each kind, else about rows that change together (known.proof.md). */
 const betweenGiven = ({ singles }: KnownTotals): string =>
   singles
     ? 'any two values of what is protected that the known totals leave possible'

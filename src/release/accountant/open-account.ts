@@ -15,10 +15,7 @@ import { failureProbability, largestRhoForOdds } from './belief-delta.js';
 import { foreignCosts, foreignReading } from './others.js';
 import { accountSource } from './sources.js';
 
-/**
- * An account before anything is spent: every proven route, with its capacities.
- * `progress` receives the number of amplifiers done.
- */
+/** Every proven route with its capacities, before anything is spent. `progress` receives the amplifiers done. */
 export function openAccount(
   policy: Policy,
   amplifiers: readonly Amplifier[],
@@ -51,7 +48,6 @@ export function openAccount(
       'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
       'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
     );
-  const steady = policy.budget.per === 'step' ? { steady: stepBudgetOf(withGaussian, epsilon) } : {};
   const source = accountSource(policy, kinds);
   const reservedCost = reservedCostOf(policy, withGaussian, source);
   const others = foreignCosts(policy.budget.others ?? {}, policy).map((cost) => reservedCost(cost, foreignReading));
@@ -61,7 +57,7 @@ export function openAccount(
     delta,
     routes: withGaussian,
     source,
-    ...steady,
+    ...(policy.budget.per === 'step' && { stepBudget: stepBudgetOf(withGaussian, epsilon) }),
     ...partsIn(policy, kinds),
     ...(others.length > 0 && { others }),
     ...(policy.budget.analysts && { quotas: true as const }),
@@ -145,10 +141,7 @@ function addGaussian({ budget, protect }: Policy, routes: readonly LeakageRoute[
   });
 }
 
-/**
- * Conditions are marked by secret: sums over one kind of record need not be sums over another,
- * as the kept rows of a person depend on all of that person's rows.
- */
+/** Marked by secret: the kept rows of a person depend on all rows of that person, so sums of rows are no sums of persons. */
 const forSecret = (condition: ReleaseCondition, { secret, unit, maxRows }: Protect): ReleaseCondition => ({
   ...condition,
   mark: extendMark(condition.mark, [secret, ...(secret === 'person' ? [unit!, maxRows] : [])]),

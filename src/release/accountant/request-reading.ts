@@ -45,3 +45,10 @@ export const binds = ({ need }: ReleaseCondition, noise: PrivacyCost['noise']): 
 
 export const meets = (condition: ReleaseCondition, noise: PrivacyCost['noise'], reading: RequestReading): boolean =>
   !binds(condition, noise) || check(condition.need, reading);
+
+/** True if a request with this kind of noise meets all conditions of a route. */
+export const meetsAll = (
+  { conditions }: { readonly conditions: readonly ReleaseCondition[] },
+  noise: PrivacyCost['noise'],
+  reading: RequestReading,
+): boolean => conditions.every((condition) => meets(condition, noise, reading));

@@ -3,6 +3,7 @@ import {
   compare,
   divide,
   isPositive,
+  maximum,
   minimum,
   multiply,
   one,
@@ -15,9 +16,11 @@ import {
 } from '../../base/exact/rational.js';
 import { nothingSpent, type PrivacyCost, type SpentCosts, spend } from '../../privacy/mechanism/privacy-cost.js';
 import { coversAllValues } from '../../privacy/mechanism/slices.js';
-import { type Account, admission, type Quota, usedShare, usedShareOfPart } from './account.js';
+import type { Account } from './account.js';
+import { admissionRefusal, type Quota } from './admission.js';
 import { remainingPure, type SliceSelection } from './by-slice.js';
 import type { RequestReading } from './request-reading.js';
+import { usedShare, usedShareOfPart } from './used-share.js';
 
 export const nothingLeft = (): Fault =>
   new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
@@ -80,9 +83,8 @@ export function chooseShare(
   const left = remainingShare(account, balance, selection);
   const remaining = compare(left, negligibleShare) < 0 ? zero : left;
   if (options.all) return isPositive(remaining) ? remaining : one;
-  const steady = stepShare(account, selection);
-  if (steady) return compare(remaining, steady) < 0 && isPositive(remaining) ? remaining : steady;
-  return compare(remaining, tenth) < 0 && isPositive(remaining) ? remaining : tenth;
+  const usual = stepShare(account, selection) ?? tenth;
+  return compare(remaining, usual) < 0 && isPositive(remaining) ? remaining : usual;
 }
 
 /** Resolution at which a share that does not fit is reduced. */
@@ -105,14 +107,14 @@ export function fittingShare(share: Rational, admits: (share: Rational) => boole
 }
 
 /** Default share of a release about some steps under a budget per step: the step's own budget. */
-function stepShare({ steady, routes }: Account, selection: SliceSelection | undefined): Rational | undefined {
-  const values = steady && selection?.get(steady.slicing);
+function stepShare({ stepBudget, routes }: Account, selection: SliceSelection | undefined): Rational | undefined {
+  const values = stepBudget && selection?.get(stepBudget.slicing);
   if (!values || coversAllValues(values)) return undefined;
-  const [most] = routes
-    .filter(({ slicings }) => slicings.includes(steady.slicing))
-    .map((route) => remainingPure(route, steady.slicing, [values]))
-    .sort((a, b) => compare(b, a));
-  return most && isPositive(most) ? divide(steady.each, most) : undefined;
+  const most = routes
+    .filter(({ slicings }) => slicings.includes(stepBudget.slicing))
+    .map((route) => remainingPure(route, stepBudget.slicing, [values]))
+    .reduce(maximum, zero);
+  return isPositive(most) ? divide(stepBudget.each, most) : undefined;
 }
 
 /** Share of the budget that remains for the requester, for everybody or for these values of public columns. */
@@ -123,21 +125,18 @@ export function remainingShare(account: Account, balance: AccountBalance, select
   return minimum(left, subtract(divide(quota, account.epsilon), usedShareOfPart(account, spent, balance, selection)));
 }
 
+/** A planned payment and the balance before it. */
+interface PlannedPayment {
+  readonly account: Account;
+  readonly quota: Quota | undefined;
+  readonly balance: AccountBalance;
+  readonly cost: PrivacyCost;
+  readonly reading: RequestReading;
+}
+
 /** Refusal that a reservation would meet in the present state, by the test it has to pass. */
-export function refusalOf(
-  account: Account,
-  quota: Quota | undefined,
-  balance: AccountBalance,
-  cost: PrivacyCost,
-  reading: RequestReading,
-): Fault | undefined {
-  const reserved = account.reservedCost(cost, reading);
-  const own = spend(balance.own?.spent ?? nothingSpent, reserved);
-  try {
-    admission(account, reserved, quota)(spend(balance, reserved), balance, own);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return error;
-    throw error;
-  }
+export function refusalOf({ account, quota, balance, cost, reading }: PlannedPayment): Fault | undefined {
+  const requested = account.reservedCost(cost, reading);
+  const byAnalyst = spend(balance.own?.spent ?? nothingSpent, requested);
+  return admissionRefusal({ account, requested, quota, after: spend(balance, requested), before: balance, byAnalyst });
 }

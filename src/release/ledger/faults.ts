@@ -66,6 +66,7 @@ const writable = (place: string): boolean => {
     return false;
   }
 };
+const unwritten = (place: string): Fault => (writable(place) ? failed(place) : readOnly(place));
 const isNearlyFull = (place: string): boolean => freeBytes(place) < 65_536;
 
 /** A disk that is far from full is checked once a second. */
@@ -106,11 +107,11 @@ const bySqlite: Record<number, (place: string) => Fault> = {
   5: busyFault,
   6: busyFault,
   // If opening for writing fails, SQLite opens for reading.
-  8: (place) => (writable(place) ? failed(place) : readOnly(place)),
+  8: unwritten,
   10: (place) => (isNearlyFull(place) ? full(place) : failed(place)),
   11: (place) => corrupt(place, 'SQLite finds the file malformed'),
   13: full,
-  14: (place) => (isNearlyFull(place) ? full(place) : writable(place) ? failed(place) : readOnly(place)),
+  14: (place) => (isNearlyFull(place) ? full(place) : unwritten(place)),
   19: (place) => corrupt(place, 'what is to be written contradicts what is there'),
   20: (place) => corrupt(place, 'a column holds another type than it must'),
   26: (place) => corrupt(place, 'the file is not a SQLite database'),
@@ -142,9 +143,24 @@ export function faultOfDisk(error: unknown, place: string): Fault | undefined {
   return fault instanceof Fault ? fault : undefined;
 }
 
-/** The same fault with the outcome for the budget; an outcome already attached stays. */
-export function withFinalOutcome(error: unknown, outcome: Outcome): unknown {
-  if (!(error instanceof Fault) || error.outcome) return error;
-  const { code, message, hint, place, details } = error;
-  return new Fault(code, message, hint, { ...(place && { place }), details, outcome });
+/** The same fault in other words, or with the outcome for the budget. */
+export const changedFault = (
+  { code, message, hint, place, details, outcome }: Fault,
+  change: { readonly message?: string; readonly hint?: string; readonly outcome?: Outcome },
+): Fault =>
+  new Fault(code, change.message ?? message, change.hint ?? hint, {
+    ...(place && { place }),
+    details: { ...details },
+    ...((change.outcome ?? outcome) && { outcome: (change.outcome ?? outcome)! }),
+  });
+
+/** What a failed write ended in: the outcome for the budget, or a text to add where no cost was reserved. */
+export type Ending = Outcome | string;
+export function withEnding(fault: Fault, end: Ending | undefined): Fault {
+  if (end === undefined) return fault;
+  return changedFault(fault, typeof end === 'string' ? { hint: `${fault.hint} ${end}` } : { outcome: end });
 }
+
+/** The same fault with the outcome for the budget; an outcome already attached stays. */
+export const withFinalOutcome = (error: unknown, outcome: Outcome): unknown =>
+  error instanceof Fault && !error.outcome ? changedFault(error, { outcome }) : error;

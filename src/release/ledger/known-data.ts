@@ -42,15 +42,11 @@ const off = 'off';
 
 /** Registries that recognise the data of an account: the user's, the service's, and the one in the ledger's folder. */
 export function registriesOf(ledger: string, ofService?: string): readonly Registry[] {
-  const { FUGU_REGISTRY: configured, XDG_STATE_HOME: state } = process.env;
-  if (configured === off) return [];
-  const own = configured?.trim()
-    ? named(configured.trim())
-    : state && isAbsolute(state)
-      ? join(state, 'fugu', folderName)
-      : inHome();
+  if (process.env.FUGU_REGISTRY === off) return [];
+  const configured = process.env.FUGU_REGISTRY?.trim();
+  const own = configured ? named(configured) : defaultFolder();
   return [
-    ...(own === undefined ? [] : [{ folder: own, mode: 0o600, ...(!configured?.trim() && { isOptional: true as const }) }]),
+    ...(own === undefined ? [] : [{ folder: own, mode: 0o600, ...(!configured && { isOptional: true as const }) }]),
     ...(ofService === undefined ? [] : [{ folder: ofService, mode: 0o600 }]),
     ...(isDatabase(ledger)
       ? []
@@ -69,7 +65,9 @@ function named(folder: string): string {
 }
 
 /** A user without a home has no registry of their own. */
-function inHome(): string | undefined {
+function defaultFolder(): string | undefined {
+  const { XDG_STATE_HOME: state } = process.env;
+  if (state && isAbsolute(state)) return join(state, 'fugu', folderName);
   try {
     const home = homedir();
     return isAbsolute(home) ? join(home, '.local', 'state', 'fugu', folderName) : undefined;
@@ -145,10 +143,7 @@ const checkOf = (key: string): string => `${nameOf(key, 'key of the registry of 
 
 const keyIn = (registry: Registry): string | undefined => checkedKey(registry)?.key;
 
-/**
- * Files are read in the reverse order of writing (key, check, claims),
- * so that a registry being created is never taken for a damaged one.
- */
+/** Read in the reverse order of writing (key, check, claims): a registry being created never looks damaged. */
 function checkedKey(registry: Registry): { readonly key: string; readonly isChecked: boolean } | undefined {
   const isUsed = namesIn(registry).some((name) => /\.(json|state)$/.test(name));
   const check = textIn(registry, checkFile);
@@ -221,10 +216,7 @@ function storedIn(registry: Registry, text: string): z.output<typeof stored> {
   }
 }
 
-/**
- * Path of a ledger as stored: relative if the ledger is in the registry's parent folder or below,
- * so that both may move together.
- */
+/** Path of a ledger as stored: relative in or below the registry's parent folder, so that both may move together. */
 function seenFrom({ folder }: Registry, ledger: string): string {
   if (isDatabase(ledger)) return ledger;
   const inside = relative(dirname(folder), ledger);
@@ -247,10 +239,7 @@ const textIn = (registry: Registry, name: string): string | undefined =>
   });
 const mostBytes = 1 << 20;
 
-/**
- * The only way to read the folder and its files: undefined if the entry itself does not exist,
- * a fault if it cannot be read.
- */
+/** The only way to read the folder and its files: undefined if the entry itself does not exist, a fault if it cannot be read. */
 function readIn<T>(registry: Registry, path: string, read: (path: string) => T): T | undefined {
   try {
     return isAbsent(registry, path) ? undefined : read(path);
@@ -261,10 +250,7 @@ function readIn<T>(registry: Registry, path: string, read: (path: string) => T):
   }
 }
 
-/**
- * Proves that the name does not exist, in folders that can be read: below a dangling link or a file,
- * an entry may be missing that existed.
- */
+/** Proves absence, in folders that can be read: below a dangling link or a file, an entry may be missing that existed. */
 function isAbsent(registry: Registry, path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     const found = entryAt(registry, at);

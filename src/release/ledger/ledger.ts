@@ -18,17 +18,11 @@ export interface Ledger {
   unanswered?(population: string, key: string): Promise<SpendEntry | undefined>;
   /** Cost spent by a population, or one analyst's part of it. */
   spent(population: string, analyst?: string): Promise<SpentCosts>;
-  /**
-   * Cost spent by a population, or the fault that a reservation under these terms would meet before its cost is
-   * considered.
-   */
+  /** Cost spent by a population, or the fault that a reservation under these terms would meet before its cost is considered. */
   spentUnder(requested: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<SpentCosts>;
   account(population: string): Promise<LedgerAccount | undefined>;
   entries(population: string): Promise<readonly SpendEntry[]>;
-  /**
-   * Some of its entries, oldest first: the first after a number, or the last before one. For display:
-   * only `entries` checks that none is missing.
-   */
+  /** Some entries, oldest first, after a number or before one. For display: only `entries` checks that none is missing. */
   page(population: string, page: EntryRange): Promise<readonly SpendEntry[]>;
   /** Its entries whose keys have this prefix. */
   keyed(population: string, prefix: string): Promise<readonly SpendEntry[]>;
@@ -81,10 +75,7 @@ export interface Reservation {
   readonly profile: PrivacyCost;
   /** Facts released at no cost because the terms declare them known; in the caller's own words. */
   readonly relied?: readonly string[];
-  /**
-   * Allows an unanswered entry with the same key,
-   * cost and terms to be resumed instead of reserving another (release/session/charge.proof.md).
-   */
+  /** Resumes an unanswered entry with the same key, cost and terms instead of reserving another (charge.proof.md). */
   readonly resumable?: boolean;
   /** Reserves nothing if an answer to this key is on record by now: the entry that paid for it is returned, settled. */
   readonly unlessRecorded?: boolean;

@@ -11,7 +11,7 @@ import {
 import { beginning, type ChainEnd, endOf, type Link } from './chain/chain.js';
 import { readChain } from './chain/file.js';
 import { sectorsOf } from './chain/lines.js';
-import { emptyBooks, follow, linkFrom } from './index/accounts.js';
+import { follow, linkFrom, MemoryBooks } from './index/accounts.js';
 import { emptyText } from './index/total.js';
 import type { Ledger, Reservation } from './ledger.js';
 
@@ -262,7 +262,7 @@ describe('a ledger after a power cut', () => {
 
   it('an index with a forged answer that pins smaller totals is refused', async () => {
     await filled();
-    const books = emptyBooks();
+    const books = new MemoryBooks();
     let end: ChainEnd = beginning;
     for (const { link, ...stored } of linesOf()) {
       follow(books, link);

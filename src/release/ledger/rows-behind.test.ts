@@ -4,7 +4,7 @@ import { askingOfAnn, type LedgerFolder, ledgerFolder } from '../../../test/ledg
 import type { Fault } from '../../base/errors.js';
 import { toText } from '../../base/exact/rational.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { rowsBehind } from './index/tables.js';
+import { rowsBehind } from './index/books.js';
 import type { Ledger } from './ledger.js';
 import { openLedger } from './open.js';
 import { verifyInChild } from './rescue/verify.js';

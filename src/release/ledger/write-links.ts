@@ -1,81 +1,83 @@
-import { Fault, type Outcome } from '../../base/errors.js';
+import { Fault } from '../../base/errors.js';
 import { type ChainEnd, lineOf, type StoredLink } from './chain/chain.js';
-import { checkFreeSpace, ledgerFault, sqliteCode } from './faults.js';
+import { checkFreeSpace, type Ending, ledgerFault, sqliteCode, withEnding } from './faults.js';
 import { inTurn } from './index/sqlite.js';
-import { type ChainAppend, type FreeFailure, isFreeFailure, type LateFailure } from './ledger-storage.js';
-import { checkWitness, type Store } from './store.js';
+import { type ChainAppend, isWithoutCost, type LateFailure, refuseUnwitnessed } from './ledger-storage.js';
+import type { Store } from './store.js';
+
+/** A transaction so far: whether its last line is in the chain file, and what a failure ends in. */
+interface Attempt {
+  readonly lines: StoredLink[];
+  late?: LateFailure;
+  written: boolean;
+  end?: Ending | undefined;
+}
 
 /**
  * The only way to write: lock, chain state, work, lines, index (ledger.proof.md). A failure before a line is in the chain
- * file leaves nothing behind; a later one is reported as `late` states, and the next transaction finds the link.
+ * file leaves nothing behind; a later one is reported as `late` says, and the next transaction finds the link.
  */
-export const writeLinks = <T>(
-  store: Store,
-  work: (on: ChainAppend) => T,
-  late: (result: T) => LateFailure | FreeFailure,
-): Promise<T> =>
+export const writeLinks = <T>(store: Store, work: (on: ChainAppend) => T, late: (result: T) => LateFailure): Promise<T> =>
   inTurn(store.place, () => {
     const { db, place } = store;
     store.checkFiles();
     db.exec('BEGIN IMMEDIATE');
-    let ends: LateFailure | FreeFailure | undefined;
-    let written = false;
-    let end: Outcome | string | undefined;
-    const lines: StoredLink[] = [];
+    const attempt: Attempt = { lines: [], written: false };
     try {
-      const on: ChainAppend = { ...store.reconciled(), lines };
-      checkWitness(store);
+      const on: ChainAppend = { ...store.reconciled(), lines: attempt.lines };
+      refuseUnwitnessed(store, store.witness?.head());
       const result = work(on);
-      if (on.lines.length > 0) {
-        on.books.flushIfDue(store.isContended());
-        ends = late(result);
-        checkFreeSpace(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
-        store.chain.allocate(on.end.offset + 1);
-        const paying = isFreeFailure(ends) ? undefined : ends;
-        for (const line of on.lines)
-          putLine(store, line, paying?.unsynced !== true, (unsure) => {
-            // An account that was opened without a cost yet does no harm.
-            if (line !== on.lines.at(-1)) return;
-            const back = unsure && (!paying || paying.takenBack !== undefined) && takeBack(store, line);
-            written = !back || paying !== undefined;
-            end = back ? paying?.takenBack : (paying?.spent ?? (ends as FreeFailure).doubt);
-          });
-      }
-      const witnessError = written ? notifyWitness(store, on.end) : undefined;
-      let behind = false;
-      try {
-        commit(db);
-      } catch (error) {
-        const line = on.lines.at(-1);
-        behind = written && isFreeFailure(ends);
-        if (
-          written &&
-          line &&
-          !isFreeFailure(ends) &&
-          ends?.takenBack &&
-          !store.witness &&
-          db.inTransaction() &&
-          takeBack(store, line)
-        )
-          end = ends.takenBack;
-        if (!behind) throw error;
-        rollBack(db);
-      }
+      if (on.lines.length > 0) putLines(store, on, attempt, late(result));
+      const witnessError = attempt.written ? notifyWitness(store, on.end) : undefined;
+      const isIndexed = commitIndex(store, attempt);
       // Anyone who removed the files meanwhile has a ledger without this link, so nothing may be given out on its account.
-      if (written) store.checkChain();
-      store.remember(behind ? undefined : on);
+      if (attempt.written) store.checkChain();
+      store.remember(isIndexed ? on : undefined);
       if (witnessError !== undefined) {
-        end = isFreeFailure(ends) ? ends.unwitnessedText : ends?.unwitnessed;
+        attempt.end = attempt.late?.unwitnessed;
         throw witnessError;
       }
       return result;
     } catch (error) {
       // Accounts without additions are unchanged.
-      if (lines.length > 0) store.remember(undefined);
+      if (attempt.lines.length > 0) store.remember(undefined);
       rollBack(db);
-      throw written ? writeFault(ledgerFault(error, place), end) : error;
+      throw attempt.written ? withEnding(writeFault(error, place), attempt.end) : error;
     }
   });
+
+function putLines(store: Store, on: ChainAppend, attempt: Attempt, late: LateFailure): void {
+  on.books.flushIfDue(store.isContended());
+  attempt.late = late;
+  checkFreeSpace(store.place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
+  store.chain.allocate(on.end.offset + 1);
+  for (const line of on.lines)
+    putLine(store, line, late.unsynced !== true, (unsure) => {
+      // An account that was opened without a cost yet does no harm.
+      if (line !== on.lines.at(-1)) return;
+      const back = unsure && (isWithoutCost(late) || late.takenBack !== undefined) && takeBack(store, line);
+      attempt.written = !back || !isWithoutCost(late);
+      attempt.end = back ? late.takenBack : late.written;
+    });
+}
+
+/** False where a link without a cost is missing from the index: the next transaction reads it from the chain file. */
+function commitIndex(store: Store, attempt: Attempt): boolean {
+  const { db, witness } = store;
+  try {
+    commit(db);
+    return true;
+  } catch (error) {
+    const { late, written, lines } = attempt;
+    if (!written || !late) throw error;
+    if (isWithoutCost(late)) {
+      rollBack(db);
+      return false;
+    }
+    if (late.takenBack && !witness && db.inTransaction() && takeBack(store, lines.at(-1)!)) attempt.end = late.takenBack;
+    throw error;
+  }
+}
 
 /** A failure here does not hide the outcome: the next process to open the file rolls an open transaction back. */
 function rollBack(db: Store['db']): void {
@@ -144,16 +146,8 @@ function takeBack({ chain }: Pick<Store, 'chain'>, line: StoredLink): boolean {
   }
 }
 
-function writeFault(error: unknown, end: Outcome | string | undefined): Fault {
-  const more = typeof end === 'object' && { outcome: end };
-  const known =
-    error instanceof Fault
-      ? error
-      : new Fault('DISK_FAILED', 'The ledger could not be written to its end.', 'Run "fugu ledger POLICY verify".');
-  const { code, message, hint, place, details } = known;
-  return new Fault(code, message, typeof end === 'string' ? `${hint} ${end}` : hint, {
-    ...(place && { place }),
-    details: { ...details },
-    ...more,
-  });
+function writeFault(error: unknown, place: string): Fault {
+  const fault = ledgerFault(error, place);
+  if (fault instanceof Fault) return fault;
+  return new Fault('DISK_FAILED', 'The ledger could not be written to its end.', 'Run "fugu ledger POLICY verify".');
 }

@@ -6,14 +6,15 @@ import { laplaceSampler } from '../../privacy/noise/discrete-laplace.js';
 import { bindBatch } from '../../query/bind.js';
 import type { NoisyVector } from '../../query/count/noisy-cells.js';
 import { parseBatch } from '../../query/parse.js';
-import { agreementOf } from './agreement.js';
+import { type Agreement, agreementOf } from './agreement.js';
 import { finishBatch } from './batch.js';
 
 const columns = [category('region', ['n', 's']), category('party', ['a', 'b', 'c', 'd'])];
 const policy = knownPolicy(columns, [{ margin: 'region' }]);
 const boundTo = (query: object) => {
   const own = bindBatch(parseBatch(query), policy);
-  return { ...own, ...agreementOf(policy, own.measures) };
+  const unchanged: Agreement = { measures: own.measures, agree: (values) => values };
+  return { ...own, ...(agreementOf(policy, own.measures) ?? unchanged) };
 };
 
 describe('answers under known totals', () => {

@@ -6,20 +6,17 @@ import { wholeNumbers } from './tidy.js';
 /** Margins with more cells are not read along with every answer. */
 const mostCells = 10_000;
 
-/**
- * Noisy counts made consistent with totals that everybody knows (agreement.proof.md): the further measures to read,
- * and the adjustment.
- */
+/** Noisy counts adjusted to totals that everybody knows (agreement.proof.md), and the measures to read for it. */
 export interface Agreement {
   readonly measures: readonly Measure[];
   readonly agree: (values: readonly (readonly bigint[])[]) => readonly (readonly bigint[])[];
 }
 
-export function agreementOf(policy: Policy, measures: readonly Measure[]): Agreement {
+export function agreementOf(policy: Policy, measures: readonly Measure[]): Agreement | undefined {
   const cuts = policy.known?.margin;
-  const size = cuts?.reduce((n, cut) => n * cut.size, 1) ?? 0;
-  const alignments = cuts && size <= mostCells ? measures.map((m) => marginConstraint(policy, cuts, m)) : [];
-  if (!cuts || !alignments.some((h) => h !== undefined)) return { measures, agree: (values) => values };
+  if (!cuts || cuts.reduce((n, cut) => n * cut.size, 1) > mostCells) return undefined;
+  const alignments = measures.map((m) => marginConstraint(policy, cuts, m));
+  if (!alignments.some((h) => h !== undefined)) return undefined;
   return {
     measures: [...measures, totalMeasure(policy, { kind: 'margin', by: cuts })],
     agree: (values) => {

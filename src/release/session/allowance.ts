@@ -2,12 +2,12 @@ import { Fault } from '../../base/errors.js';
 import type { Rational } from '../../base/exact/rational.js';
 import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
-import { columnsIn, type RecordClass } from '../../privacy/mechanism/record-class.js';
+import type { RecordClass } from '../../privacy/mechanism/record-class.js';
 import type { RequestReading } from '../accountant/request-reading.js';
-import { type RouteAllowance, routeAllowance, type TouchedPart } from '../accountant/route-allowance.js';
+import { type RouteAllowance, routeAllowance, selectionOfPart, type TouchedPart } from '../accountant/route-allowance.js';
 import { type AccountBalance, chooseShare, epsilonText, fittingShare, type SpendOptions } from '../accountant/share.js';
-import type { ReleaseContext } from './charge.js';
 import { quotaFor } from './quota.js';
+import type { ReleaseContext } from './release-context.js';
 
 export interface Allowance extends RouteAllowance {
   readonly share: Rational;
@@ -36,11 +36,11 @@ export function refuseUnproven(policy: Policy, reading: RequestReading): void {
 }
 
 /** Records that a request depends on, and the costs spent before it. */
-interface TouchedRecords {
+export interface TouchedRecords {
   readonly spent: AccountBalance;
   readonly record: RecordClass;
   readonly reading: RequestReading;
-  readonly part?: TouchedPart;
+  readonly part?: TouchedPart | undefined;
 }
 
 /**
@@ -54,14 +54,8 @@ export function allowanceOf(
 ): Allowance {
   const { account } = context;
   const quota = quotaFor(context);
-  const allowanceWith = (share: Rational) =>
-    routeAllowance(account, { spent, share, record, reading, quota, ...(part && { part }) });
-  const requested = chooseShare(
-    account,
-    options,
-    spent,
-    part && new Map(columnsIn(part.slicing).map((column, k) => [column, part.values[k]!])),
-  );
+  const allowanceWith = (share: Rational) => routeAllowance(account, { spent, share, record, reading, quota, part });
+  const requested = chooseShare(account, options, spent, selectionOfPart(part));
   const fitting =
     options.epsilon === undefined && !allowanceWith(requested).admitted
       ? fittingShare(requested, (share) => allowanceWith(share).admitted)

@@ -4,11 +4,13 @@ import type { Policy } from '../../policy/policy.js';
 import { nothingSpent, type SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { isDataPart } from '../../privacy/mechanism/record-class.js';
 import type { Account as PrivacyAccount } from '../accountant/account.js';
+import { admits } from '../accountant/admits.js';
 import { brokenBeliefs, keptAt, leastAdmittingEpsilon } from '../accountant/broken-beliefs.js';
-import { type BudgetState, budgetState, privacyLoss } from '../accountant/budget-state.js';
+import { type BudgetState, budgetState, privacyLossBound } from '../accountant/budget-state.js';
 import { termsOf } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
 import { otherSourceRefusal } from '../accountant/sources.js';
+import { changedFault } from '../ledger/faults.js';
 import type { Ledger, LedgerAccount, SpendEntry } from '../ledger/ledger.js';
 import { explainsExactness, namesSecretColumns, nowSecret, rowsFact } from './public-facts.js';
 import { refuseUnready } from './ready.js';
@@ -60,7 +62,7 @@ export async function amendAccount(ledger: Ledger, { policy, account }: NewTerms
     before,
     after: terms.summary,
     budget: budgetState(account, spent),
-    privacyLoss: privacyLoss(account, spent).epsilon,
+    privacyLoss: privacyLossBound(account, spent),
   };
 }
 
@@ -74,11 +76,11 @@ function refuseForGood({ terms, spent }: LedgerAccount, entries: readonly SpendE
 
 /** A promise must hold when it is made: earlier costs count under the new terms. */
 function refuseBroken(spent: SpentCosts, { policy, account }: NewTerms): void {
-  const { epsilon, kept } = privacyLoss(account, spent);
-  if (kept) return;
+  if (admits(account, spent)) return;
   const elsewhere = otherSourceRefusal(account.source, spent);
   if (elsewhere) throw elsewhere;
-  const { total } = budgetState(account, spent);
+  const epsilon = privacyLossBound(account, spent);
+  const total = toNumber(account.epsilon);
   if (!Number.isFinite(epsilon)) throw unbounded(total);
   if (policy.budget.belief) throw brokenBelief(spent, { policy, account });
   throw new Fault(
@@ -114,10 +116,7 @@ function shortUp(x: number): string {
 /** The next larger number of four digits. */
 const above = (x: number): number => Number((x + 10 ** (Math.floor(Math.log10(x)) - 3)).toPrecision(4));
 
-/**
- * Least epsilon of four digits that is admitted. Capacities are rounded down,
- * so that a capacity of 1.1 need not admit a loss of 1.1.
- */
+/** Least epsilon of four digits that is admitted. Capacities are rounded down: 1.1 need not admit a loss of 1.1. */
 function leastEpsilon(lost: number, spent: SpentCosts, { policy, account }: NewTerms): string {
   const isAccepted = keptAt(policy, account, spent);
   const next = Number(shortUp(lost));
@@ -135,12 +134,7 @@ export async function withWayOut(error: unknown, ledger: Ledger, terms: NewTerms
   if (!account || account.terms.digest === termsOf(policy).digest) return error;
   const refused = whyNot(account, await ledger.entries(policy.population), terms);
   if (!refused) return error;
-  const { place, details, outcome } = error;
-  return new Fault(error.code, `${error.message} ${refused.message}`, hintOf(refused), {
-    ...(place && { place }),
-    details,
-    ...(outcome && { outcome }),
-  });
+  return changedFault(error, { message: `${error.message} ${refused.message}`, hint: hintOf(refused) });
 }
 
 const hintOf = (refused: Fault): string => (refused.code === 'BUDGET_EXCEEDED' ? refused.hint : anotherPopulation);
@@ -155,7 +149,6 @@ function whyNot(...[account, entries, terms]: Parameters<typeof refuseForGood>):
   }
 }
 
-/** True if the account of this policy could take over its terms. */
 export async function canAmend(ledger: Ledger, terms: NewTerms): Promise<boolean> {
   const { population } = terms.policy;
   const account = await ledger.account(population);

@@ -4,13 +4,12 @@ import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.j
 import type { Payment } from '../../privacy/mechanism/payment.js';
 import { type StoredCost, toStored, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
 import type { Allowance } from './allowance.js';
-import { type ChargeResult, outcomeOf, type ReleaseContext, type ReleaseRequest } from './charge.js';
-import { attachOutcome } from './outcome.js';
+import { attachOutcome, outcomeOf } from './outcome.js';
 import type { Plan } from './plan.js';
 import type { PublicFact } from './public-facts.js';
 import type { PublicReader } from './public-read.js';
-import { type Receipt, receiptOf } from './receipt.js';
-import { replayedOf } from './replayed.js';
+import { type Receipt, receiptOf, replayedOf } from './receipt.js';
+import type { ChargeResult, ReleaseContext, ReleaseRequest } from './release-context.js';
 import { readingText } from './request-key.js';
 
 export type CanonicalRequest<T> = Omit<ReleaseRequest<T>, 'key'> & {
@@ -21,7 +20,6 @@ export type CanonicalRequest<T> = Omit<ReleaseRequest<T>, 'key'> & {
 export interface Analysis<T> {
   readonly kind: string;
   readonly allowance: Allowance;
-  /** Canonical text of the parameters. */
   readonly canonical: string;
   readonly plan: Plan;
   readonly mechanisms: readonly Mechanism[];

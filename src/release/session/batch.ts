@@ -18,29 +18,24 @@ import { policyOfQuery } from '../../query/from.js';
 import { parseBatch } from '../../query/parse.js';
 import { type CanonicalCount, canonicalCount, canonicalCountWithBounds, reorderCells } from '../../query/same/canonical-count.js';
 import { withSampling } from '../../query/sampling.js';
-import { accountUsages, usedShare } from '../accountant/account.js';
 import { reservedShares, type SliceSelection, sliceSelectionOf } from '../accountant/by-slice.js';
 import { chooseNoise, type NoisePlan, noNoiseRefusal } from '../accountant/choose.js';
 import { type AccountBalance, canonicalEpsilonText, epsilonText, fittingShare } from '../accountant/share.js';
+import { accountUsages, usedShare } from '../accountant/used-share.js';
 import { type Agreement, agreementOf } from './agreement.js';
 import { budgetRemedies } from './budget-remedies.js';
-import { charge, outcomeOf, type ReleaseContext, refuseUnrecorded } from './charge.js';
+import { charge } from './charge.js';
 import { groundOf, type WholeTable, wholeTable } from './ground.js';
-import { keyOnRecord } from './key-on-record.js';
-import { attachOutcome, notSpent } from './outcome.js';
+import { keyOnRecord, refuseUnrecorded, sameCost, type Unanswered, unansweredFor } from './on-record.js';
+import { attachOutcome, notSpent, outcomeOf } from './outcome.js';
 import { explainChoice, looseDeltaWarning, mostlyNoiseWarning, noiseKind, type Plan, withNoiseWarning } from './plan.js';
 import { factsReliedOn } from './public-facts.js';
-import { type Release, receiptOf } from './receipt.js';
-import { replayedOf } from './replayed.js';
-import { sameCost } from './same-cost.js';
+import { type Release, receiptOf, replayedOf } from './receipt.js';
+import type { ReleaseContext } from './release-context.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 import { tidyCounts, withErrorsOf } from './tidy.js';
-import { type Unanswered, unansweredFor } from './unanswered.js';
 
-/**
- * Queries that are planned, paid for and answered together. Whether they fail cannot depend on the noise,
- * so an interrupted release is completed later.
- */
+/** Whether queries fail together cannot depend on the noise, so an interrupted release is completed later. */
 export async function planBatch(
   session: PrivacySession,
   context: ReleaseContext,
@@ -106,7 +101,6 @@ function doubtOf(errors: Plan['errors'], k: number): Pick<AnswerTable, 'mostlyNo
   return doubt === undefined ? {} : { mostlyNoise: doubt };
 }
 
-/** Answer as recorded in the ledger. */
 export interface RecordedBatchAnswer {
   readonly plan: Plan;
   readonly profile: StoredCost;
@@ -156,12 +150,11 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
 });
 
 /** The adjustment to known totals, and the counted measures in canonical form. */
-type Bound = BoundBatch &
-  Pick<Agreement, 'agree'> & {
-    readonly counted: readonly CanonicalCount[];
-    /** The canonical form before docs/explanation/decisions/0095, with all bounds. */
-    readonly former: readonly CanonicalCount[];
-  };
+interface Bound extends BoundBatch, Partial<Pick<Agreement, 'agree'>> {
+  readonly counted: readonly CanonicalCount[];
+  /** The canonical form before docs/explanation/decisions/0095, with all bounds. */
+  readonly former: readonly CanonicalCount[];
+}
 
 interface Prepared {
   readonly bound: Bound;
@@ -170,7 +163,6 @@ interface Prepared {
   readonly share: Rational;
   readonly standing: AccountBalance;
   readonly label: string;
-  /** Identity of the request. */
   readonly key: string;
   /** The unanswered entry that already paid for it. */
   readonly completes?: number;
@@ -178,20 +170,19 @@ interface Prepared {
   readonly records?: number;
 }
 
-/**
- * The bound query and the key of its record: queries that count the same have the same key,
- * however they are written (docs/explanation/decisions/0085).
- */
+/** Queries that count the same have the same key, however they are written (docs/explanation/decisions/0085). */
 async function bindRequest(session: PrivacySession, context: ReleaseContext, query: unknown, options: ReleaseOptions) {
   const { policy } = session;
   const own = bindBatch(parseBatch(query), policy);
-  const { measures, agree } = agreementOf(policy, own.measures);
+  const agreement = policy.known && agreementOf(policy, own.measures);
+  const { measures } = agreement ?? own;
   const counted = measures.map((measure, k) => canonicalCount(measure, policy, own.views[k]));
   const former = measures.map((measure, k) => canonicalCountWithBounds(measure, policy, own.views[k]));
-  const bound = { ...own, measures, agree, counted, former };
+  const bound = { ...own, ...agreement, counted, former };
+  const identity = requestIdentity(bound, policy);
   const keysBy = (list: readonly CanonicalCount[]) =>
     session.keysOf(JSON.stringify(['counted', canonicalEpsilonText(options), list.map(({ of }) => of).sort()]));
-  const written = JSON.stringify(['batch', epsilonText(options), ...requestIdentity(bound, policy)]);
+  const written = JSON.stringify(['batch', epsilonText(options), ...identity]);
   const { key } = keysBy(counted);
   const before = keysBy(former);
   // Answers from before the canonical form were recorded under their text, with full paths.
@@ -202,7 +193,6 @@ async function bindRequest(session: PrivacySession, context: ReleaseContext, que
   return { bound, key: await keyOnRecord(context, keys, options.fresh) };
 }
 
-/** True if a release of this would be answered from the record. */
 export async function isBatchRecorded(
   session: PrivacySession,
   context: ReleaseContext,
@@ -232,14 +222,14 @@ async function prepare(
   const records = policy.protect.secret === 'edge' || isAddRemove(policy) ? undefined : await session.records();
   const common = { bound, standing: balance, label, key, ...(records !== undefined && { records }) };
   const open = await unansweredFor(context, key, options.fresh === true);
-  const selection = sliceSelectionOf(bound.measures);
-  for (const was of open ? plansAsReserved(session, open, bound, options, selection) : []) {
+  const request = { session, bound, options, selection: sliceSelectionOf(bound.measures) };
+  for (const was of open ? plansAsReserved(request, open) : []) {
     const best = was.plans.find(({ cost }) =>
       sameCost(account.reservedCost(cost, { measures: bound.measures }), open!.entry.profile),
     );
     if (best) return { ...common, share: was.share, plans: was.plans, best, completes: open!.entry.sequence };
   }
-  const now = plansAtShare(session, bound, options, balance, selection);
+  const now = plansAtShare(request, balance);
   const best = now.best ?? now.plans[0];
   if (!best)
     throw (
@@ -256,14 +246,15 @@ interface PlansAtShare {
   readonly best?: NoisePlan;
 }
 
+interface PlanRequest {
+  readonly session: PrivacySession;
+  readonly bound: BoundBatch;
+  readonly options: ReleaseOptions;
+  readonly selection: SliceSelection;
+}
+
 /** Plans with the requested share; with the largest share that fits, where none was requested. */
-function plansAtShare(
-  session: PrivacySession,
-  bound: BoundBatch,
-  options: ReleaseOptions,
-  balance: AccountBalance,
-  selection: SliceSelection,
-): PlansAtShare {
+function plansAtShare({ session, bound, options, selection }: PlanRequest, balance: AccountBalance): PlansAtShare {
   const { measures } = bound;
   // A quota may admit another noise than the best one.
   const admitted = (p: NoisePlan) => p.fits && (!balance.own || session.admits(p.cost, { measures }, balance));
@@ -278,22 +269,14 @@ function plansAtShare(
   return less ? withShare(less) : requested;
 }
 
-/**
- * Shares that an unanswered entry may have been planned with:
- * its recorded cost shows a share that was reduced by a quota which has changed since.
- */
-function* plansAsReserved(
-  session: PrivacySession,
-  { entry, before }: Unanswered,
-  bound: BoundBatch,
-  options: ReleaseOptions,
-  selection: SliceSelection,
-): Iterable<PlansAtShare> {
+/** Shares that an unanswered entry may have been planned with; its cost shows one that a former quota reduced. */
+function* plansAsReserved(request: PlanRequest, { entry, before }: Unanswered): Iterable<PlansAtShare> {
+  const { session, bound, options, selection } = request;
   const { account } = session;
   const withShare = (share: Rational): PlansAtShare => ({ share, plans: chooseNoise(bound.measures, account, share, before) });
   yield withShare(session.share(options, before, selection));
   if (options.epsilon !== undefined) return;
-  yield plansAtShare(session, bound, options, before, selection);
+  yield plansAtShare(request, before);
   const alone = spend(nothingSpent, entry.profile);
   const took = subtract(usedShare(account, spend(before, entry.profile), selection), usedShare(account, before, selection));
   const byReading = accountUsages(account, alone).map(({ share }) => share);
@@ -356,7 +339,7 @@ function describe(session: PrivacySession, prepared: Prepared): Plan {
 
 /** Turns recorded noisy integers into tables; public arithmetic only. */
 export function finishBatch(
-  bound: BoundBatch & Partial<Pick<Agreement, 'agree'>>,
+  bound: BoundBatch & Pick<Bound, 'agree'>,
   answer: NoisyAnswer,
   tidied: boolean,
 ): readonly AnswerTable[] {

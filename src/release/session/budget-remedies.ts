@@ -16,10 +16,11 @@ import { inDoubles } from '../../privacy/mechanism/distribution.js';
 import type { SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { bindBatch } from '../../query/bind.js';
 import type { Batch } from '../../query/query.js';
-import { type Account, usedShare } from '../accountant/account.js';
+import type { Account } from '../accountant/account.js';
 import { sliceSelectionOf } from '../accountant/by-slice.js';
 import { chooseNoise } from '../accountant/choose.js';
 import { openAccount } from '../accountant/open-account.js';
+import { usedShare } from '../accountant/used-share.js';
 import { worstCount } from './plan.js';
 
 /** A change that would make an answer worth having, and the error it would then have. */
@@ -42,10 +43,7 @@ interface RemedyRequest {
 const mostEpsilon = 10;
 const usualDelta = rational(1, 1_000_000);
 
-/**
- * The three best remedies for a budget that is too small, by their error. Computed by the planner itself,
- * from public numbers only.
- */
+/** The three best remedies for too small a budget, by their error: found by the planner, from public numbers only. */
 export function budgetRemedies(stuck: RemedyRequest): readonly BudgetRemedy[] {
   const { policy, account, batch, fits } = stuck;
   const { epsilon, delta } = account;
@@ -89,10 +87,7 @@ function downTo(x: Rational): Rational {
   return rational((x.num * unit) / x.den, unit);
 }
 
-/**
- * The error with the requested share or the largest remaining one.
- * What remains by one route need not be available to every kind of noise, so smaller shares are tried next.
- */
+/** The error with the requested share or what remains. Not every kind of noise can use all of it: smaller shares are next. */
 function errorWithin(
   { policy, spent, share, fits }: RemedyRequest,
   queries: Batch['queries'],

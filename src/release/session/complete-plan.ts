@@ -2,18 +2,19 @@ import { isZero, type Rational, toNumber } from '../../base/exact/rational.js';
 import { isAddRemove } from '../../policy/neighbours.js';
 import { type Mechanism, totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import { type SpentCosts, spend } from '../../privacy/mechanism/privacy-cost.js';
-import { type Account, admits, isCountedInFull, type LeakageRoute, privacyLossBound } from '../accountant/account.js';
+import type { Account, LeakageRoute } from '../accountant/account.js';
+import { admits, isCountedInFull } from '../accountant/admits.js';
 import { affectedAccounts } from '../accountant/affected-accounts.js';
-import { budgetState } from '../accountant/budget-state.js';
+import { budgetState, privacyLossBound } from '../accountant/budget-state.js';
 import { sliceSelectionOf } from '../accountant/by-slice.js';
 import type { Guarantee } from '../accountant/guarantee.js';
 import type { RequestReading } from '../accountant/request-reading.js';
 import { type AccountBalance, refusalOf, remainingShare } from '../accountant/share.js';
 import { inFull } from '../accountant/sources.js';
-import type { ReleaseContext } from './charge.js';
 import { requestedParts, stepBudgetSummary } from './parts.js';
 import { closesGaussianText, exhaustionWarning, type Plan, plannedMeasure } from './plan.js';
 import { quotaFor, quotaUse } from './quota.js';
+import type { ReleaseContext } from './release-context.js';
 
 /** Plan fields that the maker of a request supplies; all others follow from them. */
 export type PlanInput = Omit<
@@ -50,8 +51,9 @@ export function completePlan(context: ReleaseContext, promise: (route: LeakageRo
   // A cost that was reserved already needs no further budget.
   const quota = quotaFor(context);
   const cost = totalCostOf(mechanisms);
+  const whatIf = isZero(route.pureCapacity) || isAddRemove(policy) ? [] : route.amplifier.whatIf(route.pureCapacity);
   const free = mechanisms.length > 0 && cost.perRecord.size === 0;
-  const refusal = own.completes === undefined ? refusalOf(account, quota, spent, cost, reading) : undefined;
+  const refusal = own.completes === undefined ? refusalOf({ account, quota, balance: spent, cost, reading }) : undefined;
   const selection = sliceSelectionOf(reading.measures ?? []);
   const parts = requestedParts(policy, account, spent, selection);
   const last =
@@ -73,9 +75,9 @@ export function completePlan(context: ReleaseContext, promise: (route: LeakageRo
     epsilon: free ? 0 : toNumber(share) * total,
     budget: budgetState(account, spent),
     ...(parts.length > 0 && { parts }),
-    ...(account.steady && { steady: stepBudgetSummary(policy, account.steady) }),
+    ...(account.stepBudget && { steady: stepBudgetSummary(policy, account.stepBudget) }),
     route: route.how,
-    whatIf: isZero(route.pureCapacity) || isAddRemove(policy) ? [] : route.amplifier.whatIf(route.pureCapacity),
+    whatIf,
     ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
     guarantee: admits(account, spent) ? promise(route) : brokenGuarantee(promise(route), account, spent),
   };

@@ -19,7 +19,7 @@ import type { SumMeasure } from '../../query/count/measure.js';
 import type { NoisyVector } from '../../query/count/noisy-cells.js';
 import { rowCounter } from '../../query/count/row-counter.js';
 import type { Query } from '../../query/query.js';
-import { noised } from '../accountant/choose.js';
+import { noised } from '../accountant/noise-candidate.js';
 import { finishBatch } from './batch.js';
 
 /** More draws, and the table of coverages: FUGU_COVERAGE=20000 npx vitest run src/release/session/coverage.deep.test.ts */

@@ -7,6 +7,7 @@ import { isDatabase } from '../../policy/address.js';
 import { secretServerTables } from '../../policy/data-source.js';
 import type { Policy } from '../../policy/policy.js';
 import { secretFiles } from '../../policy/population.js';
+import { changedFault } from '../ledger/faults.js';
 import {
   addClaim,
   type Claim,
@@ -20,7 +21,7 @@ import {
   wasOpened,
 } from '../ledger/known-data.js';
 import type { Ledger, Reservation } from '../ledger/ledger.js';
-import type { ReleaseContext } from './charge.js';
+import type { ReleaseContext } from './release-context.js';
 
 export interface ClaimOptions {
   /** Registry of a service, in addition to that of its user and of the ledger. */
@@ -34,7 +35,6 @@ export interface ClaimOptions {
 /** Larger files are read for their digest only when an account is opened. */
 const mostBytes = 256 * 2 ** 20;
 
-/** Callbacks for the ledger when it opens the account. */
 interface Opening {
   readonly lookUp: () => void;
   readonly claim: NonNullable<Reservation['claim']>;
@@ -43,10 +43,7 @@ interface Opening {
 /** Content to look up in the registries. */
 interface Content {
   readonly digests: readonly string[];
-  /**
-   * Digests with which this account was open although its ledger no longer has it:
-   * opening it again would give a second budget.
-   */
+  /** Digests with which this account was open although its ledger lost it: opening it again would give a second budget. */
   readonly lost: ReadonlySet<string>;
 }
 
@@ -179,10 +176,7 @@ export class DataClaims {
     return Promise.all(this.#secrets.files.map(fileState));
   }
 
-  /**
-   * Refuses data of another account unless this one has claimed it before,
-   * and data of this account if its ledger lost it.
-   */
+  /** Refuses data of another account unless this one has claimed it before, and data of this account if its ledger lost it. */
   #lookUp({ digests, lost }: Content): readonly ClaimsFound[] {
     for (const digest of lost) this.#refuse(digest, hadBudget(this.#account));
     const found = claimsOn(this.#registries, digests, this.#account);
@@ -256,12 +250,12 @@ export async function openingFor(
   context: Pick<ReleaseContext, 'opening' | 'claims'>,
 ): Promise<Pick<Reservation, 'opening' | 'claim'>> {
   const prepared = await context.claims?.prepared();
-  if (!prepared) return { opening: context.opening };
   const opening = (others: readonly string[]): void => {
-    context.opening(others);
-    prepared.lookUp();
+    // The first account of a ledger duplicates none.
+    if (others.length > 0) context.opening(others);
+    prepared?.lookUp();
   };
-  return { opening, claim: prepared.claim };
+  return { opening, ...(prepared && { claim: prepared.claim }) };
 }
 
 /** Warnings about data that has the budget of another account, before any request; empty where it has none. */
@@ -298,5 +292,5 @@ const hadBudget = ({ population, ledger }: DataAccount): Fault =>
   );
 const isGone = (ledger: string): boolean => !isDatabase(ledger) && !existsSync(ledger) && !existsSync(`${ledger}.chain`);
 
-const notRemembered = ({ code, message, hint, place }: Fault): Fault =>
-  new Fault(code, `That this data has a budget is not remembered for this user. ${message}`, hint, { ...(place && { place }) });
+const notRemembered = (fault: Fault): Fault =>
+  changedFault(fault, { message: `That this data has a budget is not remembered for this user. ${fault.message}` });

@@ -14,15 +14,16 @@ import { neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import type { PrivacyCost } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { type Account, admission, isGaussian } from '../accountant/account.js';
+import { type Account, isGaussian } from '../accountant/account.js';
+import { admission } from '../accountant/admission.js';
 import { type ForeignCost, foreignCosts, foreignReading, withOthers } from '../accountant/others.js';
 import type { SpendEntry } from '../ledger/ledger.js';
-import { outcomeOf, type ReleaseContext } from './charge.js';
 import { openingFor } from './data-claims.js';
 import { enteredKey } from './entered-key.js';
-import { attachOutcome } from './outcome.js';
+import { attachOutcome, outcomeOf } from './outcome.js';
 import { tiedBy } from './privacy-unit.js';
 import { factsByOthers, nowSecret, type PublicFact, reliedByTies, stepFact } from './public-facts.js';
+import type { ReleaseContext } from './release-context.js';
 
 /** Another publisher's release, as it is entered. */
 export interface ForeignSpending {
@@ -37,10 +38,7 @@ export interface ForeignSpending {
   readonly over?: boolean;
 }
 
-/**
- * Records the cost of another publisher's release about these people, durably, without reading data.
- * A settled entry was there before: nothing was changed.
- */
+/** Records the cost of another publisher's release, durably, without reading data. A settled entry was there before. */
 export async function enterForeignSpending(context: ReleaseContext, spending: ForeignSpending): Promise<SpendEntry> {
   const { ledger, account, policy, analyst, as } = context;
   if (policy.protect.secret === 'edge')
@@ -195,10 +193,7 @@ const unusableReceipt = (why: string): Fault =>
     'Say what it cost one person here with --epsilon or --rho.',
   );
 
-/**
- * Facts that another publisher's release used at no cost must be public here, too;
- * refused where the definitions of neighbouring data sets differ.
- */
+/** Facts that another publisher used at no cost must be public here; their neighbouring data sets must be ours. */
 function comparableFacts({ guarantee, privacyUnit: unit }: ReadReceipt, policy: Policy): readonly PublicFact[] {
   const { secret } = unit ?? guarantee;
   if (!rowsOrPersons.has(secret)) throw unusableReceipt(`protects another secret ("${secret}")`);

@@ -5,9 +5,9 @@ import { sha256 } from '../../base/platform/hash.js';
 import { totalCostOf } from '../../privacy/mechanism/mechanism.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { withWayOut } from './amend.js';
-import type { ReleaseContext } from './charge.js';
 import { openingFor } from './data-claims.js';
 import { isReading, nowSecret, type PublicFact, stepFact } from './public-facts.js';
+import type { ReleaseContext } from './release-context.js';
 
 /** The latest note under a key. */
 export const noted = async ({ ledger, policy }: ReleaseContext, key: string): Promise<string | undefined> =>
@@ -51,11 +51,8 @@ export async function recordPublicFacts(context: ReleaseContext, name: string, r
 
 const noteText = z.object({ relied: z.array(z.string()) });
 
-/**
- * Refuses terms that read a public column in another way than when it was read at no cost:
- * rows that were distinct may be the same under them.
- */
-export async function refuseReadOtherwise(context: ReleaseContext): Promise<void> {
+/** Refuses terms that read a public column in another way than when it was read at no cost: distinct rows may be the same. */
+export async function refuseChangedReadings(context: ReleaseContext): Promise<void> {
   const { policy } = context;
   for (const { name } of [...policy.columns.values()].filter((column) => column.public)) {
     const text = await noted(context, keyOf(stepFact(name)));

@@ -1,5 +1,7 @@
 import { Fault, type Outcome } from '../../base/errors.js';
+import { changedFault } from '../ledger/faults.js';
 import type { QueryLog } from './query-log.js';
+import type { ChargeResult } from './release-context.js';
 
 /** Texts for the outcome of a charge; no other module writes them. */
 export function outcomeSentence(outcome: Outcome): string {
@@ -14,6 +16,10 @@ export function outcomeSentence(outcome: Outcome): string {
 
 export const notSpent: Outcome = { state: 'not spent' };
 
+/** Outcome of a charge: whether its answer can be given out again. */
+export const outcomeOf = ({ entry, recorded }: Pick<ChargeResult<unknown>, 'entry' | 'recorded'>): Outcome =>
+  recorded ? { state: 'recorded', entry: entry.sequence } : { state: 'spent', entry: entry.sequence, resumable: false };
+
 /** Anything thrown, as the fault that users see. */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
@@ -24,8 +30,7 @@ export function asFault(error: unknown): Fault {
 
 /** The same fault, saying what became of the budget. */
 export function withOutcome(error: unknown, outcome: Outcome): Fault {
-  const { code, message, hint, place, details } = asFault(error);
-  return new Fault(code, message, hint, { ...(place && { place }), details: { ...details }, outcome });
+  return changedFault(asFault(error), { outcome });
 }
 
 /** Attaches this outcome to whatever is thrown inside, unless it has one already. */
@@ -39,10 +44,7 @@ export async function attachOutcome<T>(outcome: Outcome, work: () => T | Promise
 
 type SpentOutcome = Exclude<Outcome, { state: 'not spent' }>;
 
-/**
- * Outcomes of a process so far, for its exit: a command may pay several times, be stopped by a signal,
- * or fail in code that has nothing to do with budgets.
- */
+/** Outcomes of a process so far, for its exit: it may pay several times, be stopped, or fail elsewhere. */
 export class OutcomeLog {
   readonly #entries = new Map<number, SpentOutcome>();
   readonly #writing = new Set<Promise<unknown>>();
@@ -89,10 +91,7 @@ export class OutcomeLog {
   get entries(): readonly SpentOutcome[] {
     return [...this.#entries.values()];
   }
-  /**
-   * Outcome of all together: the latest entry without an answer, else the latest;
-   * undefined where nothing could have been spent, or where it is unknown.
-   */
+  /** The latest entry without an answer, else the latest; undefined where nothing could be spent, or it is unknown. */
   get whole(): Outcome | undefined {
     const { entries } = this;
     const unanswered = entries.findLast(({ state }) => state === 'spent');

@@ -5,8 +5,9 @@ import { codesOf } from '../../policy/code.js';
 import type { Policy } from '../../policy/policy.js';
 import { costBySlice, hasCostBySlice, type SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { coversAllValues, type Range, sortRanges, type ValueSet } from '../../privacy/mechanism/slices.js';
-import { type Account, type StepBudget, usedShare } from '../accountant/account.js';
+import type { Account, StepBudget } from '../accountant/account.js';
 import { representativeValues, type SliceSelection } from '../accountant/by-slice.js';
+import { usedShare } from '../accountant/used-share.js';
 
 /**
  * Spent and remaining budget of some values of a public column, in epsilon of the policy, ties included:

@@ -77,10 +77,7 @@ export const plannedMeasure = (
   ...more,
 });
 
-/**
- * Explanation of an answer without noise: its sensitivity is zero along the declared pairs,
- * or it depends on public columns only.
- */
+/** For an answer with sensitivity zero along the declared pairs, or over public columns only. */
 export const noNoise = 'No noise: this is public under the policy.';
 
 /** The same for answers that follow from totals that everybody knows. */
@@ -155,10 +152,7 @@ function mostCounted(
   };
 }
 
-/**
- * Ratio of an error to the largest possible count, if above a tenth, and its description:
- * such a table is hardly informative.
- */
+/** Ratio of an error to the largest possible count, if above a tenth, and its description: such a table is hardly informative. */
 function beyondTenth(
   error: ExpectedError,
   records: number,

@@ -3,8 +3,8 @@ import { toText } from '../../base/exact/rational.js';
 import type { Snapshot } from '../../data/engine/engine.js';
 import type { Account } from '../accountant/account.js';
 import { openAccount } from '../accountant/open-account.js';
-import type { ReleaseContext } from './charge.js';
 import { publicReader, publicReads } from './public-read.js';
+import type { ReleaseContext } from './release-context.js';
 
 /** The data as it is now, and its account. The caller closes the data. */
 export interface PresentData {
@@ -41,10 +41,7 @@ async function accountOf(context: ReleaseContext, data: Snapshot): Promise<Accou
   return account;
 }
 
-/**
- * Fields that a plan was made from and prints: capacities, conditions (which name the records that are used),
- * assumptions.
- */
+/** Fields that a plan was made from and prints: capacities, conditions (which name the records that are used), assumptions. */
 const boundsOf = ({ routes }: Account): string =>
   JSON.stringify(
     routes.map(({ amplifier, conditions, pureCapacity, gaussian, how }) => [

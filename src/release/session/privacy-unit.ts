@@ -3,10 +3,7 @@ import { type Neighbours, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy, SecretKind } from '../../policy/policy.js';
 import type { PublicFact } from './public-facts.js';
 
-/**
- * The record that the cost of a receipt protects, its contribution bounds,
- * and the columns on which neighbouring data sets agree.
- */
+/** The record that the cost of a receipt protects, its contribution bounds, and what neighbouring data sets agree on. */
 export interface PrivacyUnit {
   readonly secret: SecretKind;
   /** Column that names the record a row belongs to. */

@@ -16,9 +16,9 @@ import {
   type StepRowsRequest,
 } from '../../query/count/public-steps.js';
 import { countSeveralGroups } from '../../query/count/several-groups.js';
-import type { ReleaseContext } from './charge.js';
 import { type FactsOfOne, recordPublicFacts } from './note.js';
 import { readingIn, stepFact } from './public-facts.js';
+import type { ReleaseContext } from './release-context.js';
 
 /**
  * A read of the data that costs nothing. Its result must be the same on all neighbouring data sets,
@@ -30,10 +30,7 @@ export interface PublicRead<Argument, Result> {
   readonly relies: string;
   /** Fault for policies under which the result is not public. */
   readonly refusal?: (policy: Policy, argument: Argument) => Fault | undefined;
-  /**
-   * Facts that the ledger keeps before anything is read, each list under its first:
-   * terms that protect one of them are refused from then on.
-   */
+  /** Facts noted before anything is read, each list under its first: terms that protect one of them are refused from then on. */
   readonly relied?: (policy: Policy, argument: Argument) => readonly FactsOfOne[];
   readonly read: (data: Snapshot, policy: Policy, argument: Argument) => Promise<Result>;
 }
@@ -105,10 +102,7 @@ const stepRows = define<StepRowsRequest, StepRows>({
   }),
 });
 
-/**
- * All reads that cost nothing.
- * The only other ways to the data are `charge` and the steward's own reads (app/api/steward-read.ts).
- */
+/** All reads that cost nothing. Other ways to the data: `charge`, and the steward's reads (app/api/steward-read.ts). */
 export const publicReads = { records, ties, membersOfSeveral, relationSize, columns, content, moment, stepRows };
 const registered: ReadonlySet<unknown> = new Set(Object.values(publicReads));
 

@@ -2,8 +2,10 @@ import { multiply, type Rational, toNumber } from '../../base/exact/rational.js'
 import { isDeepStrictEqual } from '../../base/platform/values.js';
 import type { Budget, Policy } from '../../policy/policy.js';
 import { nothingSpent, type SpentCosts, spend, toStored } from '../../privacy/mechanism/privacy-cost.js';
-import { type Account, type Quota, usedShareOfPart } from '../accountant/account.js';
+import type { Account } from '../accountant/account.js';
+import type { Quota } from '../accountant/admission.js';
 import { withOthers } from '../accountant/others.js';
+import { usedShareOfPart } from '../accountant/used-share.js';
 import type { Ledger, SpendEntry } from '../ledger/ledger.js';
 import { enteredIn } from './entered-key.js';
 

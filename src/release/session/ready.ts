@@ -3,10 +3,7 @@ import type { EngineSource } from '../../data/engine/source.js';
 import { servesPolicy } from '../../data/terms/source.js';
 import type { Policy } from '../../policy/policy.js';
 
-/**
- * Refuses a draft: its open questions must be answered before any promise,
- * namely which domains are public knowledge and whether records know each other.
- */
+/** Refuses a draft: which domains are public, and whether records know each other, must be answered before any promise. */
 export function refuseUnready(policy: Policy): void {
   const { unconfirmed, undecided, file } = policy;
   if (unconfirmed.length > 0)
@@ -24,11 +21,8 @@ export function refuseUnready(policy: Policy): void {
     );
 }
 
-/**
- * Refuses data opened for another policy: columns stored without their text, or other relations,
- * would give other records and sensitivities.
- */
-export function refuseOtherReading(opened: EngineSource, policy: Policy): void {
+/** Columns stored without their text, or other relations, would give other records and sensitivities. */
+export function refuseDataOfAnotherPolicy(opened: EngineSource, policy: Policy): void {
   if (!servesPolicy(opened, policy))
     throw new Fault(
       'ENGINE_FAILED',

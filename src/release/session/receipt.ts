@@ -60,13 +60,14 @@ export function receiptOf(parts: {
   at?: string;
 }): Receipt {
   const { policy, plan, entry, replayed, recorded, profile } = parts;
+  const privacyUnit = privacyUnitOf(policy, entry.relied);
   return {
     fugu: version,
     label: plan.label,
     population: publicName(policy),
     at: parts.at ?? new Date(entry.at).toISOString(),
     guarantee: plan.guarantee,
-    privacyUnit: privacyUnitOf(policy, entry.relied),
+    privacyUnit,
     epsilon: plan.epsilon,
     mechanism: plan.mechanism,
     why: plan.why,
@@ -84,3 +85,16 @@ export function receiptOf(parts: {
     },
   };
 }
+
+/** A recorded answer for a request: its entry, its date and the plan it was made under. */
+export interface Replayed {
+  readonly entry: number;
+  readonly at: string;
+  readonly plan: Plan;
+}
+
+/** What a reader of the record finds. */
+export type OnRecord = Replayed | typeof notOnRecord;
+export const notOnRecord = 'not on record';
+
+export const replayedOf = (plan: Plan, { at, ledger: { entry } }: Receipt): Replayed => ({ entry, at, plan });

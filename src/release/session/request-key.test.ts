@@ -38,7 +38,7 @@ describe('the key of a request', () => {
       [edges, 'data:/srv/town/ties/friends.csv'],
     ] as const) {
       const [before, after] = [await at('/srv/town', text()), await at('/mnt/restored', text(`population: "${name}"\n`))];
-      expect(requestKeys(after, 'asked').key).toBe(requestKeys(before, 'asked').key);
+      expect(requestKeys(after)('asked').key).toBe(requestKeys(before)('asked').key);
       expect(groundOf(after)).toBe(groundOf(before));
       expect(onGroundOf(after)(groundOf(before))).toBe(true);
     }
@@ -46,18 +46,18 @@ describe('the key of a request', () => {
 
   it('the key differs for other data next to the same ledger', async () => {
     const [a, b] = [await at('/srv/town', rows()), await at('/srv/town', rows().replace('people', 'others'))];
-    expect(requestKeys(a, 'asked').key).not.toBe(requestKeys(b, 'asked').key);
+    expect(requestKeys(a)('asked').key).not.toBe(requestKeys(b)('asked').key);
     expect(groundOf(a)).not.toBe(groundOf(b));
     const [here, there] = [await at('/srv/town', edges()), await at('/srv/town', edges().replace('ties/', 'ties/of-'))];
-    expect(requestKeys(here, 'asked').key).not.toBe(requestKeys(there, 'asked').key);
+    expect(requestKeys(here)('asked').key).not.toBe(requestKeys(there)('asked').key);
   });
 
   it('the key of version 0.2 is among the former keys, before and after a move', async () => {
-    expect(requestKeys(await at('/srv/town', rows()), 'asked').former).toEqual([of02.rows.key]);
-    expect(requestKeys(await at('/srv/town', edges()), 'asked').former).toEqual([of02.edges.key]);
+    expect(requestKeys(await at('/srv/town', rows()))('asked').former).toEqual([of02.rows.key]);
+    expect(requestKeys(await at('/srv/town', edges()))('asked').former).toEqual([of02.edges.key]);
     expect(onGroundOf(await at('/srv/town', rows()))(of02.rows.ground)).toBe(true);
     const moved = await at('/mnt/town', rows('population: "data:/srv/town/people.csv"\n'));
-    expect(requestKeys(moved, 'asked').former).toContain(of02.rows.key);
+    expect(requestKeys(moved)('asked').former).toContain(of02.rows.key);
     expect(onGroundOf(moved)(of02.rows.ground)).toBe(true);
     const deeper = await at('/mnt/a/town', edges('population: "data:/srv/town/ties/friends.csv"\n'));
     expect(onGroundOf(deeper)(of02.edges.ground)).toBe(true);
@@ -66,7 +66,7 @@ describe('the key of a request', () => {
 
   it('the key of data on a server does not depend on the working directory', async () => {
     const key = async (address: string, table = 'people') =>
-      requestKeys(await at('/srv/town', server(address, table)), 'asked').key;
+      requestKeys(await at('/srv/town', server(address, table)))('asked').key;
     const here = process.cwd();
     const first = await key('postgres://ann@host/town');
     try {

@@ -15,43 +15,38 @@ export interface RequestKeys {
  * Key of a request: query, files and terms; files by place relative to the ledger, so that a moved folder keeps its answers. The content of
  * the files is left out: a key that depended on it would reveal changes in the data (docs/explanation/decisions/0008).
  */
-export function requestKeys(policy: Policy, canonical: string): RequestKeys {
+export function requestKeys(policy: Policy): (canonical: string) => RequestKeys {
   const { data, ledger, relations, tables, movableDigest, digest } = policy;
-  const keyParts = [
-    'from the ledger',
-    movableDigest ?? digest,
-    dataSource(policy),
-    [...relations.values()].map(({ name, table }) => [name, isAbsolute(table) ? placeOfData(table, policy) : table]),
-    canonical,
-    data.encoding ?? null,
-    [...(tables?.values() ?? [])].map(({ name, ...location }) => [
-      name,
-      dataSource({ data: { ...location, source: location.source ?? data.source }, ledger }),
-    ]),
-  ];
-  return { key: hashOf(keyParts), former: fullPaths(policy).map((path) => hashOf(formerKeyParts(policy, canonical, path))) };
+  const terms = ['from the ledger', movableDigest ?? digest, dataSource(policy)];
+  const related = [...relations.values()].map(({ name, table }) => [
+    name,
+    isAbsolute(table) ? placeOfData(table, policy) : table,
+  ]);
+  const others = [...(tables?.values() ?? [])].map(({ name, ...location }) => [
+    name,
+    dataSource({ data: { ...location, source: location.source ?? data.source }, ledger }),
+  ]);
+  const former = fullPaths(policy).map((path) => formerKeyParts(policy, path));
+  return (canonical) => ({
+    key: hashOf([...terms, related, canonical, data.encoding ?? null, others]),
+    former: former.map(([before, after]) => hashOf([...before, canonical, ...after])),
+  });
 }
 
 const hashOf = (keyParts: readonly unknown[]): string => sha256(JSON.stringify(keyParts));
 
-/** The form of version 0.2. */
-function formerKeyParts(policy: Policy, canonical: string, path: FullPath): readonly unknown[] {
-  const { source, table, encoding } = policy.data;
+/** The form of version 0.2: what stands before the text of the request, and after it. */
+function formerKeyParts({ data, digest, relations, tables }: Policy, path: FullPath): readonly [unknown[], unknown[]] {
+  const { source, table, encoding } = data;
+  const related = [...relations.values()].map((r) => [r.name, path(r.table)]);
+  const others = [...(tables?.values() ?? [])].map((t) => [t.name, path(t.source ?? source), t.table ?? null]);
   return [
-    policy.digest,
-    path(source),
-    table ?? null,
-    [...policy.relations.values()].map((r) => [r.name, path(r.table)]),
-    canonical,
-    ...(encoding === undefined ? [] : [encoding]),
-    ...[...(policy.tables?.values() ?? [])].map((t) => [t.name, path(t.source ?? source), t.table ?? null]),
+    [digest, path(source), table ?? null, related],
+    [...(encoding === undefined ? [] : [encoding]), ...others],
   ];
 }
 
-/**
- * Definition of cells and tuples (domains, bounds, bins): not part of the terms,
- * but the same query on another domain is another request.
- */
+/** Domains, bounds, bins: no part of the terms, but the same query on another domain is another request. */
 export const readingText = ({ columns, relations, tables }: Policy): string =>
   stableText([
     [...columns.values()].map(bare),

@@ -28,11 +28,9 @@ import { closingPenalty } from '../accountant/choose.js';
 import type { TouchedPart } from '../accountant/route-allowance.js';
 import { type AccountBalance, epsilonText, nothingLeft } from '../accountant/share.js';
 import { type Allowance, planFieldsOf } from './allowance.js';
-import { keyOnRecord } from './key-on-record.js';
+import { keyOnRecord, sameCost, unansweredFor } from './on-record.js';
 import { noNoise, type Plan } from './plan.js';
-import { sameCost } from './same-cost.js';
 import { type PrivacySession, type ReleaseOptions, releaseContextOf } from './session.js';
-import { unansweredFor } from './unanswered.js';
 
 /**
  * Running totals over a horizon of steps: paid for once, before the first step,
@@ -145,8 +143,8 @@ export async function prepareTotals(
   const key = await keyOnRecord(releaseContextOf(session), session.keysOf(text), options.fresh);
   const { counted, measure, scope, part } = countedTotals(session, request, asOne);
   const reading = { measures: [measure] };
-  const by = async (standing?: AccountBalance) => {
-    const allowance = await session.allowance(options, everyRecord, reading, standing, part);
+  const by = async (spent?: AccountBalance) => {
+    const allowance = await session.allowance(options, everyRecord, reading, { ...(spent && { spent }), part });
     const each = [allowance.pure, allowance.rho].filter((x) => x !== undefined);
     return each.map((budgetShare) => ({ allowance, budgetShare, totals: runningTotals(counted, budgetShare, scope) }));
   };

@@ -10,11 +10,11 @@ import { type RunningTotals, runningTotals } from '../../privacy/mechanism/runni
 import { protectedStepsFault } from '../../query/count/public-steps.js';
 import { RunningCount } from '../../query/count/running-count.js';
 import type { CanonicalRequest } from './analysis.js';
-import { type ChargeResult, outcomeOf } from './charge.js';
-import { attachOutcome, notSpent } from './outcome.js';
+import { attachOutcome, notSpent, outcomeOf } from './outcome.js';
 import type { Plan } from './plan.js';
 import { factsReliedOn, stepFact } from './public-facts.js';
 import { type Receipt, receiptOf } from './receipt.js';
+import type { ChargeResult } from './release-context.js';
 import { countedTotals, type PreparedTotals, prepareTotals, type TotalsRequest } from './running-plan.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 
@@ -70,7 +70,7 @@ export async function openTotals(session: PrivacySession, request: TotalsRequest
       way: totals.strategy.description,
     }),
   });
-  return attachOutcome(outcomeOf(paid), () => new OpenTotals(request, prepared, answer, paid, session));
+  return attachOutcome(outcomeOf(paid), () => new OpenTotals({ session, request, prepared, paidTotals: answer, paid }));
 }
 
 /** A part that was reserved, and whose record is lost, is not drawn again. */
@@ -91,6 +91,14 @@ async function chargeOnce(session: PrivacySession, request: CanonicalRequest<Ins
 /** Largest number of values in one instalment. */
 const atOnce = 8192;
 
+interface TotalsParts {
+  readonly session: PrivacySession;
+  readonly request: TotalsRequest;
+  readonly prepared: PreparedTotals;
+  readonly paidTotals: PaidTotals;
+  readonly paid: Omit<ChargeResult<unknown>, 'answer'>;
+}
+
 class OpenTotals {
   readonly receipt: Receipt;
   readonly #request: TotalsRequest;
@@ -102,13 +110,7 @@ class OpenTotals {
   #part = 0;
   #lastStep = 0;
 
-  constructor(
-    request: TotalsRequest,
-    prepared: PreparedTotals,
-    paidTotals: PaidTotals,
-    paid: Omit<ChargeResult<unknown>, 'answer'>,
-    session: PrivacySession,
-  ) {
+  constructor({ session, request, prepared, paidTotals, paid }: TotalsParts) {
     const { policy } = session;
     const { measure } = prepared;
     this.#request = request;
@@ -133,10 +135,7 @@ class OpenTotals {
     return this.#lastStep;
   }
 
-  /**
-   * The next instalment: the recorded one, or a new one up to `through` from the present data;
-   * undefined if there is none yet.
-   */
+  /** The next instalment, recorded or from the present data up to `through`; undefined if there is none yet. */
   async next(session: PrivacySession, through: number): Promise<readonly StepTotals[] | undefined> {
     const { measure, key } = this.#prepared;
     const { strategy, mechanism } = this.#totals;

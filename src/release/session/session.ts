@@ -7,32 +7,33 @@ import { accountOpening } from '../../policy/population.js';
 import type { PrivacyCost, SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
 import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
 import type { StepRows, StepRowsRequest } from '../../query/count/public-steps.js';
-import { type Account, type LeakageRoute, privacyLossBound } from '../accountant/account.js';
+import type { Account, LeakageRoute } from '../accountant/account.js';
+import { privacyLossBound } from '../accountant/budget-state.js';
 import type { SliceSelection } from '../accountant/by-slice.js';
 import { type Guarantee, guaranteeFor } from '../accountant/guarantee.js';
 import { openAccount } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
 import type { RequestReading } from '../accountant/request-reading.js';
-import type { TouchedPart } from '../accountant/route-allowance.js';
 import { type AccountBalance, chooseShare, refusalOf, type SpendOptions } from '../accountant/share.js';
 import type { EntryRange, Ledger, SpendEntry } from '../ledger/ledger.js';
-import { type Allowance, allowanceOf, refuseUnproven } from './allowance.js';
+import { type Allowance, allowanceOf, refuseUnproven, type TouchedRecords } from './allowance.js';
 import { withWayOut } from './amend.js';
 import { type Analysis, type CanonicalRequest, runAnalysis } from './analysis.js';
 import { systemAnalyst } from './analyst.js';
 import { isBatchRecorded, planBatch, releaseBatch } from './batch.js';
-import { type ChargeResult, charge, type ReleaseContext } from './charge.js';
+import { charge } from './charge.js';
 import { completePlan, type PlanInput } from './complete-plan.js';
 import { type ClaimOptions, DataClaims, openingFor } from './data-claims.js';
 import { enterForeignSpending, type ForeignSpending } from './foreign-spending.js';
-import { type Note, note, noted, refuseReadOtherwise } from './note.js';
+import { type Note, note, noted, refuseChangedReadings } from './note.js';
 import type { OutcomeLog } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type PublicRead, publicReads, type ReadArguments, readPublic, withPublicReader } from './public-read.js';
 import type { QueryLog } from './query-log.js';
 import { quotaFor, quotaOf } from './quota.js';
-import { refuseOtherReading, refuseUnready } from './ready.js';
+import { refuseDataOfAnotherPolicy, refuseUnready } from './ready.js';
 import type { Receipt, Release } from './receipt.js';
+import type { ChargeResult, ReleaseContext } from './release-context.js';
 import { type RequestKeys, requestKeys } from './request-key.js';
 
 export interface SessionParts {
@@ -76,7 +77,7 @@ export async function createSession(parts: SessionParts): Promise<PrivacySession
   const { policy } = parts;
   refuseUnready(policy);
   const { whole } = parts.engine;
-  refuseOtherReading(whole.source, policy);
+  refuseDataOfAnotherPolicy(whole.source, policy);
   const { progress, claims, ...others } = parts;
   const { account, unused, id } = await accountOnData(policy, whole, progress);
   const context: ReleaseContext = {
@@ -88,14 +89,11 @@ export async function createSession(parts: SessionParts): Promise<PrivacySession
     analyst: parts.analyst ?? systemAnalyst(),
     ...(id !== undefined && { tiesOf: id }),
   };
-  await refuseReadOtherwise(context);
+  await refuseChangedReadings(context);
   return new PrivacySession(context);
 }
 
-/**
- * Account of a policy on its data: reads every declared file and tie, spends nothing.
- * Throws the fault that every release would meet.
- */
+/** Reads every declared file and tie, spends nothing. Throws the fault that every release would meet. */
 export async function accountOnData(policy: Policy, engine: Engine, progress: Progress = () => undefined) {
   const { amplifiers, unused, readsData, id } = await withPublicReader(engine, policy, async (look) => {
     const declared = await look(publicReads.ties, { progress: (done) => progress(50 * done, 100) });
@@ -112,9 +110,11 @@ export let releaseContextOf: (session: PrivacySession) => ReleaseContext;
 export class PrivacySession {
   readonly #desk: ReleaseContext;
   readonly #promise: (route: LeakageRoute) => Guarantee;
+  readonly #keys: (canonical: string) => RequestKeys;
   constructor(context: ReleaseContext) {
     this.#desk = context;
     this.#promise = guaranteeFor(context.policy, context.account);
+    this.#keys = requestKeys(context.policy);
   }
   static {
     releaseContextOf = (session) => session.#desk;
@@ -179,10 +179,7 @@ export class PrivacySession {
     return quota ? { ...spent, own: { spent: await context.ledger.spent(population, context.analyst), quota } } : spent;
   }
 
-  /**
-   * Claims the data for this account before the first request, so that the person who sets up a service meets a refusal,
-   * not the first analyst.
-   */
+  /** Claims the data before the first request: whoever sets up a service meets the refusal, not the first analyst. */
   async claimAhead(): Promise<void> {
     await this.#desk.claims?.claimAhead();
   }
@@ -192,12 +189,10 @@ export class PrivacySession {
     return enterForeignSpending(this.#desk, entering);
   }
 
-  /** Everything this population has paid for. */
   entries(): Promise<readonly SpendEntry[]> {
     return this.#desk.ledger.entries(this.policy.population);
   }
 
-  /** A page of them. */
   page(page: EntryRange): Promise<readonly SpendEntry[]> {
     return this.#desk.ledger.page(this.policy.population, page);
   }
@@ -227,7 +222,7 @@ export class PrivacySession {
   /** Two requests with one key are the same request. */
   keysOf(canonical: string): RequestKeys {
     const { once } = this.#desk;
-    return requestKeys(this.policy, once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
+    return this.#keys(once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
   }
 
   /** Pays for and runs one request; analyses and patterns are built on it. */
@@ -283,10 +278,7 @@ export class PrivacySession {
     return (await this.read(publicReads.columns, table)).map(({ name }) => name);
   }
 
-  /**
-   * A registered fact about the data that is public under this policy; refused where it is not,
-   * and noted in the ledger where later terms could make it secret.
-   */
+  /** A registered public fact about the data; noted in the ledger where later terms could make it secret. */
   read<Argument, Result>(read: PublicRead<Argument, Result>, ...requested: ReadArguments<Argument>): Promise<Result> {
     return readPublic(this.#desk, read, ...requested);
   }
@@ -307,7 +299,7 @@ export class PrivacySession {
 
   /** True if the ledger would admit this in addition to earlier costs. */
   admits(cost: PrivacyCost, reading: RequestReading, balance: AccountBalance): boolean {
-    return refusalOf(this.account, quotaFor(this.#desk), balance, cost, reading) === undefined;
+    return refusalOf({ account: this.account, quota: quotaFor(this.#desk), balance, cost, reading }) === undefined;
   }
 
   /** Allowance of a request that depends on every record of a class (allowance.ts). */
@@ -315,12 +307,10 @@ export class PrivacySession {
     options: ReleaseOptions,
     record: RecordClass = everyRecord,
     reading: RequestReading = {},
-    balance?: AccountBalance,
-    part?: TouchedPart,
+    { spent, part }: Partial<Pick<TouchedRecords, 'spent' | 'part'>> = {},
   ): Promise<Allowance> {
     refuseUnproven(this.policy, reading);
-    const spent = balance ?? (await this.balance());
-    return allowanceOf(this.#desk, options, { spent, record, reading, ...(part && { part }) });
+    return allowanceOf(this.#desk, options, { spent: spent ?? (await this.balance()), record, reading, part });
   }
 
   /** Pays for and runs an analysis whose whole cost is known in advance; a repeated request returns the recorded result. */

@@ -136,7 +136,7 @@ export const figureRoutes = [
       if (column === undefined)
         throw new Fault('QUERY_UNSUPPORTED', 'This policy has no steps.', 'A declared sequence makes some.');
       const steps = spentParts(policy, account, await session.spent()).filter((part) => part.column === column);
-      return { column, ...(account.steady && { each: stepBudgetSummary(policy, account.steady).each }), steps };
+      return { column, ...(account.stepBudget && { each: stepBudgetSummary(policy, account.stepBudget).each }), steps };
     },
   }),
   defineRoute({

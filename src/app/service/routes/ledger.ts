@@ -43,7 +43,7 @@ export const ledgerRoutes = [
         population: publicName(policy),
         ...rest,
         ...(seen && { quotas: seen }),
-        ...(account.steady && { steps: stepBudgetSummary(policy, account.steady) }),
+        ...(account.stepBudget && { steps: stepBudgetSummary(policy, account.stepBudget) }),
       };
     },
   }),

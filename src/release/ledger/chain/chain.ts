@@ -38,7 +38,7 @@ export interface SpendLink extends AccountLink {
   readonly relied?: readonly string[];
   /** Terms it was reserved under, if it may be resumed until it is answered. */
   readonly resumable?: string;
-  /** Boot of the machine it was reserved under, if it may be resumed only under that (boot.ts). */
+  /** Boot of the machine it was reserved under, if it may be resumed only under that (store.ts). */
   readonly boot?: string;
 }
 export interface AmendLink extends AccountLink {
@@ -47,10 +47,7 @@ export interface AmendLink extends AccountLink {
   readonly summary: string;
   readonly reason: string;
 }
-/**
- * Written before the answer is given out: the answer of an entry without one was never given out,
- * unless the machine crashed since.
- */
+/** Written before the answer is given out: without one it never was, unless the machine crashed since. */
 export interface AnswerLink extends AccountLink {
   readonly kind: 'answer';
   readonly of: number;
@@ -72,6 +69,12 @@ const genesis: string = sha256('fugu ledger 1');
 export const linkHash = (previous: string, body: string): string => sha256(`${previous}\n${body}`);
 /** An answer is bound to the entry that paid for it. */
 export const answerHash = (entryHash: string, answer: string): string => sha256(`${entryHash}\n${answer}`);
+
+/** The population and the key that a link is filed under. */
+export const filedUnder = (link: Link): { readonly population: string | null; readonly key: string | null } => ({
+  population: 'population' in link ? link.population : null,
+  key: link.kind === 'spend' ? link.key : null,
+});
 
 /** A link as both copies hold it. */
 export interface StoredLink {

@@ -46,10 +46,7 @@ const firstAllocation = 1 << 16;
 
 export const chainPath = (place: string): string => `${place}.chain`;
 
-/**
- * True if the chain file exists. Anything else with its name, even a dangling link, is an error:
- * it does not show that there was no chain file.
- */
+/** Anything else with its name, even a dangling link, is an error: it does not show that there was no chain file. */
 export function hasChainFile(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found && !found.isFile()) throw new BrokenChain('the chain file is not a regular file');

@@ -21,7 +21,8 @@ export interface AccountState {
   readonly shares: ReadonlyMap<string, string>;
 }
 
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);
+/** Names are distinct. */
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
 const hashed = new WeakMap<AccountState, string>();
 export function stateHash(state: AccountState): string {
@@ -38,13 +39,13 @@ const formerStateHash = ({ digest, summary, totals }: AccountState): string => s
 /** The accounts: in memory while a chain is walked, or in the index. */
 export interface Books {
   /** True if entries may have been lost, so that a population without an account may have had one. */
-  readonly incomplete: () => boolean;
+  incomplete(): boolean;
   /** State hash of every account. */
-  readonly states: () => ReadonlyMap<string, string>;
-  readonly account: (population: string) => AccountState | undefined;
+  states(): ReadonlyMap<string, string>;
+  account(population: string): AccountState | undefined;
   /** Text of one analyst's total. */
-  readonly share: (population: string, analyst: string) => string;
-  readonly keep: (change: AccountChange) => void;
+  share(population: string, analyst: string): string;
+  keep(change: AccountChange): void;
 }
 /** Changes that a link makes to the accounts. */
 export interface AccountChange {
@@ -144,29 +145,57 @@ export function follow(books: Books, link: Link): void {
 }
 
 /** Accounts in memory. */
-export function emptyBooks(): Books & {
-  readonly accounts: ReadonlyMap<string, AccountState>;
-  readonly totals: ReadonlyMap<string, string>;
-} {
-  const accounts = new Map<string, AccountState>();
-  const states = new Map<string, string>();
-  const totals = new Map<string, string>();
-  let incomplete = false;
-  const name = (population: string, analyst: string) => JSON.stringify([population, analyst]);
-  return {
-    accounts,
-    totals,
-    incomplete: () => incomplete,
-    states: () => states,
-    account: (population) => accounts.get(population),
-    share: (population, analyst) => totals.get(name(population, analyst)) ?? emptyText,
-    keep: (change) => {
-      for (const [population, state] of change.accounts) {
-        accounts.set(population, state);
-        states.set(population, stateHash(state));
-      }
-      if (change.share) totals.set(name(change.share.population, change.share.analyst), change.share.totals);
-      incomplete = change.incomplete ?? incomplete;
-    },
-  };
+export class MemoryBooks implements Books {
+  readonly accounts = new Map<string, AccountState>();
+  readonly #totals = new Map<string, string>();
+  readonly #states: Map<string, string>;
+  /** Accounts whose state hash is not computed yet. */
+  readonly #unhashed = new Set<string>();
+  #incomplete: boolean;
+
+  constructor(states: ReadonlyMap<string, string> = new Map(), incomplete = false) {
+    this.#states = new Map(states);
+    this.#incomplete = incomplete;
+  }
+
+  incomplete(): boolean {
+    return this.#incomplete;
+  }
+  states(): ReadonlyMap<string, string> {
+    for (const population of this.#unhashed) this.#states.set(population, stateHash(this.accounts.get(population)!));
+    this.#unhashed.clear();
+    return this.#states;
+  }
+  account(population: string): AccountState | undefined {
+    return this.accounts.get(population);
+  }
+  share(population: string, analyst: string): string {
+    return this.knownShare(population, analyst) ?? emptyText;
+  }
+  protected knownShare(population: string, analyst: string): string | undefined {
+    return this.#totals.get(JSON.stringify([population, analyst]));
+  }
+  /** Every analyst's total. */
+  shares(): readonly Required<AccountChange>['share'][] {
+    return [...this.#totals].map(([name, totals]) => {
+      const [population, analyst] = JSON.parse(name) as [string, string];
+      return { population, analyst, totals };
+    });
+  }
+  keep({ accounts, share, incomplete }: AccountChange): void {
+    for (const [population, state] of accounts) {
+      this.accounts.set(population, state);
+      this.#unhashed.add(population);
+    }
+    if (share) this.#totals.set(JSON.stringify([share.population, share.analyst]), share.totals);
+    this.#incomplete = incomplete ?? this.#incomplete;
+  }
 }
+
+/** An account as a row of an index. */
+export const accountRow = (population: string, state: AccountState) => {
+  const { digest, summary, totals, entries, closed, pending } = state;
+  return [population, stateHash(state), digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending)] as const;
+};
+export const shareRow = ({ population, analyst, totals }: Required<AccountChange>['share']) =>
+  [population, analyst, sha256(totals), totals] as const;

@@ -1,3 +1,4 @@
+import type { accountRow, shareRow } from './accounts.js';
 import type { IndexRow } from './row.js';
 
 /** Queries of an index on its tables, and its writes; each database has its own SQL for them. */
@@ -27,25 +28,10 @@ export interface IndexQueries {
   readonly spendsAfter: (population: string, after: number, most: number) => readonly IndexRow[];
   readonly spendsBefore: (population: string, before: number, most: number) => readonly IndexRow[];
   readonly spendsKeyed: (population: string, from: string, before: string) => readonly IndexRow[];
-  readonly keepLink: (
-    sequence: number,
-    offset: number,
-    population: string | null,
-    key: string | null,
-    hash: string,
-    body: string,
-  ) => void;
+  /** Sequence, offset, population, key, hash, body. */
+  readonly keepLink: (...row: readonly [number, number, string | null, string | null, string, string]) => void;
   readonly keepAnswer: (of: number, sequence: number, body: string | null) => void;
-  readonly keepAccount: (
-    population: string,
-    state: string,
-    digest: string,
-    summary: string,
-    totals: string,
-    entries: number,
-    closed: number,
-    pending: string,
-  ) => void;
-  readonly keepShare: (population: string, analyst: string, pin: string, totals: string) => void;
+  readonly keepAccount: (...row: ReturnType<typeof accountRow>) => void;
+  readonly keepShare: (...row: ReturnType<typeof shareRow>) => void;
   readonly keepMark: (incomplete: number) => void;
 }

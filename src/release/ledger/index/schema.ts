@@ -22,7 +22,7 @@ const statements: Readonly<Record<string, string>> = {
 
 export function createSchema(db: SqliteConnection): void {
   // Tables before the indexes on them.
-  const made = Object.values(statements).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+  const made = Object.values(statements).sort((a, b) => (a < b ? 1 : -1));
   for (const statement of made) db.exec(statement.replace(/^CREATE (TABLE|INDEX) /, 'CREATE $1 book.'));
   db.exec(
     `INSERT INTO book.mark (incomplete) VALUES (0); PRAGMA book.application_id = ${applicationId}; PRAGMA book.user_version = ${version};`,

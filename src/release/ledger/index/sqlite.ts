@@ -22,10 +22,7 @@ export interface SqliteConnection {
   readonly close: () => void;
 }
 
-/**
- * The file is attached to an in-memory connection.
- * The driver keeps a connection open until all its statements are garbage-collected; detaching closes the files at once.
- */
+/** Attached to an in-memory connection, because detaching closes the files at once, whatever statements are left. */
 export function connect(place: string): SqliteConnection {
   const db = new Database(':memory:');
   const query = (sql: string): SqliteQuery => {

@@ -10,20 +10,14 @@ import {
 } from '../../../privacy/mechanism/privacy-cost.js';
 import { isDeducted } from '../../../privacy/mechanism/record-class.js';
 
-/**
- * Beyond this denominator a running total is rounded up to a multiple of 2^-256: its text stays short,
- * and it never shrinks.
- */
+/** Beyond this denominator a running total is rounded up to a multiple of 2^-256: its text stays short, and it never shrinks. */
 const finest = 1n << 256n;
 
 const roundedUp = (x: Rational): Rational => (x.den <= finest ? x : rational(ceiling(multiply(x, rational(finest))), finest));
 /** Costs of slices and pairs are subtracted from everybody's cost, so they may only be rounded down. */
 const roundedDown = (x: Rational): Rational => (x.den <= finest ? x : rational(floor(multiply(x, rational(finest))), finest));
 
-/**
- * Cost decoded from its stored form; the same object for the same input,
- * so that a planned reservation is not computed again.
- */
+/** Cost decoded from its stored form; the same object for the same input, so that a planned reservation is not computed again. */
 export function costFromStored(stored: StoredCost): PrivacyCost {
   const known = paid.get(stored);
   if (known) return known;
@@ -55,10 +49,7 @@ const shortened = (sum: PrivacyCost): PrivacyCost =>
     ...(sum.noise === 'pure' && sum.zcdp && { zcdp: shortened(sum.zcdp) as SpentCosts['zcdp'] }),
   }) as PrivacyCost;
 
-/**
- * A reservation writes and reads the totals of a population and an analyst several times;
- * a walk of the chain alternates between some analysts.
- */
+/** A reservation reads the same totals several times; a walk of the chain alternates between some analysts. */
 const recentTotals = new Map<string, SpentCosts>();
 const recentLimit = 32;
 

@@ -1,11 +1,10 @@
 import { Fault } from '../../../base/errors.js';
-import { sha256 } from '../../../base/platform/hash.js';
 import type { PostgresConnection } from '../../../data/engine/postgres/connection.js';
-import { BrokenChain, type Link, type StoredLink } from '../chain/chain.js';
+import { BrokenChain, filedUnder, type Link, type StoredLink } from '../chain/chain.js';
 import type { Witness } from '../chain/witness.js';
-import { linkFrom, stateHash } from '../index/accounts.js';
+import { accountRow, linkFrom, shareRow } from '../index/accounts.js';
 import { type Backup, knowsMore, noReason, otherLedger, type Restored, readBackup, writeBackup } from '../rescue/backup.js';
-import { ChainWalk, filedUnder } from '../rescue/chain-walk.js';
+import { ChainWalk } from '../rescue/chain-walk.js';
 import { boundAnswers, type Copy, writeCopy } from '../rescue/copy.js';
 import { noLedger, type Recovery } from '../rescue/recover.js';
 import { begins } from '../rescue/upgrade.js';
@@ -76,10 +75,7 @@ export async function recoverStorage(place: string, reason: string, witness?: Wi
   });
 }
 
-/**
- * The same rules as for a ledger in files: recorded texts into one with at least as many links,
- * everything into one that is empty or behind.
- */
+/** As for a ledger in files: texts into one with as many links, everything into one that is empty or behind. */
 export async function restoreStorage(
   place: string,
   file: string,
@@ -196,10 +192,7 @@ async function putBooks(connection: PostgresConnection, { books }: ChainWalk): P
   await put(
     connection,
     'account',
-    [...books.accounts].map(([population, state]) => {
-      const { digest, summary, totals, entries, closed, pending } = state;
-      return [population, stateHash(state), digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending)];
-    }),
+    [...books.accounts].map(([population, state]) => accountRow(population, state)),
     ['population', 'text'],
     ['state', 'text'],
     ['digest', 'text'],
@@ -212,10 +205,7 @@ async function putBooks(connection: PostgresConnection, { books }: ChainWalk): P
   await put(
     connection,
     'analyst',
-    [...books.totals].map(([name, totals]) => {
-      const [population, analyst] = JSON.parse(name) as [string, string];
-      return [population, analyst, sha256(totals), totals];
-    }),
+    books.shares().map(shareRow),
     ['population', 'text'],
     ['analyst', 'text'],
     ['pin', 'text'],

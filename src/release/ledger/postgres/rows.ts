@@ -6,8 +6,8 @@ import type { IndexRow } from '../index/row.js';
 type Value = string | number | null;
 type Named = keyof typeof questions;
 
-/** Thrown for a query that was not fetched yet: the caller fetches it and runs the work again. */
-export class NotFetched extends Error {
+/** Thrown for a query that was not fetched yet: `run` fetches it and begins the work again. */
+class NotFetched extends Error {
   readonly question: Named;
   readonly values: readonly Value[];
   constructor(question: Named, values: readonly Value[]) {
@@ -59,13 +59,14 @@ const commands = {
   mark: 'UPDATE fugu_ledger.mark SET incomplete = $1',
 } as const;
 
+const integerOids = new Set([20, 21, 23]);
 /** Integers and texts, as in every index. */
-const oids = { integer: new Set([20, 21, 23]) };
 const rowsOf = ({ fields, rows }: RawRows): readonly IndexRow[] =>
   rows.map((row) =>
-    row.map((cell, i) =>
-      cell === null ? null : oids.integer.has(fields[i]!.dataTypeID) ? Number(cell) : Buffer.from(cell, 'utf8'),
-    ),
+    row.map((cell, i) => {
+      if (cell === null) return null;
+      return integerOids.has(fields[i]!.dataTypeID) ? Number(cell) : Buffer.from(cell, 'utf8');
+    }),
   );
 
 /**
@@ -82,20 +83,22 @@ export class FetchedRows {
     this.#written.length = 0;
     for (const [i, name] of first.entries()) this.#fetched.set(JSON.stringify([name]), rowsOf(answers[i]!));
   }
-  /** Begins the work again. */
-  again(): void {
-    this.#written.length = 0;
+  /** Synchronous work, run again from its beginning whenever a query it needs had to be fetched. */
+  async run<T>(connection: PostgresConnection, work: () => T): Promise<T> {
+    for (;;) {
+      this.#written.length = 0;
+      try {
+        return work();
+      } catch (error) {
+        if (!(error instanceof NotFetched)) throw error;
+        const { question, values } = error;
+        const found = await connection.query({ sql: questions[question], values });
+        this.#fetched.set(JSON.stringify([question, ...values]), rowsOf(found));
+      }
+    }
   }
 
-  async fetch(connection: PostgresConnection, { question, values }: NotFetched): Promise<void> {
-    const found = await connection.query({ sql: questions[question], values });
-    this.#fetched.set(JSON.stringify([question, ...values]), rowsOf(found));
-  }
-
-  /**
-   * No two statements write one row. A trigger or rule that was added to a table since its check is noticed if it changes
-   * what is stored.
-   */
+  /** No two statements write one row. A trigger that was added since the check is noticed if it changes what is stored. */
   async write(connection: PostgresConnection): Promise<void> {
     const values: Value[] = [];
     const parts = this.#written.map(({ sql, values: own }, i) => {
@@ -146,10 +149,10 @@ export class FetchedRows {
     // Account rows are written with every link, so they never lag.
     linksAfter: () => [],
     bodiesAfter: () => [],
-    keepLink: (sequence, _offset, population, key, hash, body) => this.#write('link', sequence, population, key, hash, body),
-    keepAnswer: (of, sequence, body) => this.#write('answer', of, sequence, body),
-    keepAccount: (...values) => this.#write('account', ...values),
-    keepShare: (...values) => this.#write('share', ...values),
+    keepLink: (...[sequence, , ...row]) => this.#write('link', sequence, ...row),
+    keepAnswer: (...row) => this.#write('answer', ...row),
+    keepAccount: (...row) => this.#write('account', ...row),
+    keepShare: (...row) => this.#write('share', ...row),
     keepMark: (incomplete) => this.#write('mark', incomplete),
   };
 }

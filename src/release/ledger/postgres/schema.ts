@@ -71,10 +71,7 @@ async function refuseForgetful(connection: PostgresConnection, place: string): P
     );
 }
 
-/**
- * The columns and keys that matter are compared with these; other objects of the schema (views,
- * indexes) cannot change them.
- */
+/** The columns and keys that matter are compared with these; other objects of the schema (views, indexes) cannot change them. */
 const shape = `SELECT c.relname,
     c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relrowsecurity AND NOT c.relhasrules AND NOT c.relhassubclass AND NOT c.relispartition
       AND NOT EXISTS (SELECT 1 FROM pg_trigger AS t WHERE t.tgrelid = c.oid)

@@ -20,10 +20,7 @@ export interface SeenMemory {
   readonly see: (now: SeenChain) => void;
 }
 
-/**
- * True if there is a recovery that is not remembered: the remembered state need not be there then.
- * A chain that was only rolled back has none.
- */
+/** True if there is a recovery that is not remembered; a chain that was only rolled back has none. */
 export const isRecovered = ({ recovered, former = [] }: SeenChain, now: SeenChain): boolean =>
   now.recovered.some((hash) => !recovered.includes(hash) && !former.includes(hash));
 

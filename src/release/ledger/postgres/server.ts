@@ -55,10 +55,7 @@ export class LedgerServer {
     }
   }
 
-  /**
-   * Transactions run one after the other within a process; others wait at the lock. Any failure ends the connection,
-   * and with it all that was not committed.
-   */
+  /** One after the other within a process; others wait at the lock. Any failure ends the connection. */
   transaction<T>(
     begin: string,
     work: (connection: PostgresConnection, begun: Awaited<ReturnType<PostgresConnection['runAll']>>) => Promise<T>,

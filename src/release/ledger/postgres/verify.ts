@@ -1,11 +1,12 @@
 import { Fault } from '../../../base/errors.js';
 import type { PostgresConnection } from '../../../data/engine/postgres/connection.js';
-import { BrokenChain, linkAfter, type StoredLink } from '../chain/chain.js';
-import { indexOf, linkIn } from '../index/tables.js';
+import { BrokenChain, filedUnder, linkAfter, type StoredLink } from '../chain/chain.js';
+import { linkIn } from '../index/row.js';
+import { indexOf } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
-import { ChainWalk, filedUnder } from '../rescue/chain-walk.js';
+import { ChainWalk } from '../rescue/chain-walk.js';
 import { serverFault } from './fault.js';
-import { FetchedRows, firstQuestions, NotFetched } from './rows.js';
+import { FetchedRows, firstQuestions } from './rows.js';
 import type { LedgerServer } from './server.js';
 
 /** Walks the chain in one snapshot and rebuilds every total. A broken chain is a result, not an error; a server that fails is one. */
@@ -66,14 +67,10 @@ async function compareAccounts(connection: PostgresConnection, fetched: FetchedR
     'SELECT count(*) FROM fugu_ledger.analyst AS a WHERE NOT EXISTS (SELECT 1 FROM fugu_ledger.account AS c WHERE c.population = a.population)',
   );
   const index = indexOf(fetched.rows);
-  for (;;)
-    try {
-      const last = index.last();
-      return walk.accounts(index.books(last && linkIn(last)), Number(rows[0]![0]));
-    } catch (error) {
-      if (!(error instanceof NotFetched)) throw error;
-      await fetched.fetch(connection, error);
-    }
+  await fetched.run(connection, () => {
+    const last = index.last();
+    walk.accounts(index.books(last && linkIn(last)), Number(rows[0]![0]));
+  });
 }
 
 async function walkTexts(connection: PostgresConnection, walk: ChainWalk): Promise<void> {

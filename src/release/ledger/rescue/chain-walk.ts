@@ -1,5 +1,5 @@
 import { answerHash, BrokenChain, beginning, type ChainEnd, endOf, type Link, type StoredLink } from '../chain/chain.js';
-import { type Books, emptyBooks, follow, stateHash } from '../index/accounts.js';
+import { type Books, follow, MemoryBooks, stateHash } from '../index/accounts.js';
 
 interface WalkedSpend {
   readonly population: string;
@@ -7,12 +7,9 @@ interface WalkedSpend {
   answered?: { readonly by: number; readonly answer: string };
 }
 
-/**
- * Follows a chain from its beginning and rebuilds every total, then compares the stored copies.
- * Throws `BrokenChain` at the first mismatch.
- */
+/** Rebuilds every total of a chain, then compares the stored copies. Throws `BrokenChain` at the first mismatch. */
 export class ChainWalk {
-  readonly books = emptyBooks();
+  readonly books = new MemoryBooks();
   readonly #spends = new Map<number, WalkedSpend>();
   #texts = 0;
   entries = 0;
@@ -64,9 +61,3 @@ export class ChainWalk {
   }
 }
 const unshared = (): BrokenChain => new BrokenChain("an analyst's total does not agree with the entries");
-
-/** The population and the key that a link is filed under. */
-export const filedUnder = (link: Link): { readonly population: string | null; readonly key: string | null } => ({
-  population: 'population' in link ? link.population : null,
-  key: link.kind === 'spend' ? link.key : null,
-});

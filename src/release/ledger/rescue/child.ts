@@ -14,10 +14,7 @@ export interface ChildResult {
   readonly output: string | undefined;
 }
 
-/**
- * Walks over a whole file run in a child process: on some damage the driver aborts the process, which must not end ours.
- * Tests run the sources; a child runs the build.
- */
+/** On some damage the driver aborts the process, which must not be ours. Tests run the sources; a child runs the build. */
 export function inChild(task: 'verify' | 'salvage', ...words: string[]): ChildResult {
   const source = fileURLToPath(new URL('./child-main.js', import.meta.url));
   const built = source.replace(/src(?=.release.ledger.rescue.child-main\.js$)/, 'dist');

@@ -1,11 +1,11 @@
 import { answerHash, BrokenChain, beginning, endOf, linkAfter, type StoredLink } from '../chain/chain.js';
-import { emptyBooks, follow } from '../index/accounts.js';
+import { follow, MemoryBooks } from '../index/accounts.js';
 import { decodeInteger, decodeText } from '../index/row.js';
 import type { SqliteConnection } from '../index/sqlite.js';
 
 /** A ledger from before the chain file (user_version 1), read in full; throws `BrokenChain` where it is inconsistent. */
 export function* formerLinks(db: SqliteConnection): Generator<StoredLink, ReadonlyMap<number, string>> {
-  const books = emptyBooks();
+  const books = new MemoryBooks();
   const spends = new Map<number, string>();
   const heads = new Map<string, number>();
   let end = beginning;
@@ -48,11 +48,11 @@ export function* formerLinks(db: SqliteConnection): Generator<StoredLink, Readon
   }
   if (accounts.length !== books.accounts.size) throw new BrokenChain('an account was added or removed behind the chain');
   const shares = db.query('SELECT CAST(population AS BLOB), CAST(analyst AS BLOB), CAST(totals AS BLOB) FROM book.analyst').all();
-  const agree = shares.every(
-    ([population, analyst, totals]) =>
-      books.totals.get(JSON.stringify([decodeText(population), decodeText(analyst)])) === decodeText(totals),
-  );
-  if (!agree || shares.length !== books.totals.size) throw new BrokenChain("an analyst's total does not agree with the entries");
+  const nameOf = (population: string, analyst: string) => JSON.stringify([population, analyst]);
+  const kept = new Map(shares.map(([of, analyst, totals]) => [nameOf(decodeText(of), decodeText(analyst)), decodeText(totals)]));
+  const walked = books.shares();
+  const agree = walked.every(({ population, analyst, totals }) => kept.get(nameOf(population, analyst)) === totals);
+  if (!agree || shares.length !== walked.length) throw new BrokenChain("an analyst's total does not agree with the entries");
   return formerAnswers(db, spends);
 }
 

@@ -1,8 +1,9 @@
 import { BrokenChain, beginning, type ChainEnd, endOf, type Link, lineOf, linkAfter, type StoredLink } from '../chain/chain.js';
 import type { LedgerChainFile } from '../chain/file.js';
 import { sectorsOf } from '../chain/lines.js';
-import { emptyBooks, follow } from '../index/accounts.js';
-import { type LedgerIndex, linkIn } from '../index/tables.js';
+import { follow, MemoryBooks } from '../index/accounts.js';
+import { linkIn } from '../index/row.js';
+import type { LedgerIndex } from '../index/tables.js';
 
 /**
  * Answer lines are not synced on their own: after a crash the index may have some that the chain file lost. Writing them again
@@ -35,12 +36,9 @@ function lostOnly(found: Buffer, lines: Buffer, from: number): boolean {
   );
 }
 
-/**
- * Only answers may follow the chain file; the accounts they pin are computed from its beginning,
- * so the index alone proves nothing.
- */
+/** Only answers may follow the chain file, and the accounts they pin are computed from its beginning. */
 function checkAnswers(chain: LedgerChainFile, answers: readonly StoredLink[], since: number): void {
-  const books = emptyBooks();
+  const books = new MemoryBooks();
   let end: ChainEnd = beginning;
   for (const { link, stored } of chain.linksFrom(beginning)) {
     if (link.sequence > since) break;

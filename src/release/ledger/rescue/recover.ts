@@ -7,11 +7,11 @@ import { type Link, lineOf, type StoredLink } from '../chain/chain.js';
 import { chainPath, claimedLength, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
 import type { Witness } from '../chain/witness.js';
 import { busyFault, ledgerFault } from '../faults.js';
-import { emptyBooks, follow } from '../index/accounts.js';
+import { follow, MemoryBooks } from '../index/accounts.js';
 import { createSchema } from '../index/schema.js';
 import { connect, transaction } from '../index/sqlite.js';
 import { makeLedgerFile } from '../ledger-file.js';
-import { checkKinds, realPlace } from '../store.js';
+import { checkKinds, realPlace } from '../place.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { salvaged } from './salvaged.js';
 import { begins, continueChain, fillIndex, upgraded } from './upgrade.js';
@@ -102,16 +102,13 @@ function attemptRecovery(
   };
 }
 
-/**
- * Sequence of the last link that is no answer. Answers at the end may be lost from the chain file in a crash,
- * as no other link follows them.
- */
+/** Sequence of the last link that is no answer: answers at the end may be lost from the chain file in a crash. */
 const lastButAnswers = (links: readonly StoredLink[]): number =>
   links.findLast(({ body }) => (JSON.parse(body) as Link).kind !== 'answer')?.sequence ?? 0;
 
 /** Links with correct hashes may still be meaningless: the meaningful ones up to the first that is not. */
 function meaningfulLinks(links: readonly StoredLink[]): readonly StoredLink[] {
-  const books = emptyBooks();
+  const books = new MemoryBooks();
   for (const [i, { body }] of links.entries())
     try {
       follow(books, JSON.parse(body) as Link);

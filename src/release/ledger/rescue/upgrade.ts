@@ -10,7 +10,7 @@ import {
 } from '../chain/chain.js';
 import { chainPath, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
 import { corrupt } from '../faults.js';
-import { emptyBooks, follow, type LinkDraft, linkFrom } from '../index/accounts.js';
+import { follow, type LinkDraft, linkFrom, MemoryBooks } from '../index/accounts.js';
 import { createSchema } from '../index/schema.js';
 import type { SqliteConnection } from '../index/sqlite.js';
 import { indexOn } from '../index/sqlite-rows.js';
@@ -24,7 +24,7 @@ export function continueChain(links: readonly StoredLink[]): {
   readonly populations: () => readonly string[];
   readonly closed: (population: string) => boolean;
 } {
-  const books = emptyBooks();
+  const books = new MemoryBooks();
   const all = [...links];
   for (const { body } of links) follow(books, JSON.parse(body) as Link);
   const last = all.at(-1);

@@ -1,13 +1,12 @@
-import { BrokenChain, beginning, type Link, type StoredLink } from '../chain/chain.js';
+import { BrokenChain, beginning, filedUnder, type Link, type StoredLink } from '../chain/chain.js';
 import { chainPath, type LedgerChainFile, openChainFile } from '../chain/file.js';
 import { faultOfDisk } from '../faults.js';
-import { decodeInteger, decodeText } from '../index/row.js';
+import { decodeInteger, decodeText, linkIn } from '../index/row.js';
 import { checkSchema } from '../index/schema.js';
 import { connect, inTurn, type SqliteConnection } from '../index/sqlite.js';
 import { indexOn } from '../index/sqlite-rows.js';
-import { linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';
-import { ChainWalk, filedUnder } from './chain-walk.js';
+import { ChainWalk } from './chain-walk.js';
 import { inChild } from './child.js';
 
 export async function verifyInChild(place: string): Promise<Verification> {
@@ -17,10 +16,7 @@ export async function verifyInChild(place: string): Promise<Verification> {
     : (JSON.parse(output) as Verification);
 }
 
-/**
- * Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result;
- * a disk fault is an error.
- */
+/** Rebuilds every total from both copies in one snapshot. A broken chain is a result; a disk fault is an error. */
 export const verifyPlace = (place: string): Promise<Verification> =>
   inTurn(place, () => {
     const walk = new ChainWalk();
@@ -77,10 +73,7 @@ function walkBoth(db: SqliteConnection, chain: LedgerChainFile, walk: ChainWalk)
     throw new BrokenChain(step.value.why ?? 'the chain file was cut', walk.end.sequence + 1);
 }
 
-/**
- * A row of the index as one text, because each column costs as much as hashing it; with lengths,
- * so that the text is unique.
- */
+/** A row of the index as one text, because each column costs as much as hashing it; with lengths, so that the text is unique. */
 const filed = (column: string): string => `coalesce(length(CAST(${column} AS BLOB)) || ' ' || ${column}, '-')`;
 const oneText = `sequence || ' ' || "offset" || ' ' || ${filed('population')} || ' ' || ${filed('key')} || ' ' || hash || ' ' || body`;
 const filedAs = (name: string | null): string => (name === null ? '-' : `${Buffer.byteLength(name)} ${name}`);
