@@ -1,6 +1,7 @@
 import { fromNumber } from '../../base/exact/rational.js';
 import type { BeliefChange } from '../../evaluate/attack/policy/beliefs.js';
-import { type BeliefRow, posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
+import { posteriorAtLeast, posteriorAtMost } from '../../policy/belief.js';
+import type { BeliefRow } from '../../release/accountant/belief.js';
 import { percentText } from '../../release/accountant/belief-words.js';
 import { type ChartRow, rowChart } from './chart-frame.js';
 import { colour, type Drawing, element, line } from './svg.js';
