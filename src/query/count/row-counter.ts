@@ -7,7 +7,7 @@ import type { Counting, GroupKey, Measure } from './measure.js';
 import { columnsOf, numberOfCells, stableText } from './measure.js';
 import { codePlaces, derivedView, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows } from './read-rows.js';
 import type { RowTest } from './row-test.js';
-import { valueInterval } from './sensitivity.js';
+import { valueInterval } from './value-range.js';
 
 /** Counts the measures over rows handed in block by block: the same integers as the SQL of groups-to-cells.ts. */
 export interface RowCounter {

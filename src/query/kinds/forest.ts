@@ -3,9 +3,8 @@ import { type CellForest, meanNumbers, numbered, rootsOf, signsOf } from '../../
 import { pairsClass } from '../../privacy/mechanism/record-class.js';
 import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { type AnswerLayout, type LinearTerm, linearAnswer } from '../answer.js';
-import { forestFor } from '../count/forest-cells.js';
-import { forestSensitivity } from '../count/forest-sensitivity.js';
 import type { Axis, OrderedMeasure } from '../count/measure.js';
+import { forestFor, forestSensitivity } from '../count/ordered-sensitivity.js';
 import { sumSensitivity } from '../count/sensitivity.js';
 import type { LabelledKey } from '../keys.js';
 import { type BindingScope, type BoundQuery, type RowSelection, withKey } from '../scope.js';

@@ -12,7 +12,7 @@ import { noisedCount, type Strategy } from '../../privacy/mechanism/ordered/stra
 import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { NoisyMeasure } from '../bound.js';
 import type { Counting, GroupKey, OrderedMeasure } from '../count/measure.js';
-import { orderedSensitivity } from '../count/sensitivity.js';
+import { orderedSensitivity } from '../count/ordered-sensitivity.js';
 import { strategyFor } from '../count/strategies.js';
 import { presenceTest } from '../filter.js';
 import { maxCells, refuseManyCells } from '../keys.js';
