@@ -125,6 +125,11 @@ export interface CategoryKey {
   readonly missing: 'cell' | 'drop';
   readonly size: number;
 }
+export const codeKey = (
+  column: string,
+  groups: CategoryKey['groups'],
+  missing: CategoryKey['missing'] = 'drop',
+): CategoryKey => ({ kind: 'code', column, groups, missing, size: groups.length + (missing === 'cell' ? 1 : 0) });
 /** Place of the row's combination of positions in `support`; any other combination is the last position. */
 export interface JointKey {
   readonly kind: 'joint';
