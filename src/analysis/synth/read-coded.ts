@@ -21,14 +21,8 @@ export async function readCoded(
   by?: string,
 ): Promise<Exact<CodedTable & { readonly homes: HouseholdIds }>> {
   const names = [...new Set(coded.map(({ column }) => column.name))];
-  const { statement, columns } = compileStream(
-    names,
-    policy,
-    await engine.columns(),
-    engine.dialect,
-    false,
-    by === undefined ? [] : [by],
-  );
+  const source = { dialect: engine.dialect, policy, columns: await engine.columns() };
+  const { statement, columns } = compileStream(names, source, { names: by === undefined ? [] : [by] });
   const views = new Map(names.map((name) => [name, columnView(policy.columns.get(name)!)]));
   const fillers = coded.map((one) => {
     if ('axis' in one) return keyRows(policy, views, one.axis);

@@ -56,7 +56,8 @@ async function streamed(engine: Snapshot, policy: Policy, strata: Strata): Promi
   const names = axes.map(({ column }) => column);
   // The bound on rows per person compares the text of all columns, as it is shown.
   const asWritten = policy.protect.secret !== 'person';
-  const { statement, columns, written } = compileStream(names, policy, await engine.columns(), engine.dialect, asWritten);
+  const source = { dialect: engine.dialect, policy, columns: await engine.columns() };
+  const { statement, columns, written } = compileStream(names, source, { asWritten });
   const views = new Map(names.map((name) => [name, columnView(declaredColumn(policy, name), written.get(name))]));
   const fillers = axes.map((axis) => keyRows(policy, views, axis));
   let places = axes.map(() => new Int32Array(0));

@@ -86,7 +86,8 @@ export async function readSurvey(
   refuseTooManyRows((await engine.size()).open(), bytesPerRow(names.length), engine.room);
   const keys = names.map((name) => groupKeyOf(policy, name));
   const { measures } = bindBatch({ queries: names.map((column) => ({ kind: 'histogram', column })) }, policy);
-  const { statement, columns } = compileStream(columnsRead(measures), policy, await engine.columns(), engine.dialect);
+  const source = { dialect: engine.dialect, policy, columns: await engine.columns() };
+  const { statement, columns } = compileStream(columnsRead(measures), source);
   const views = new Map(columns.map((name) => [name, columnView(policy.columns.get(name)!)]));
   const fillers = keys.map(({ key }) => {
     if (key.kind === 'options') throw new RangeError('a multi-select column has no single answer');
