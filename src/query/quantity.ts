@@ -11,6 +11,7 @@ import {
   subtract,
   zero,
 } from '../base/exact/rational.js';
+import { gcd } from '../policy/grid.js';
 import type { IntegerExpression } from './count/derived.js';
 
 /** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (count/derived.proof.md). */
@@ -41,7 +42,6 @@ function checked(quantity: Quantity): Quantity {
   return quantity;
 }
 
-const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b));
 /** The largest number that goes into both. */
 const commonUnit = (a: Rational, b: Rational): Rational => rational(gcd(a.num * b.den, b.num * a.den), a.den * b.den);
 const whole = (a: Rational, by: Rational): bigint => (by.num === 0n ? 0n : divide(a, by).num);
