@@ -85,7 +85,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const [own, other] = [scaled(a, x), scaled(b, y)];
   const ends = own.flatMap((p) => other.map((q) => p + q));
   const parts = [affine(0n, x, a.of), affine(0n, y, b.of)].filter((part) => part.kind !== 'constant' || part.value !== 0);
-  const of: IntegerExpression = parts.length === 0 ? fixed(0n) : parts.length === 1 ? parts[0]! : { kind: 'sum', of: parts };
+  const of: IntegerExpression = parts.length > 1 ? { kind: 'sum', of: parts } : (parts[0] ?? fixed(0n));
   return checked({ of, offset: add(a.offset, b.offset), scale, ...ordered(...ends) });
 }
 
