@@ -15,7 +15,7 @@ import {
  * Persons with more than `maxRows` rows, and which of their rows are kept, looked up once per state of the data (decision 0075).
  * Same choice as in every statement; undefined where it cannot be held or rows are left out, and then each statement chooses.
  */
-export async function chooseKeptRows(data: Snapshot, policy: Policy): Promise<ChosenRows | undefined> {
+async function chooseKeptRows(data: Snapshot, policy: Policy): Promise<ChosenRows | undefined> {
   const { secret, unit, maxRows, pairs } = policy.protect;
   if (secret !== 'person' || unit === undefined || policy.view || data.whole !== data || !data.hold) return undefined;
   const columns = await data.columns();
