@@ -78,7 +78,7 @@ const beforehand = [
 
 /** Mutants that survived in version 0.1, in today's code. */
 const found = [
-  mutant('presence-half', 'src/query/count/sensitivity.ts', 'l1: touched * most.l1,', 'l1: (touched * most.l1) / 2n,', effects, every),
+  mutant('presence-half', 'src/query/count/sensitivity.ts', '? overCells(touched, row.most) :', '? { ...overCells(touched, row.most), l1: (touched * row.most.l1) / 2n } :', effects, every),
   mutant(
     'presence-carries-over',
     'src/release/accountant/open-account.ts',
@@ -401,7 +401,7 @@ const sensitivity = [
     effects,
   ),
   mutant('totals-a-step-short', 'src/query/count/running-count.ts', 'to: horizon * width - 1,', 'to: horizon * width - 2,', effects),
-  mutant('max-rows-not-squared', 'src/query/count/sensitivity.ts', 'm * m * row.l2squared', 'm * row.l2squared', effects),
+  mutant('max-rows-not-squared', 'src/query/count/sensitivity.ts', ': overRecords(m, row)', ': overCells(m, row)', effects),
   mutant(
     'rows-leave-only',
     'src/query/count/sensitivity.ts',
@@ -413,8 +413,8 @@ const sensitivity = [
   mutant(
     'weight-forgotten',
     'src/query/count/sensitivity.ts',
-    'sizeOf(number).range * sizeOf(weight).most',
-    'sizeOf(number).range',
+    'number.range * weight.most',
+    'number.range',
     effects,
   ),
   mutant('offsets-one-way', 'src/analysis/learn/record-sensitivity.ts', 'l1: 2n * m * l1', 'l1: m * l1', kmeans),
@@ -895,9 +895,9 @@ const chains = 'src/privacy/dependence/chain/chain-leakage.test.ts';
 const pairs = 'src/privacy/dependence/chain/pair-leakage.test.ts';
 const followed = 'src/analysis/learn/transitions/transitions.test.ts';
 const parts = [
-  mutant('slice-open-end', 'src/query/count/sensitivity.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
-  mutant('slice-of-missing', 'src/query/count/sensitivity.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
-  mutant('places-of-others-kept', 'src/query/count/sensitivity.ts', 'isFixed(shape.counting, key, columns));', 'isFixed(shape.counting, key, slicingsOf(policy)));', effects, 'test/given-away.test.ts'),
+  mutant('slice-open-end', 'src/query/count/public-slices.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
+  mutant('slice-of-missing', 'src/query/count/public-slices.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
+  mutant('places-of-others-kept', 'src/query/count/public-slices.ts', 'const own = within(columns);', 'const own = within(slicings);', effects, 'test/given-away.test.ts'),
   mutant('step-kept-by-others', 'src/release/session/running-plan.ts', 'isSlice(record) && columnsIn(boxIn(record).of).includes(step);', 'isSlice(record);', 'test/stream.test.ts'),
   mutant('chain-along-alone', 'src/privacy/dependence/chain/chain-amplifier.ts', 'addUp(subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'toNumberUp(own),', 'src/privacy/dependence/chain/chain-amplifier.test.ts'),
   mutant('chain-along-windows', 'src/privacy/dependence/chain/chain-amplifier.ts', 'subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'subUp(leakage(full), mulUp(window, toNumberUp(full))), toNumberUp(own)),', 'src/privacy/dependence/chain/chain-amplifier.test.ts'),
@@ -980,7 +980,7 @@ const alongPairs = [
   mutant('ordered-one-tree', 'src/privacy/mechanism/ordered/strategy.ts', 'sensitivityOver(strategy, crossed, 2n)', 'sensitivityOver(strategy, crossed, 1n)', ordered, orderedEffects),
   mutant('ordered-presence-in-one-block', 'src/privacy/mechanism/ordered/strategy.ts', 'sensitivityOver(strategy, strategy.ends.length, 1n)', 'sensitivityOver(strategy, 1, 1n)', ordered, orderedEffects),
   mutant('ordered-multiple-forgotten', 'src/privacy/mechanism/ordered/strategy.ts', 'l1: tree * most, l2squared: tree ** 2n * most', 'l1: most, l2squared: most', ordered),
-  mutant('ordered-end-not-crossed', 'src/query/count/ordered-positions.ts', 'if (high - low > most) most = high - low;', 'if (high - low - 1 > most) most = high - low - 1;', orderedEffects),
+  mutant('ordered-end-not-crossed', 'src/query/count/ordered-sensitivity.ts', 'if (high - low > most) most = high - low;', 'if (high - low - 1 > most) most = high - low - 1;', orderedEffects),
   mutant('person-one-row-moves', 'src/query/count/pair-sensitivity.ts', "secret === 'person' ? BigInt(maxRows) : 1n", '1n', 'src/query/count/person-pairs.test.ts', 'test/policy-sceptic.test.ts'),
   mutant('person-rows-by-content', 'src/query/count/contribution-bound.ts', '  if (pairs) {\n', '  if (pairs && maxRows < 1) {\n', 'src/query/count/chosen-rows.deep.test.ts'),
   mutant('person-rows-chosen', 'src/query/count/chosen-rows.ts', 'if (pairs) return { beyond: beyond.table };', '', 'test/person-pairs.test.ts', 'src/query/count/chosen-rows.deep.test.ts'),
@@ -997,7 +997,7 @@ const alongPairs = [
   mutant('forest-depth-one', 'src/privacy/mechanism/ordered/forest.ts', 'Math.max(most, pathToRoot(forest, v).length)', 'Math.max(most, Math.min(1, pathToRoot(forest, v).length))', 'src/query/count/forest-sensitivity.test.ts'),
   mutant('pairs-no-answer-stays', 'src/query/count/pair-sensitivity.ts', "lost: pairs === undefined || pairs.missing === 'any'", 'lost: false', pairEffects),
   mutant('pairs-out-forgotten', 'src/query/count/pair-sensitivity.ts', 'moves.out ? largerSensitivity(within, most) : within', 'within', pairEffects),
-  mutant('pairs-over-once', 'src/query/count/pair-sensitivity.ts', 'touched === 1n ? scaledSensitivity(2n, most)', 'touched === 1n ? most', pairEffects),
+  mutant('pairs-over-once', 'src/query/count/pair-sensitivity.ts', 'touched === 1n ? overCells(2n, most)', 'touched === 1n ? most', pairEffects),
   mutant('pairs-one-factor-moves', 'src/query/count/pair-sensitivity.ts', 'number.moves * weight.most + number.most * weight.moves', 'number.moves * weight.most', pairEffects),
   mutant('pairs-exact-under-ties', 'src/query/count/pair-sensitivity.ts', 'own.l1 === 0n && hasNoTies(policy)', 'own.l1 === 0n', pairEffects, pairTerms),
   mutant('pairs-window-short', 'src/policy/pairs/cliques.ts', '.from - to <= steps', '.from - to < steps', 'src/policy/pairs/pairs.test.ts'),
@@ -1018,8 +1018,8 @@ const together = 'src/policy/known/joint-change.test.ts';
 const knownTotals = 'test/known-totals.test.ts';
 const publishers = 'test/publishers.test.ts';
 const beside = [
-  mutant('known-one-record', 'src/query/count/known-sensitivity.ts', 'l1: records * l1,', 'l1,', knownEffects),
-  mutant('known-squares-apart', 'src/query/count/known-sensitivity.ts', 'l2squared: records ** 2n * l2squared', 'l2squared: records * l2squared', knownEffects),
+  mutant('known-one-record', 'src/query/count/bounds.ts', 'l1: records * l1,', 'l1,', knownEffects),
+  mutant('known-squares-apart', 'src/query/count/bounds.ts', 'l2squared: records ** 2n * l2squared', 'l2squared: records * l2squared', knownEffects),
   mutant('known-swap', 'src/policy/known/joint-change.ts', 'return { most: kinds.length, singles: true };', 'return { most: 2, singles: true };', together),
   mutant('known-missing-forgotten', 'src/query/count/known-sensitivity.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
   mutant('known-carries-over', 'src/release/accountant/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
@@ -1096,7 +1096,7 @@ const sql = [
   mutant('day-of-month-unbounded', 'src/query/calendar.ts', "1, part === 'day' ? 31 : 366)", "1, part === 'day' ? 3 : 366)", 'test/dates.test.ts'),
   mutant('derived-answers-unpaid', 'src/query/count/measure.ts', 'derived?.find((column) => column.name === name)?.bases ?? [name]', '[name].filter(() => derived === undefined || name)', effects),
   mutant('persons-in-one-cell', 'src/query/count/sensitivity.ts', '(isSteady(policy, shape.counting) ? 1n : m) * touched', 'touched', effects),
-  mutant('either-taken-for-both', 'src/query/count/sensitivity.ts', 'parts.reduce(unionOfValues, { ranges: [], missing: false })', 'parts.reduce(commonValues, allValues)', effects),
+  mutant('either-taken-for-both', 'src/query/count/public-slices.ts', 'parts.reduce(unionOfValues, { ranges: [], missing: false })', 'parts.reduce(commonValues, allValues)', effects),
   mutant('pairs-of-derived-stay', 'src/query/count/pair-sensitivity.ts', '[moves.out, moves.over, moves.inside] = [true, true, true];', '', 'src/query/count/pair-sensitivity.deep.test.ts'),
   mutant('group-not-moved-to-its-place', 'src/query/count/read-column.ts', '`(${dialect.whole(by)} - (${from}))`', '`(${dialect.whole(by)})`', 'src/query/count/count.deep.test.ts'),
   mutant('beyond-the-grid-forgotten', 'src/query/count/addend.ts', ' * ${grid.last}`', ' * 0`', 'src/query/count/addend.test.ts'),

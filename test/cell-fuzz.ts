@@ -357,7 +357,7 @@ const thrown = (error: unknown): string =>
 async function countAll(engine: Snapshot, { policy, measures }: Scene): Promise<CountsByMethod> {
   const aggregate: (readonly bigint[] | string)[] = [];
   const groups: (readonly bigint[] | string | undefined)[] = [];
-  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect)) {
+  for (const plan of compileMeasures(measures, { dialect: engine.dialect, policy: policy, columns: await engine.columns() })) {
     try {
       for (const [i, cells] of readCounts(plan, measures, (await engine.rows(plan.statement)).open())) aggregate[i] = cells;
     } catch (error) {

@@ -68,7 +68,9 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       const bySql: bigint[][] = [];
       const counted: bigint[][] = [];
       const columns = await data.columns();
-      const plans = compileMeasures(measures, policy, columns, data.dialect).filter((_, i) => i % step === 0);
+      const plans = compileMeasures(measures, { dialect: data.dialect, policy: policy, columns: columns }).filter(
+        (_, i) => i % step === 0,
+      );
       await Promise.all(
         plans.map(async (plan) => {
           for (const [i, cells] of readCounts(plan, measures, (await data.rows(plan.statement)).open())) bySql[i] = cells;

@@ -46,8 +46,10 @@ const farthest = 2n ** 48n;
 
 const magnitude = (x: Rational): Rational => (x.num < 0n ? subtract(zero, x) : x);
 
-function gcd(a: bigint, b: bigint): bigint {
-  return b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b);
+/** Greatest common divisor, at least 0. */
+export function gcd(a: bigint, b: bigint): bigint {
+  if (b !== 0n) return gcd(b, a % b);
+  return a < 0n ? -a : a;
 }
 
 /** A code for "no answer" may be written as in the data or as in the policy, where bounds have points. */
@@ -158,6 +160,8 @@ export function cutAt(
   return { from: ceiling(at), above: floor(at) + 1n };
 }
 
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
 export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 /** Range of positions whose number satisfies the comparison with x; `from > to` if there is none. */
 export function positionsWhere(
@@ -166,13 +170,13 @@ export function positionsWhere(
   x: Rational,
 ): { from: number; to: number; negate: boolean } {
   const cut = cutAt(grid, x);
-  const clip = (p: bigint): number => Number(p < -1n ? -1n : p > BigInt(grid.last) + 1n ? BigInt(grid.last) + 1n : p);
+  const end = BigInt(grid.last);
+  const clip = (p: bigint): number => Number(p < -1n ? -1n : smaller(p, end + 1n));
   const range = (from: bigint, to: bigint, negate = false) => ({
     from: Math.max(0, clip(from)),
     to: Math.min(grid.last, clip(to)),
     negate,
   });
-  const end = BigInt(grid.last);
   const bounds: Record<ComparisonOperator, () => { from: number; to: number; negate: boolean }> = {
     '=': () => range(cut.from, cut.above - 1n),
     '!=': () => range(cut.from, cut.above - 1n, true),

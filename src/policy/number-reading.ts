@@ -13,8 +13,12 @@ export const isReadAsIs = ({ type, step }: Numeric): boolean => type === 'intege
 /** Text that describes the reading of a column's numbers. Values of public columns have no upper bound (docs/explanation/decisions/0095). */
 export function numberReadingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bounded'): string {
   const [low, high] = column.bounds.map((x) => (isDate(column) ? isoDay(toNumber(x)) : `${toNumber(x)}`));
-  const reading = isDate(column) ? 'as a day' : isReadAsIs(column) ? 'as a whole number' : `in steps of ${toNumber(column.step)}`;
-  return `${column.name} ${reading} from ${low} ${end === 'bounded' ? `to ${high}` : 'on, not clamped from above'}`;
+  return `${column.name} ${readingOf(column)} from ${low} ${end === 'bounded' ? `to ${high}` : 'on, not clamped from above'}`;
+}
+
+function readingOf(column: Numeric): string {
+  if (isDate(column)) return 'as a day';
+  return isReadAsIs(column) ? 'as a whole number' : `in steps of ${toNumber(column.step)}`;
 }
 
 const few = 4;

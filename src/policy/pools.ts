@@ -1,26 +1,21 @@
-import type { ColumnEntryOf } from './columns.js';
-import { invalid } from './problems.js';
+import type { ColumnDeclaration, ColumnEntryOf } from './columns.js';
 import { didYouMean } from './suggest.js';
-import type { YamlFile } from './yaml-file.js';
 
 /**
  * Levels of a column that are counted as one: those the policy lists, else those that are rare by the codebook's public shares.
  */
 export function declarePools(
-  name: string,
-  entry: ColumnEntryOf<'category'>,
+  { name, entry, book, wrong }: ColumnDeclaration<ColumnEntryOf<'category'>>,
   values: readonly string[],
   pool: number | undefined,
-  shares: ReadonlyMap<string, number> | undefined,
-  yaml: YamlFile,
 ): readonly (readonly string[])[] {
-  if (entry.pools) return listed(name, entry.pools, values, yaml);
+  const shares = book?.shares;
+  if (entry.pools) return listed(name, entry.pools, values, wrong);
   if (pool === undefined || !shares) return [];
   const unknown = values.find((code) => !shares.has(code));
   if (unknown !== undefined)
-    throw invalid(
-      yaml,
-      ['columns', name, 'pool'],
+    throw wrong(
+      ['pool'],
       `The codebook gives shares for some codes of "${name}" but not for "${unknown}".`,
       'Give every code a share, or none.',
     );
@@ -28,23 +23,25 @@ export function declarePools(
   return rare.length > 1 ? [rare] : [];
 }
 
-function listed(name: string, pools: readonly (readonly string[])[], values: readonly string[], yaml: YamlFile) {
+function listed(
+  name: string,
+  pools: readonly (readonly string[])[],
+  values: readonly string[],
+  wrong: ColumnDeclaration['wrong'],
+) {
   const seen = new Set<string>();
   const place = new Map(values.map((code, at) => [code, at]));
   for (const [i, pool] of pools.entries()) {
-    const path = ['columns', name, 'pools', i];
-    if (pool.length < 2)
-      throw invalid(yaml, path, `A pool of "${name}" has fewer than two codes.`, 'List the codes that count as one.');
+    const path = ['pools', i];
+    if (pool.length < 2) throw wrong(path, `A pool of "${name}" has fewer than two codes.`, 'List the codes that count as one.');
     for (const code of pool) {
       if (!place.has(code))
-        throw invalid(
-          yaml,
+        throw wrong(
           path,
           `A pool of "${name}" has the code "${code}", which the column does not have.`,
           didYouMean(code, values, 'Its codes'),
         );
-      if (seen.has(code))
-        throw invalid(yaml, path, `The code "${code}" of "${name}" is pooled twice.`, 'A code is in one pool at most.');
+      if (seen.has(code)) throw wrong(path, `The code "${code}" of "${name}" is pooled twice.`, 'A code is in one pool at most.');
       seen.add(code);
     }
   }

@@ -32,12 +32,10 @@ export function firstProblem(issues: readonly Issue[], yaml: YamlFile, shape: z.
   });
 }
 
-const placeOf = (issue: Issue, path: Path, yaml: YamlFile) =>
-  issue.code === 'unrecognized_keys'
-    ? yaml.placeOfKey([...path, issue.keys[0]!])
-    : issue.code === 'invalid_key'
-      ? yaml.placeOfKey(path)
-      : yaml.place(path);
+function placeOf(issue: Issue, path: Path, yaml: YamlFile) {
+  if (issue.code === 'unrecognized_keys') return yaml.placeOfKey([...path, issue.keys[0]!]);
+  return issue.code === 'invalid_key' ? yaml.placeOfKey(path) : yaml.place(path);
+}
 
 /** Issue of the alternative that came closest: the one with the deepest path. */
 function innermost(issue: Issue, before: Path = []): { issue: Issue; path: Path } {

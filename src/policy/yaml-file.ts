@@ -78,7 +78,8 @@ export function parseYaml(text: string, file: string, kind: YamlKind = policyKin
         ? target.items.find((item) => String(keyText(item)) === String(step))
         : undefined;
       const key = pair && isNode(pair.key) ? pair.key : undefined;
-      const child: unknown = pair ? pair.value : isSeq(target) ? target.items[Number(step)] : undefined;
+      const item = isSeq(target) ? target.items[Number(step)] : undefined;
+      const child: unknown = pair ? pair.value : item;
       if (!isNode(child)) return key?.range?.[0] ?? offset;
       offset = (wantKey && depth === path.length - 1 ? key?.range?.[0] : undefined) ?? child.range?.[0] ?? offset;
       node = child;
@@ -215,9 +216,8 @@ const keyText = (item: unknown): unknown => {
 };
 const lower = (message: string): string => message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '');
 
-const syntaxHint = (code: string): string =>
-  code === 'DUPLICATE_KEY'
-    ? 'Each name may appear once in its section; remove or merge the second one.'
-    : code === 'TAB_AS_INDENT'
-      ? 'Indent with spaces.'
-      : 'Check indentation, brackets and quotes around this place.';
+const syntaxHints: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'Each name may appear once in its section; remove or merge the second one.',
+  TAB_AS_INDENT: 'Indent with spaces.',
+};
+const syntaxHint = (code: string): string => syntaxHints[code] ?? 'Check indentation, brackets and quotes around this place.';

@@ -18,7 +18,7 @@ export interface LinearTerm {
 }
 export const sameCell = (i: number): readonly number[] => [i];
 
-const noisyCounts = (noisy: readonly NoisyMeasure[], index: number): NoisyCounts => {
+export const noisyCounts = (noisy: readonly NoisyMeasure[], index: number): NoisyCounts => {
   const found = noisy[index];
   if (!found || !('values' in found)) throw new RangeError(`measure ${index} has no counts`);
   return found;
@@ -67,6 +67,11 @@ export const noisySum = (terms: readonly LinearTerm[], noisy: readonly NoisyMeas
 });
 
 export const defaultAlpha = 0.05;
+/** Deviations of a normal variable that it exceeds with that probability, and on one side with that probability. */
+export const [normalQuantile, oneSidedQuantile] = [1.959964, 1.644854];
+
+export type AnswerValues = Omit<AnswerRow, 'keys'>;
+export const noAnswer = { value: null, standardError: null, low: null, high: null } as const satisfies AnswerValues;
 
 export interface AnswerLayout {
   readonly query: Query;
@@ -76,15 +81,26 @@ export interface AnswerLayout {
   readonly cells: readonly (readonly string[])[];
 }
 
+/** Layout of an answer with the query's keys and these columns after them; the value alone when absent. */
+export const answerLayout = (
+  query: Query,
+  label: string,
+  cells: AnswerLayout['cells'],
+  columns: readonly string[] = [query.name ?? label],
+): AnswerLayout => ({ query, label, columns: [...(query.by ?? []), ...columns], cells });
+/** Cells of several figures for each group, and the row of each from lists of figures. */
+export const figureCells = (groups: AnswerLayout['cells'], figures: readonly string[]): AnswerLayout['cells'] =>
+  groups.flatMap((labels) => figures.map((figure) => [...labels, figure]));
+export const figureAt = <T>(groups: readonly (readonly T[])[], i: number): T => {
+  const { length } = groups[0]!;
+  return groups[Math.floor(i / length)]![i % length]!;
+};
+
 /** The name an answer carries. */
 const answerName = ({ query, label }: AnswerLayout): string =>
   query.name ?? `${label}${query.by && query.by.length > 0 ? ` by ${query.by.join(', ')}` : ''}`;
 
-export const answerTable = (
-  layout: AnswerLayout,
-  error: ErrorKind,
-  row: (i: number) => Omit<AnswerRow, 'keys'>,
-): AnswerTable => ({
+export const answerTable = (layout: AnswerLayout, error: ErrorKind, row: (i: number) => AnswerValues): AnswerTable => ({
   name: answerName(layout),
   query: layout.query,
   columns: layout.columns,
@@ -95,16 +111,18 @@ export const answerTable = (
 export const expectedAnswerError = (
   layout: AnswerLayout,
   error: ErrorKind,
-  standardError: number,
-  half: number,
-  perRow: boolean,
+  {
+    standardError,
+    halfWidth,
+    perRow = false,
+  }: Pick<ExpectedError, 'standardError' | 'halfWidth'> & { readonly perRow?: boolean },
 ): ExpectedError => ({
   name: answerName(layout),
   query: layout.query,
   cells: layout.cells.length,
   error,
   standardError,
-  halfWidth: half,
+  halfWidth,
   perRow,
 });
 
@@ -134,7 +152,7 @@ export function linearAnswer(layout: AnswerLayout, terms: readonly LinearTerm[])
     },
     expectedError: (noise) => {
       const known = noiseOfTerms(terms, noise, widest);
-      return expectedAnswerError(layout, error, known.deviation, known.half(defaultAlpha), false);
+      return expectedAnswerError(layout, error, { standardError: known.deviation, halfWidth: known.half(defaultAlpha) });
     },
   };
 }

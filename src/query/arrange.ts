@@ -94,13 +94,20 @@ const oneRowKinds: ReadonlySet<Query['kind']> = new Set([
 /** The keys of a table that has one row for each group. */
 const keysOf = (query: Query | undefined): readonly string[] | undefined =>
   query === undefined || !oneRowKinds.has(query.kind) || ('at' in query && query.at!.length > 1) ? undefined : (query.by ?? []);
-const operandsOf = (of: HavingCondition): readonly HavingCondition[] =>
-  'any' in of ? of.any : 'all' in of ? of.all : 'not' in of ? [of.not] : [];
+function operandsOf(of: HavingCondition): readonly HavingCondition[] {
+  if ('any' in of) return of.any;
+  if ('all' in of) return of.all;
+  return 'not' in of ? [of.not] : [];
+}
+type Comparison = Extract<HavingCondition, { readonly table: number } | { readonly key: string }>;
+/** The comparisons in a condition. */
+const comparisonsIn = (of: HavingCondition | undefined): readonly Comparison[] => {
+  if (of === undefined) return [];
+  return 'table' in of || 'key' in of ? [of] : operandsOf(of).flatMap(comparisonsIn);
+};
 const tablesIn = (of: HavingCondition | undefined): readonly number[] =>
-  of === undefined ? [] : 'table' in of ? [of.table] : operandsOf(of).flatMap(tablesIn);
-type KeyCondition = Extract<HavingCondition, { readonly key: string }>;
-const keyConditions = (of: HavingCondition | undefined): readonly KeyCondition[] =>
-  of === undefined ? [] : 'key' in of ? [of] : operandsOf(of).flatMap(keyConditions);
+  comparisonsIn(of).flatMap((own) => ('table' in own ? [own.table] : []));
+const keyConditions = (of: HavingCondition | undefined) => comparisonsIn(of).flatMap((own) => ('key' in own ? [own] : []));
 const keysIn = (of: HavingCondition | undefined): readonly string[] => keyConditions(of).map(({ key }) => key);
 
 /** An undeclared group would select no rows, which looks like an answer. */

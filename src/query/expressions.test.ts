@@ -103,7 +103,7 @@ async function answers(sql: string): Promise<ReadonlyMap<string, number | null>>
   const counted = (await countByDatabase(data, policy, bound.measures)).map((cells) => [...cells.open()]);
   const streamed = (await countStreaming(data, policy, bound.measures)).map((cells) => [...cells.open()]);
   expect([sql, streamed]).toEqual([sql, counted]);
-  for (const plan of compileMeasures(bound.measures, policy, await data.columns(), data.dialect))
+  for (const plan of compileMeasures(bound.measures, { dialect: data.dialect, policy: policy, columns: await data.columns() }))
     for (const [i, cells] of readCounts(plan, bound.measures, (await data.rows(plan.statement)).open()))
       expect([sql, cells]).toEqual([sql, counted[i]]);
   const noisy = counted.map((values): NoisyMeasure => ({ noise: { kind: 'none' }, values }));

@@ -1,9 +1,10 @@
 import { Fault } from '../base/errors.js';
 import { shownBins } from '../policy/bins.js';
+import { cellCount, combinations } from '../policy/cells.js';
 import { codesOf, missingLabel } from '../policy/code.js';
 import { declaredCategory, declaredColumn, isNumber, isWeight, shownLevels } from '../policy/domain.js';
-import type { MergedColumns, Policy } from '../policy/policy.js';
-import { type CategoryKey, type GroupKey, type JointKey, otherLabel } from './count/measure.js';
+import type { CategoryColumn, MergedColumns, Policy } from '../policy/policy.js';
+import { codeKey, type GroupKey, type JointKey, otherLabel } from './count/measure.js';
 
 /** A key and the label of each of its positions. */
 export interface LabelledKey {
@@ -36,27 +37,26 @@ export function groupKeyOf(policy: Policy, name: string): LabelledKey {
     const { starts, labels } = shownBins(column);
     return { key: { kind: 'bin', column: name, edges: starts, size: labels.length }, labels };
   }
-  if (column.type === 'category') return categoryKey(column.name, shownLevels(column));
+  if (column.type === 'category') return categoryKey(column);
   const codes = codesOf(column);
   const labels = [...codes, missingLabel];
   return { key: { kind: 'options', column: name, codes, size: labels.length }, labels };
 }
 
 /** One position per level, pooled answers together, then missing. */
-const categoryKey = (column: string, { groups, labels }: ReturnType<typeof shownLevels>) => ({
-  key: { kind: 'code', column, groups, missing: 'cell', size: labels.length } satisfies CategoryKey,
-  labels,
-});
+function categoryKey(column: CategoryColumn) {
+  const { groups, labels } = shownLevels(column);
+  return { key: codeKey(column.name, groups, 'cell'), labels };
+}
+/** The same without rows that have no answer. */
+export function levelKey(column: CategoryColumn) {
+  const { groups, labels } = shownLevels(column);
+  return { key: codeKey(column.name, groups), labels: labels.slice(0, -1) };
+}
 
 /** One position per allowed combination of a cluster's answers, and one for everything else. */
-export function jointKeyOf(
-  policy: Policy,
-  { columns, support }: MergedColumns,
-): {
-  readonly key: JointKey;
-  readonly labels: readonly string[];
-} {
-  const parts = columns.map((name) => categoryKey(name, shownLevels(declaredCategory(policy, name))));
+export function jointKeyOf(policy: Policy, { columns, support }: MergedColumns): LabelledKey & { readonly key: JointKey } {
+  const parts = columns.map((name) => categoryKey(declaredCategory(policy, name)));
   const place = (code: string | null, c: number): number =>
     code === null ? parts[c]!.key.size - 1 : parts[c]!.key.groups.findIndex((level) => level.includes(code));
   const places = new Map<string, readonly number[]>();
@@ -78,9 +78,6 @@ export function groupKeysOf(policy: Policy, names: readonly string[]): readonly 
 
 /** Labels of the cells in mixed-radix order, last key fastest. */
 export function cellLabels(keys: readonly LabelledKey[]): readonly (readonly string[])[] {
-  const total = keys.reduce((n, { labels }) => n * labels.length, 1);
-  refuseManyCells(total, 'The keys have', 'cells', maxCells);
-  let cells: string[][] = [[]];
-  for (const { labels } of keys) cells = cells.flatMap((cell) => labels.map((label) => [...cell, label]));
-  return cells;
+  refuseManyCells(cellCount(keys.map(({ labels }) => ({ size: labels.length }))), 'The keys have', 'cells', maxCells);
+  return combinations(keys.map(({ labels }) => labels));
 }

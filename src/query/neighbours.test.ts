@@ -83,6 +83,6 @@ it('a derived place outside its domain is missing, row by row and in SQL', () =>
   counter.add({ columns: [[1, 2, 3]], rows: 3 });
   // Of the places 3, 4 and 5 only the first is one of 0 to 3: the number 4.
   expect(counter.totals()[0]).toEqual([4n]);
-  const [plan] = compileMeasures([wrong], policy, [{ name: 'x', type: 'integer' }], trino, 3);
+  const [plan] = compileMeasures([wrong], { dialect: trino, policy: policy, columns: [{ name: 'x', type: 'integer' }], rows: 3 });
   expect(plan!.statement.sql).toContain('CASE WHEN w0 BETWEEN 0 AND 3 THEN w0 END AS d0');
 });

@@ -15,12 +15,10 @@ const batch = z.strictObject({ queries: boundedList(query, 'queries'), arrange: 
 /** One query, a list of them, or a batch. */
 export const batchForms = z.union([query, z.array(query).readonly(), batch]);
 
-const asBatch = (input: unknown): unknown =>
-  Array.isArray(input)
-    ? { queries: input }
-    : typeof input === 'object' && input !== null && !('queries' in input)
-      ? { queries: [input] }
-      : input;
+function asBatch(input: unknown): unknown {
+  if (Array.isArray(input)) return { queries: input };
+  return typeof input === 'object' && input !== null && !('queries' in input) ? { queries: [input] } : input;
+}
 
 /** A query, a list of queries or {queries: […]}, from JSON. Faults name the field. */
 export function parseBatch(input: unknown): Batch {
@@ -47,17 +45,12 @@ function hintFor(given: unknown, [, place, ...within]: readonly PropertyKey[], u
   return `A query of kind "${kind}" has ${names.filter(isNeeded).join(', ')}, and may have ${names.filter((name) => !isNeeded(name)).join(', ')} (docs/reference/queries/README.md).`;
 }
 
-const sorted = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(sorted)
-    : typeof value === 'object' && value !== null
-      ? Object.fromEntries(
-          Object.entries(value)
-            .filter(([, v]) => v !== undefined)
-            .sort(([a], [b]) => (a < b ? -1 : 1))
-            .map(([k, v]) => [k, sorted(v)]),
-        )
-      : value;
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, v]) => v !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, sorted(v)]));
+}
 
 /** One text per meaning of the JSON form (key order, absent fields), used in ledger keys. */
 export const canonical = (value: Batch): string => JSON.stringify(sorted(value));

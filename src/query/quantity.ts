@@ -11,6 +11,7 @@ import {
   subtract,
   zero,
 } from '../base/exact/rational.js';
+import { gcd } from '../policy/grid.js';
 import type { IntegerExpression } from './count/derived.js';
 
 /** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (count/derived.proof.md). */
@@ -41,7 +42,6 @@ function checked(quantity: Quantity): Quantity {
   return quantity;
 }
 
-const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b));
 /** The largest number that goes into both. */
 const commonUnit = (a: Rational, b: Rational): Rational => rational(gcd(a.num * b.den, b.num * a.den), a.den * b.den);
 const whole = (a: Rational, by: Rational): bigint => (by.num === 0n ? 0n : divide(a, by).num);
@@ -85,7 +85,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const [own, other] = [scaled(a, x), scaled(b, y)];
   const ends = own.flatMap((p) => other.map((q) => p + q));
   const parts = [affine(0n, x, a.of), affine(0n, y, b.of)].filter((part) => part.kind !== 'constant' || part.value !== 0);
-  const of: IntegerExpression = parts.length === 0 ? fixed(0n) : parts.length === 1 ? parts[0]! : { kind: 'sum', of: parts };
+  const of: IntegerExpression = parts.length > 1 ? { kind: 'sum', of: parts } : (parts[0] ?? fixed(0n));
   return checked({ of, offset: add(a.offset, b.offset), scale, ...ordered(...ends) });
 }
 

@@ -1,10 +1,9 @@
 import { Fault } from '../base/errors.js';
 import type { Policy } from '../policy/policy.js';
+import { normalQuantile, oneSidedQuantile } from './answer.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
 
 type Share = NonNullable<AnswerRow['share']>;
-/** 95 % between, and 95 % on one side. */
-const [z, oneSided] = [1.959964, 1.644854];
 /** No share further from 0, or from 1, is one near the end. */
 const endsUpTo = 0.25;
 
@@ -96,10 +95,13 @@ function sampled(share: Share, people: number): Share {
     return [value - Math.hypot(fall, value - least), value + Math.hypot(rise, most - value)] as const;
   };
   // Near 0 or 1 the interval never fails on that side, since no share lies beyond it: all of alpha may be used on the other (proof note).
-  const near = Math.hypot(up, wilson(0, people, z)[1]);
-  const far = 1 - Math.hypot(down, wilson(0, people, z)[1]);
-  const less = oneSided / z;
-  const [both, one] = [ends(z, down, up), ends(oneSided, Math.min(down, less * up), Math.min(up, less * down))];
+  const near = Math.hypot(up, wilson(0, people, normalQuantile)[1]);
+  const far = 1 - Math.hypot(down, wilson(0, people, normalQuantile)[1]);
+  const less = oneSidedQuantile / normalQuantile;
+  const [both, one] = [
+    ends(normalQuantile, down, up),
+    ends(oneSidedQuantile, Math.min(down, less * up), Math.min(up, less * down)),
+  ];
   return {
     ...share,
     withSampling: {

@@ -1,4 +1,4 @@
-import { one, type Rational } from '../base/exact/rational.js';
+import { one } from '../base/exact/rational.js';
 import { declaredWeight } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
@@ -7,8 +7,17 @@ import { type LinearTerm, sameCell } from './answer.js';
 import type { AnswerTable, ExpectedError, NoisyMeasure } from './bound.js';
 import { type DerivedColumn, withDerived } from './count/derived.js';
 import { publishedCells } from './count/margin-cells.js';
-import type { CountedView, Counting, Measure, OrderedMeasure, RowValue, SelectionMeasure, SumMeasure } from './count/measure.js';
-import { namesIn, stableText } from './count/measure.js';
+import type {
+  CountedView,
+  Counting,
+  GroupKey,
+  Measure,
+  OrderedMeasure,
+  RowValue,
+  SelectionMeasure,
+  SumMeasure,
+} from './count/measure.js';
+import { namesIn, numberOfCells, stableText } from './count/measure.js';
 import { impliesPresent, type RowTest } from './count/row-test.js';
 import { sumSensitivity } from './count/sensitivity.js';
 import { derivedColumns, inputsOf } from './derived.js';
@@ -43,7 +52,7 @@ export interface BindingScope {
   readonly batch: readonly Query[];
   readonly measures: readonly Measure[];
   /** Index of the measure that adds `value` over the rows, per cell of their keys. */
-  total(rows: RowSelection, value: RowValue, grid: Rational, name: string, sharing?: BudgetWeight): number;
+  total(rows: RowSelection, value: RowValue, as: Pick<SumMeasure, 'grid' | 'name'> & BudgetWeight): number;
   /** Number of rows (or their total weight) per cell; `tables` of the batch use it. */
   rowCount(rows: RowSelection, tables?: number): LinearTerm;
   /** Number of those rows that have a usable value of a number column. */
@@ -80,6 +89,12 @@ export const withKey = (rows: RowSelection, key: LabelledKey): RowSelection => {
   const keys = [...rows.keys, key];
   return { ...rows, keys, cells: cellLabels(keys) };
 };
+/** Counting of the rows of a selection, by its keys and further ones. */
+export const rowCounting = ({ filter, keys }: RowSelection, ...more: GroupKey[]): Counting => ({
+  filter,
+  keys: [...keys.map(({ key }) => key), ...more],
+  value: { kind: 'one' },
+});
 /** Queries with one text are about the same rows, cell by cell. */
 export const selectionText = ({ filter, keys, weight }: RowSelection): string =>
   stableText([filter, keys.map(({ key }) => key), weight ?? null]);
@@ -128,15 +143,14 @@ export function openBindingScope(
     return used.length > 0 ? { ...counting, derived: used } : counting;
   };
   const keep = (text: string, measure: Measure): number => {
-    cells += measure.counting.keys.reduce((n, { size }) => n * size, 1);
+    cells += numberOfCells(measure.counting);
     refuseManyCells(cells, 'The measures have', 'cells together', maxBatchCells);
     const index = measures.push(countedView ? { ...measure, countedView } : measure) - 1;
     known.set(text, index);
     return index;
   };
-  const total: BindingScope['total'] = ({ filter, keys, cells }, value, grid, name, sharing = {}) => {
+  const total: BindingScope['total'] = ({ filter, keys, cells }, value, { grid, name, tables = 1, worth }) => {
     const counting = naming({ filter, keys: keys.map(({ key }) => key), value });
-    const { tables = 1, worth } = sharing;
     const text = stableText(worth === undefined ? counting : [counting, worth]);
     const there = known.get(text);
     if (there !== undefined) return there;
@@ -158,13 +172,12 @@ export function openBindingScope(
     const { weight } = rows;
     const factor = weight === undefined ? one : gridOf(declaredWeight(policy, weight)).unit;
     const value: RowValue = weight === undefined ? { kind: 'one' } : { kind: 'weight', weight };
-    return {
-      measure: total(rows, value, factor, weight === undefined ? name : `${name}, weighted`, {
-        ...(tables !== undefined && { tables }),
-      }),
-      factor,
-      cells,
-    };
+    const measure = total(rows, value, {
+      grid: factor,
+      name: weight === undefined ? name : `${name}, weighted`,
+      ...(tables !== undefined && { tables }),
+    });
+    return { measure, factor, cells };
   };
   const bySplit = (rows: RowSelection, column: string): RowSelection =>
     withKey(rows, { key: { kind: 'bin', column, edges: [], size: 2 }, labels: [column, `no ${column}`] });

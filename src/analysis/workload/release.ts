@@ -100,14 +100,11 @@ export async function releaseWorkload(session: PrivacySession, form: WorkloadFor
     relied: workloadFacts(session.policy, workload, mechanism),
     execute: async (engine, payment) => {
       const noisyNumbers = noised.split(
-        await noisyMarginals(
-          engine,
-          session.policy,
-          counted.tables,
-          (counts) => noised.vector(counted.ofParts(counts)),
+        await noisyMarginals(engine, session.policy, counted.tables, {
+          vector: (counts) => noised.vector(counted.ofParts(counts)),
           mechanism,
           payment,
-        ),
+        }),
       );
       return {
         parts: layout.parts.map(({ axes, scale, centred }, k) => ({

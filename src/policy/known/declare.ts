@@ -1,4 +1,4 @@
-import { compare, parseRational, type Rational } from '../../base/exact/rational.js';
+import { compare, one, parseRational, type Rational } from '../../base/exact/rational.js';
 import { sha256 } from '../../base/platform/hash.js';
 import { shownBins } from '../bins.js';
 import { codesOf, codeText, missingLabel } from '../code.js';
@@ -99,7 +99,7 @@ function declareTotal(entry: TotalEntry, declaring: DeclareContext, wrong: Fault
 
 function marginOf(entry: TotalEntry, names: readonly string[], declaring: DeclareContext, wrong: FaultOf): DeclaredTotal {
   const cuts = cutsOf(names, declaring, wrong);
-  const values = publishedIn(entry, cuts, one, declaring, wrong);
+  const values = publishedIn(entry, { cuts, unit: one }, declaring, wrong);
   return {
     total: { kind: 'margin', by: cuts.map(withoutLabels), ...(values && { values }) },
     text: `how many rows there are by ${listed(names)}`,
@@ -118,7 +118,7 @@ function countOf(
       'Which rows are counted is not said.',
       'Write count: {where: {region: north}}; how many rows there are in all is public anyway.',
     );
-  const values = publishedIn(entry, [], one, declaring, wrong);
+  const values = publishedIn(entry, { cuts: [], unit: one }, declaring, wrong);
   const text = Object.entries(where).map(([name, list]) => `${name} ${list.join(' or ')}`);
   return { total: { kind: 'count', where: tests, ...(values && { values }) }, text: `how many rows have ${text.join(' and ')}` };
 }
@@ -147,13 +147,12 @@ function sumOf(entry: TotalEntry, name: string, declaring: DeclareContext, wrong
   const by = entry.by ?? [];
   if (by.includes(name)) throw wrong(`The sum of "${name}" goes by itself.`, `Write margin: [${name}].`);
   const cuts = cutsOf(by, declaring, wrong);
-  const values = publishedIn(entry, cuts, gridOf(column).unit, declaring, wrong);
+  const values = publishedIn(entry, { cuts, unit: gridOf(column).unit }, declaring, wrong);
   return {
     total: { kind: 'sum', column: name, by: cuts.map(withoutLabels), ...(values && { values }) },
     text: `the sum of ${name}${by.length > 0 ? ` by ${listed(by)}` : ''}`,
   };
 }
-const one: Rational = { num: 1n, den: 1n };
 
 /** Cut with the labels of its pieces. */
 export interface LabelledCut extends ColumnCut {

@@ -1,3 +1,5 @@
+import { gcd } from '../grid.js';
+
 /** Contribution of one row to each of the known totals. */
 export type TotalsOfRow = readonly bigint[];
 
@@ -50,8 +52,6 @@ function pivotsOf(vectors: readonly TotalsOfRow[]): readonly number[] {
   }
   return pivots;
 }
-
-const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? (a < 0n ? -a : a) : gcd(b, a % b));
 
 /** Parts up to D on two sides of one sum, none of them a sum of fewer: at most 2 D - 1 in all. */
 function alongLine(points: readonly bigint[]): number {

@@ -1,6 +1,8 @@
+import { cellCount } from '../cells.js';
 import { codesOf } from '../code.js';
 import { isCoded } from '../domain.js';
 import { gridOf, unitsAt } from '../grid.js';
+import { blockAt } from '../pairs/pairs.js';
 import type { Column } from '../policy.js';
 import { largestJointChange, type TotalsOfRow } from './joint-change.js';
 import type { ColumnCut, KnownTest, KnownTotal, KnownTotals } from './known.js';
@@ -24,7 +26,7 @@ export function recordsPerChange(
     .flatMap((total) => (total.kind === 'margin' ? [total.by] : []))
     .find((by) => totals.every((total) => follows(total, by, columns)));
   if (margin) {
-    const together = margin.reduce((n, { size }) => n * size, 1);
+    const together = cellCount(margin);
     return together <= mostCells ? { together, margin, singles: true } : undefined;
   }
   const kinds = kindsOf(totals, columns);
@@ -81,7 +83,7 @@ function piecesOf(totals: readonly KnownTotal[], columns: Columns): ReadonlyMap<
 
 function added(total: KnownTotal, row: ReadonlyMap<string, number>, columns: Columns): TotalsOfRow {
   if (total.kind === 'count') return [total.where.every((test) => passes(test, row.get(test.column)!, columns)) ? 1n : 0n];
-  const cells = total.by.reduce((n, { size }) => n * size, 1);
+  const cells = cellCount(total.by);
   const at = total.by.reduce((cell, cut) => cell * cut.size + placeIn(cut, row.get(cut.column)!), 0);
   const each = total.kind === 'margin' ? 1n : unitsOf(columns.get(total.column)!, row.get(total.column)!);
   return Array.from({ length: cells }, (_, cell) => (cell === at ? each : 0n));
@@ -91,6 +93,8 @@ function passes(test: KnownTest, p: number, columns: Columns): boolean {
   if (p === none) return false;
   return 'codes' in test ? test.codes.includes(codesOf(columns.get(test.column) as never)[p]!) : p >= test.from && p <= test.to;
 }
-const placeIn = ({ starts, size }: ColumnCut, p: number): number =>
-  p === none ? size - 1 : starts ? starts.filter((start) => start <= p).length : p;
+function placeIn({ starts, size }: ColumnCut, p: number): number {
+  if (p === none) return size - 1;
+  return starts ? blockAt(starts, p) : p;
+}
 const unitsOf = (column: Column, p: number): bigint => (p === none || isCoded(column) ? 0n : unitsAt(gridOf(column), p));

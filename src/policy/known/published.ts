@@ -3,6 +3,7 @@ import { divide, parseRational, type Rational } from '../../base/exact/rational.
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { readNamedText, unreadableText } from '../../base/input/named-file.js';
 import { resolve } from '../../base/platform/paths.js';
+import { combinations } from '../cells.js';
 import { codeText, missingLabel } from '../code.js';
 import type { DeclareContext, FaultOf } from '../pairs/declare.js';
 import type { LabelledCut } from './declare.js';
@@ -13,8 +14,7 @@ type Cuts = readonly LabelledCut[];
 /** Published values of a total, one for each cell in order, in whole units; undefined if they are to be read from the data. */
 export function publishedIn(
   { value, values }: Pick<TotalEntry, 'value' | 'values'>,
-  cuts: Cuts,
-  unit: Rational,
+  { cuts, unit }: { readonly cuts: Cuts; readonly unit: Rational },
   declaring: DeclareContext,
   wrong: FaultOf,
 ): readonly bigint[] | undefined {
@@ -34,7 +34,7 @@ export function publishedIn(
   }
   if (cuts.length === 0) throw wrong('One number is published here.', 'Write value: 120.');
   const found = typeof values === 'string' ? fromFile(values, cuts, declaring, wrong) : fromList(values!, cuts, wrong);
-  return cellsOf(cuts).map((labels) => {
+  return combinations(cuts.map(({ labels }) => labels)).map((labels) => {
     const published = found.get(labels.join('\n'));
     if (published === undefined && !labels.includes(missingLabel))
       throw wrong(
@@ -44,12 +44,6 @@ export function publishedIn(
     return published === undefined ? 0n : whole(published);
   });
 }
-
-const cellsOf = (cuts: Cuts): readonly (readonly string[])[] =>
-  cuts.reduce<readonly (readonly string[])[]>(
-    (cells, { labels }) => cells.flatMap((cell) => labels.map((l) => [...cell, l])),
-    [[]],
-  );
 
 const labelIn = ({ labels }: LabelledCut, text: string): string | undefined => {
   const code = codeText(text);

@@ -26,5 +26,7 @@ export function knownWords({ known, columns }: Pick<Policy, 'known' | 'columns'>
   };
 }
 
-const columnOf = (total: KnownTotal): string =>
-  total.kind === 'count' ? total.where[0]!.column : total.kind === 'sum' ? total.column : total.by[0]!.column;
+function columnOf(total: KnownTotal): string {
+  if (total.kind === 'sum') return total.column;
+  return (total.kind === 'count' ? total.where : total.by)[0]!.column;
+}

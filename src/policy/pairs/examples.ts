@@ -78,8 +78,8 @@ export function pairReach({ protect, columns }: Pick<Policy, 'protect' | 'column
 /** Along the pairs, to either end. */
 function drawn(pairs: ColumnPairs, from: number): readonly number[] {
   const half = Math.floor(mostDrawn / 2);
-  const stride =
-    pairs.form === 'steps' ? pairs.steps : pairs.form === 'ranges' ? Math.max(1, Math.ceil(pairs.size / mostDrawn)) : 1;
+  const widest = pairs.form === 'ranges' ? Math.max(1, Math.ceil(pairs.size / mostDrawn)) : 1;
+  const stride = pairs.form === 'steps' ? pairs.steps : widest;
   const around = Array.from({ length: mostDrawn }, (_, k) => from + (k - half) * stride);
   const inside = around.filter((p) => p >= 0 && p < pairs.size);
   return [...new Set([0, ...inside, pairs.size - 1])].sort((a, b) => a - b);

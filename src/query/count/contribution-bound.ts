@@ -1,5 +1,5 @@
 import { Fault } from '../../base/errors.js';
-import type { Binder, Dialect } from '../../data/engine/dialect.js';
+import { Binder, type Dialect } from '../../data/engine/dialect.js';
 import type { Snapshot, SourceColumn } from '../../data/engine/engine.js';
 import { domainsOfData } from '../../data/terms/source.js';
 import { isAddRemove } from '../../policy/neighbours.js';
@@ -7,22 +7,34 @@ import type { Policy } from '../../policy/policy.js';
 import { codeCell } from './code-cell.js';
 import { rawCell, sourceColumn } from './read-column.js';
 
+/** Rows as they are declared and as the database has them. */
+export interface RowSource {
+  readonly dialect: Dialect;
+  readonly policy: Policy;
+  readonly columns: readonly SourceColumn[];
+  /** Upper bound on the number of rows; no result depends on it. */
+  readonly rows?: number | undefined;
+  /** Rows that are used of persons with too many, where they were looked up. */
+  readonly chosen?: ChosenRows | undefined;
+}
+/** Expressions of a row, each with its alias. */
+export type SelectedColumns = readonly (readonly [expression: string, alias: string])[];
+const listed = (columns: SelectedColumns): string[] => columns.map(([expression, alias]) => `${expression} AS ${alias}`);
+/** SELECT of columns by their aliases, unless written otherwise, and extra ones. */
+const selecting =
+  (columns: SelectedColumns) =>
+  (extra: readonly string[], from: string, names = columns.map(([, alias]) => alias)): string =>
+    `SELECT ${[...names, ...extra].join(', ') || '1 AS nothing'} FROM ${from}`;
+
 /**
  * `SELECT columns FROM fugu_data`, bounded to `maxRows` rows per person by a keyed pseudo-random choice among the person's own rows,
- * or, under pairs, to persons with no more rows. `chosen`: that choice, where looked up before (sensitivity.proof.md, Person).
+ * or, under pairs, to persons with no more rows (sensitivity.proof.md, Person).
  */
-export function boundedRowsSql(
-  dialect: Dialect,
-  binder: Binder,
-  policy: Policy,
-  source: readonly SourceColumn[],
-  columns: readonly (readonly [expression: string, alias: string])[],
-  chosen?: ChosenRows,
-): string {
+export function boundedRowsSql(source: RowSource, binder: Binder, columns: SelectedColumns): string {
+  const { dialect, policy, columns: own, chosen } = source;
   const { secret, unit, maxRows, pairs } = policy.protect;
-  const select = (extra: readonly string[], from: string, aliases = columns.map(([, alias]) => alias)) =>
-    `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${from}`;
-  const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
+  const select = selecting(columns);
+  const list = listed(columns);
   if (secret !== 'person') return select([], 'fugu_data', list);
   if (unit === undefined)
     throw new Fault(
@@ -33,18 +45,18 @@ export function boundedRowsSql(
   // Rows of a view were cut table by table: at most `maxRows` of them are one person's (query/view/rows-per-person.proof.md).
   if (policy.view) return select([], 'fugu_data', list);
   if (chosen) {
-    const person = personExpression(dialect, source, unit);
+    const person = personExpression(dialect, own, unit);
     const others = chosen.beyond === undefined ? '' : ` AND ${person} NOT IN (SELECT ${personColumn} FROM ${chosen.beyond})`;
     const within = `${select([], 'fugu_data', list)} WHERE ${person} IS NOT NULL${others}`;
     return chosen.rows === undefined ? within : `${within} UNION ALL ${select([], chosen.rows, list)}`;
   }
-  const owner = sourceColumn(source, unit);
+  const owner = sourceColumn(own, unit);
   if (pairs) {
     const read = select([`${dialect.name(rawCell(owner), owner.type)} AS person`], 'fugu_data', list);
     const counted = select(['count(*) OVER (PARTITION BY person) AS many'], `(${read}) AS owned WHERE person IS NOT NULL`);
     return select([], `(${counted}) AS counted WHERE many <= ${Math.trunc(maxRows)}`);
   }
-  return selectBoundedRows(dialect, binder, columns, dataContributionBound(dialect, policy, source));
+  return selectBoundedRows(dialect, binder, columns, dataContributionBound(source));
 }
 
 /**
@@ -64,7 +76,7 @@ export function personExpression(dialect: Dialect, source: readonly SourceColumn
 }
 
 /** Contribution bound of the data: the rows used of one person. */
-export function dataContributionBound(dialect: Dialect, policy: Policy, source: readonly SourceColumn[]): ContributionBound {
+export function dataContributionBound({ dialect, policy, columns: source }: RowSource): ContributionBound {
   const { protect, population, columns, data } = policy;
   const owner = sourceColumn(source, protect.unit!);
   const domains = domainsOfData(policy);
@@ -128,18 +140,16 @@ export interface ContributionBound {
 export function selectBoundedRows(
   dialect: Dialect,
   binder: Binder,
-  columns: readonly (readonly [expression: string, alias: string])[],
+  columns: SelectedColumns,
   { from, population, person, content: cells, limits, where }: ContributionBound,
 ): string {
-  const select = (extra: readonly string[], of: string, aliases = columns.map(([, alias]) => alias)) =>
-    `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${of}`;
-  const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
+  const select = selecting(columns);
   const content = dialect.digest(cells.length > 0 ? joined(cells) : `''`);
   const parts = limits.flatMap(({ by = [] }) => by);
   const partNames = parts.map((_, i) => `part${i}`);
   const partList = parts.map((part, i) => `${part} AS part${i}`);
   const kept = where === undefined ? from : `${from} WHERE ${where}`;
-  const read = select([`${person} AS person`, `${content} AS content`, ...partList], kept, list);
+  const read = select([`${person} AS person`, `${content} AS content`, ...partList], kept, listed(columns));
   // Rows with the same content are interchangeable, so it does not matter which is the first copy.
   const copies = select(
     ['person', 'content', ...partNames, 'row_number() OVER (PARTITION BY person, content) AS copy'],
@@ -163,6 +173,14 @@ export function selectBoundedRows(
     stay = last ? staying : `(${select(['person', 'content', 'copy', ...partNames], staying)}) AS stayed`;
   }
   return select([], stay);
+}
+
+/** The kept rows under the names of these columns, to be held, and the number of their columns. */
+export function heldRowsQuery(dialect: Dialect, columns: SelectedColumns, bound: ContributionBound) {
+  const binder = new Binder(dialect);
+  const rows = selectBoundedRows(dialect, binder, columns, bound);
+  const list = columns.map(([name, alias]) => `${alias} AS ${name}`).join(', ');
+  return [{ sql: `SELECT ${list} FROM (${rows}) AS staying`, values: binder.values }, columns.length] as const;
 }
 
 /** Concatenation as a balanced tree: databases limit the depth of an expression, and a survey has a thousand columns. */

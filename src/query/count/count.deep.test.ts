@@ -61,7 +61,7 @@ const batch = parseBatch([
 
 async function bySql(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<bigint[][]> {
   const found: bigint[][] = [];
-  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect))
+  for (const plan of compileMeasures(measures, { dialect: engine.dialect, policy: policy, columns: await engine.columns() }))
     for (const [i, cells] of readCounts(plan, measures, (await engine.rows(plan.statement)).open())) found[i] = cells;
   return found;
 }
@@ -87,7 +87,11 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
   });
 
   const agree = async (engine: Snapshot, coded: boolean) => {
-    const { statement } = compileStream(columnsRead([measures[1]!]), policy, await engine.columns(), engine.dialect);
+    const { statement } = compileStream(columnsRead([measures[1]!]), {
+      dialect: engine.dialect,
+      policy: policy,
+      columns: await engine.columns(),
+    });
     for await (const block of engine.stream(statement)) expect(block.open().stored?.[0]?.words !== undefined).toBe(coded);
     expect(await bySql(engine, policy, measures)).toEqual(truth);
     expect((await countByDatabase(engine, policy, measures)).map((cells) => cells.open())).toEqual(truth);

@@ -2,8 +2,8 @@ import type { Dialect } from '../../data/engine/dialect.js';
 import type { Snapshot, SourceColumn } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import type { Policy } from '../../policy/policy.js';
-import { chooseKeptRows } from './chosen-rows.js';
-import { type CountPlan, compileMeasures, isDistinct, readCounts, readGroups, resultBound } from './groups.js';
+import { rowSource } from './chosen-rows.js';
+import { compileMeasures, isDistinct, readCounts, readGroups, resultBound } from './groups.js';
 import type { CountedView, Measure } from './measure.js';
 import { columnsOf, columnsRead } from './measure.js';
 import { rowCounter } from './row-counter.js';
@@ -114,18 +114,12 @@ function* measureBatches(measures: readonly Measure[], atOnce: number): Iterable
   if (part.length > 0) yield part;
 }
 
-async function countTogether(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+/** Counted here, in one pass over the rows. */
+export async function countTogether(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   // Bounding the rows of a person compares the text of all columns, so cells are read as the engine shows them.
   const asWritten = policy.protect.secret !== 'person';
-  const { statement, columns, written } = compileStream(
-    columnsRead(measures),
-    policy,
-    await engine.columns(),
-    engine.dialect,
-    asWritten,
-    [],
-    await chooseKeptRows(engine, policy),
-  );
+  const source = await rowSource(engine, policy);
+  const { statement, columns, written } = compileStream(columnsRead(measures), source, { asWritten });
   const counter = rowCounter(measures, columns, policy, written);
   for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
   return counter.totals().map((cells) => new Exact(cells));
@@ -134,19 +128,10 @@ async function countTogether(engine: Snapshot, policy: Policy, measures: readonl
 export async function countByDatabase(engine: Snapshot, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Array<Cells>(measures.length);
   const rows = (await engine.size()).open();
-  const chosen = await chooseKeptRows(engine, policy);
-  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect, rows, chosen)) {
-    for (const [index, cells] of await countPlan(engine, policy, measures, plan)) counted[index] = new Exact(cells);
+  for (const plan of compileMeasures(measures, { ...(await rowSource(engine, policy)), rows })) {
+    const few = plan.groups && readGroups(plan, measures, policy, (await engine.rows(plan.groups.statement)).open());
+    const found = few ?? readCounts(plan, measures, (await engine.rows(plan.statement)).open());
+    for (const [index, cells] of found) counted[index] = new Exact(cells);
   }
   return counted;
-}
-
-async function countPlan(
-  engine: Snapshot,
-  policy: Policy,
-  measures: readonly Measure[],
-  plan: CountPlan,
-): Promise<ReadonlyMap<number, bigint[]>> {
-  const few = plan.groups && readGroups(plan, measures, policy, (await engine.rows(plan.groups.statement)).open());
-  return few ?? readCounts(plan, measures, (await engine.rows(plan.statement)).open());
 }

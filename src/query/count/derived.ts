@@ -1,9 +1,10 @@
 import { codesOf } from '../../policy/code.js';
 import { declaredColumn, isCoded } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
+import { blockAt } from '../../policy/pairs/pairs.js';
 import type { CategoryColumn, Column, NumberColumn, Policy, WeightColumn } from '../../policy/policy.js';
 import type { Counting } from './measure.js';
-import { foldTest, type LeafTest, type RowTest } from './row-test.js';
+import { type LeafTest, predicateOf, type RowTest } from './row-test.js';
 
 /**
  * Column computed row by row from declared ones; its domain and place follow from theirs (derived.proof.md).
@@ -112,7 +113,7 @@ function integerOfRow(whole: IntegerExpression, read: ReadPlace, pass: PassTest)
       const of = own(whole.of);
       return (row) => {
         const n = of(row);
-        return Number.isNaN(n) ? n : whole.values[edgesReached(whole.edges, n)]!;
+        return Number.isNaN(n) ? n : whole.values[blockAt(whole.edges, n)]!;
       };
     }
     case 'choose': {
@@ -121,16 +122,6 @@ function integerOfRow(whole: IntegerExpression, read: ReadPlace, pass: PassTest)
       return (row) => (cases.find(([passes]) => passes(row))?.[1] ?? otherwise)(row);
     }
   }
-}
-
-function edgesReached(edges: readonly number[], n: number): number {
-  let [from, to] = [0, edges.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (n < edges[middle]!) to = middle;
-    else from = middle + 1;
-  }
-  return from;
 }
 
 /** Predicate on the places of a column with one place per row. */
@@ -152,13 +143,9 @@ export function passesAt(policy: Policy, derived: readonly DerivedColumn[], leaf
     return other ? derivedPlace(other, read, pass) : (place) => place;
   };
   const pass: PassTest = (test) =>
-    foldTest<(row: number) => boolean>(test, {
-      leaf: (part) => {
-        const [at, passes] = [read(part.column), placePasses(declaredColumn(all, part.column), part)];
-        return (place) => passes(at(place));
-      },
-      any: (parts) => (place) => parts.some((part) => part(place)),
-      all: (parts) => (place) => parts.every((part) => part(place)),
+    predicateOf(test, (part) => {
+      const [at, passes] = [read(part.column), placePasses(declaredColumn(all, part.column), part)];
+      return (place) => passes(at(place));
     });
   return pass(leaf);
 }

@@ -1,26 +1,28 @@
 import { Binder } from '../../data/engine/dialect.js';
 import type { Statement } from '../../data/engine/engine.js';
+import type { RowSource } from './contribution-bound.js';
 import type { Counting, GroupKey, JointKey } from './measure.js';
-import { missingPlace } from './row-sql.js';
-import { type CountedRows, type GroupedRows, Grouping, sumSql } from './rows-to-groups.js';
+import { missingPlace, type RowSql } from './row-sql.js';
+import { type GroupedRows, Grouping, sumSql } from './rows-to-groups.js';
 
 /** Cells with one integer for each counting; absent cells are 0. Codes are looked up once per distinct code, not once per row. */
-export function cellsStatement(of: CountedRows, countings: readonly Counting[]): Statement {
+export function cellsStatement(of: RowSource, countings: readonly Counting[]): Statement {
   const binder = new Binder(of.dialect);
-  return { sql: cellsSql(of, binder, countings), values: binder.values };
+  const sql = cellsSql(of, new Grouping(of, binder, countings), countings, binder);
+  return { sql, values: binder.values };
 }
 
-function cellsSql(of: CountedRows, binder: Binder, countings: readonly Counting[]): string {
+function cellsSql(of: RowSource, grouping: Grouping, countings: readonly Counting[], binder: Binder): string {
   const { keys, value } = countings[0]!;
   const { whole, once } = of.dialect;
-  const grouping = new Grouping(of, binder, countings);
   const distinct = value.kind === 'distinct';
   const groups = distinct ? grouping.distinctValues() : grouping.summed();
   // One group is the one cell.
   if (keys.length === 0) return `SELECT ${whole('0')} AS cell, ${distinct ? 'count(a0)' : 'g.*'} FROM (${groups.sql}) AS g`;
-  const { cell, joins } = new CellPlaces(of, binder, grouping, keys);
+  const cells = cellNumber(of, binder, grouping.row, keys);
+  const { cell, joins } = cells;
   const folds = keys.some(mayFold);
-  if (distinct && folds && once) return foldDistinct(of, once, groups, cell, joins);
+  if (distinct && folds && once) return foldDistinct(of, once, groups, cells);
   const different = folds ? 'count(DISTINCT a0)' : 'count(a0)';
   const totals = countings.map((_, j) => (distinct ? different : sumSql(of, `a${j}`)));
   const placed = `SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${groups.sql}) AS g${joins}`;
@@ -36,11 +38,10 @@ const mayFold = ({ kind }: GroupKey): boolean => kind !== 'grid' && kind !== 'bi
  * cells made of several groups count their distinct values again.
  */
 function foldDistinct(
-  of: CountedRows,
+  of: RowSource,
   once: (name: string, query: string) => string,
   distinct: GroupedRows,
-  cell: string,
-  joins: string,
+  { cell, joins }: ReturnType<typeof cellNumber>,
 ): string {
   const { whole } = of.dialect;
   const by = distinct.by.join(', ');
@@ -55,64 +56,44 @@ function foldDistinct(
 }
 
 /** Cell number of a group, and the joins it needs after the groups `g`. */
-class CellPlaces {
-  readonly cell: string;
-  readonly #of: CountedRows;
-  readonly #binder: Binder;
-  readonly #grouping: Grouping;
-  readonly #joins: string[] = [];
-
-  constructor(of: CountedRows, binder: Binder, grouping: Grouping, keys: readonly GroupKey[]) {
-    this.#of = of;
-    this.#binder = binder;
-    this.#grouping = grouping;
-    const positions = keys.map((key, i) => this.#position(key, `${i}`));
-    let radix = 1;
-    const terms = positions
-      .map((position, i) => [position, keys[i]!.size] as const)
-      .reverse()
-      .map(([position, size]) => {
-        const term = `${position} * ${radix}`;
-        radix *= size;
-        return term;
-      });
-    this.cell = terms.join(' + ');
-  }
-
-  get joins(): string {
-    return this.#joins.join('');
-  }
-
-  #position(key: GroupKey, i: string): string {
+function cellNumber({ dialect }: RowSource, binder: Binder, row: RowSql, keys: readonly GroupKey[]) {
+  const joins: string[] = [];
+  const position = (key: GroupKey, i: string): string => {
     const raw = `g.k${i}`;
-    const { row } = this.#grouping;
-    if (key.kind === 'joint') return this.#joint(key, i);
+    if (key.kind === 'joint') return joint(key, i);
     if (key.kind === 'grid' || key.kind === 'bin') return row.positionProxy(key, raw)?.place(raw) ?? raw;
     if (key.kind === 'options') {
-      const items = key.codes.map((code, p) => `(${p}, ${this.#binder.text(code)})`);
+      const items = key.codes.map((code, p) => `(${p}, ${binder.text(code)})`);
       items.push(`(${key.codes.length}, NULL)`);
-      const named = this.#of.dialect.hasAny(row.parts(key.column, raw), [`o${i}.code`]);
+      const named = dialect.hasAny(row.parts(key.column, raw), [`o${i}.code`]);
       const none = `NOT ${row.answered(key.column, raw)}`;
       const on = `CASE WHEN o${i}.code IS NULL THEN ${none} ELSE ${named} END`;
-      this.#joins.push(` JOIN (VALUES ${items.join(', ')}) AS o${i}(position, code) ON ${on}`);
+      joins.push(` JOIN (VALUES ${items.join(', ')}) AS o${i}(position, code) ON ${on}`);
       return `o${i}.position`;
     }
     if (row.isMulti(key.column)) return row.firstNamed(key, raw);
     const values = row.valuesIn(key);
     if (values.length === 0) return missingPlace(key);
-    const items = values.map(([value, position]) => `(${value}, ${position})`);
+    const items = values.map(([value, place]) => `(${value}, ${place})`);
     const on = `${row.reading(key.column).expression(raw)} = d${i}.code`;
-    this.#joins.push(` LEFT JOIN (VALUES ${items.join(', ')}) AS d${i}(code, position) ON ${on}`);
+    joins.push(` LEFT JOIN (VALUES ${items.join(', ')}) AS d${i}(code, position) ON ${on}`);
     return `coalesce(d${i}.position, ${missingPlace(key)})`;
-  }
-
+  };
   /** Each column's position first, then the combination of positions among those allowed. */
-  #joint(key: JointKey, i: string): string {
-    const places = key.keys.map((part, c) => this.#position(part, `${i}_${c}`));
-    const items = key.support.map((combination, position) => `(${[...combination, position].join(', ')})`);
+  const joint = (key: JointKey, i: string): string => {
+    const places = key.keys.map((part, c) => position(part, `${i}_${c}`));
+    const items = key.support.map((combination, place) => `(${[...combination, place].join(', ')})`);
     const names = [...places.map((_, c) => `p${c}`), 'position'].join(', ');
     const equal = places.map((place, c) => `s${i}.p${c} = ${place}`).join(' AND ');
-    this.#joins.push(` LEFT JOIN (VALUES ${items.join(', ')}) AS s${i}(${names}) ON ${equal}`);
+    joins.push(` LEFT JOIN (VALUES ${items.join(', ')}) AS s${i}(${names}) ON ${equal}`);
     return `coalesce(s${i}.position, ${key.size - 1})`;
+  };
+  const positions = keys.map((key, i) => position(key, `${i}`));
+  let radix = 1;
+  const terms: string[] = [];
+  for (const [i, { size }] of [...keys.entries()].reverse()) {
+    terms.push(`${positions[i]} * ${radix}`);
+    radix *= size;
   }
+  return { cell: terms.join(' + '), joins: joins.join('') };
 }

@@ -1,10 +1,10 @@
 import { Fault } from '../../base/errors.js';
 import type { Dialect } from '../../data/engine/dialect.js';
-import type { Cell, SourceColumn, Statement } from '../../data/engine/engine.js';
+import type { Cell, Statement } from '../../data/engine/engine.js';
 import { declaredColumn } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { columnView } from './column-view.js';
-import type { ChosenRows } from './contribution-bound.js';
+import type { RowSource } from './contribution-bound.js';
 import { withDerived } from './derived.js';
 import { cellsStatement } from './groups-to-cells.js';
 import { type Counting, type GroupKey, type Measure, numberOfCells, stableText } from './measure.js';
@@ -26,19 +26,11 @@ export interface CountPlan {
   readonly measures: readonly number[];
 }
 
-/** Measures over the same rows and keys share one GROUP BY. `rows`: no more are there; which integers come out does not depend on it. */
-export function compileMeasures(
-  measures: readonly Measure[],
-  policy: Policy,
-  columns: readonly SourceColumn[],
-  dialect: Dialect,
-  rows = Number.POSITIVE_INFINITY,
-  chosen?: ChosenRows,
-): readonly CountPlan[] {
-  const of = { dialect, policy, columns, rows, ...(chosen && { chosen }) };
+/** Measures over the same rows and keys share one GROUP BY. */
+export function compileMeasures(measures: readonly Measure[], of: RowSource): readonly CountPlan[] {
   return statementGroups(measures).map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
-    const single = !dialect.eachOf && isSingle(countings[0]!, policy) && !isDistinct(countings[0]!);
+    const single = !of.dialect.eachOf && isSingle(countings[0]!, of.policy) && !isDistinct(countings[0]!);
     return {
       measures: members,
       get statement() {
@@ -105,16 +97,9 @@ export function readGroups(
   const { keys, derived = [] } = measures[members[0]!]!.counting;
   const all = withDerived(policy, derived);
   // Of a derived column the place itself was grouped by.
-  const places = keys.map((key, k) =>
-    placesOf(
-      all,
-      key,
-      rows,
-      k,
-      derived.some(({ name }) => 'column' in key && name === key.column),
-    ),
-  );
-  const totals = new Map(members.map((i) => [i, new Array<bigint>(numberOfCells(measures[i]!.counting)).fill(0n)]));
+  const isPlace = (key: GroupKey) => key.kind !== 'code' || derived.some(({ name }) => name === key.column);
+  const places = keys.map((key, k) => placesOf(all, key, rows.map((row) => row[k]!), isPlace(key))); // biome-ignore format: one line
+  const totals = zeroTotals(members, measures);
   const lists = [...totals.values()];
   rows.forEach((row, r) => {
     let cell = 0;
@@ -131,27 +116,20 @@ export function readGroups(
   return totals;
 }
 
-/** Position of each group for a key: codes are still to be looked up, numbers came as positions; -1 drops the group. */
-function placesOf(policy: Policy, key: GroupKey, rows: Rows, k: number, derived: boolean): (r: number) => number {
-  if (key.kind !== 'code')
-    return (r) => {
-      const position = rows[r]![k];
-      return position === null || position === undefined ? -1 : Number(position);
-    };
-  const view = columnView(declaredColumn(policy, key.column));
+/** Position of each group for a key: codes are still to be looked up, unless cells are places already; -1 drops the group. */
+function placesOf(policy: Policy, key: GroupKey, cells: readonly Cell[], isPlace: boolean): (r: number) => number {
+  const placeAt = (r: number) => Number(cells[r] ?? -1);
+  if (key.kind !== 'code') return placeAt;
   const table = codePlaces(policy, key, -1);
-  if (derived)
-    return (r) => {
-      const place = rows[r]![k];
-      return table[place === null || place === undefined ? 0 : Number(place) + 1]!;
-    };
-  view.load(
-    rows.map((row) => row[k]!),
-    rows.length,
-  );
+  if (isPlace) return (r) => table[placeAt(r) + 1]!;
+  const view = columnView(declaredColumn(policy, key.column));
+  view.load(cells, cells.length);
   const indices = view.indices();
   return (r) => table[indices[r]! + 1]!;
 }
+
+const zeroTotals = (members: readonly number[], measures: readonly Measure[]): ReadonlyMap<number, bigint[]> =>
+  new Map(members.map((i) => [i, new Array<bigint>(numberOfCells(measures[i]!.counting)).fill(0n)]));
 
 /** An integer that the database counted. Its statement adds integers only, so there is nothing to convert that could fail on data. */
 export function integerOf(cell: Cell): bigint {
@@ -162,7 +140,7 @@ export function integerOf(cell: Cell): bigint {
 
 /** The exact integers of a plan's measures from its result rows. */
 export function readCounts(plan: CountPlan, measures: readonly Measure[], rows: Rows): ReadonlyMap<number, bigint[]> {
-  const totals = new Map(plan.measures.map((i) => [i, new Array<bigint>(numberOfCells(measures[i]!.counting)).fill(0n)]));
+  const totals = zeroTotals(plan.measures, measures);
   for (const [cell, ...values] of rows)
     plan.measures.forEach((i, j) => {
       const value = values[j];

@@ -157,7 +157,7 @@ class CodeTally implements Tally {
   see(cell: Cell): void {
     // A list of codes is no code: "1,0" may name two.
     const multi = this.#column.type === 'multi' ? this.#column : undefined;
-    const text = cell === null ? '' : multi ? String(cell).trim() : codeText(String(cell));
+    const text = (multi ? (list: string) => list.trim() : codeText)(cell === null ? '' : String(cell));
     if (text === '' || this.#missing.has(text)) {
       this.#empty++;
       return;

@@ -1,6 +1,9 @@
-import { Binder, type Dialect } from '../../data/engine/dialect.js';
-import type { Snapshot, SourceColumn, Statement } from '../../data/engine/engine.js';
+import { Binder } from '../../data/engine/dialect.js';
+import type { Snapshot, Statement } from '../../data/engine/engine.js';
+import { cellCount } from '../../policy/cells.js';
+import { blockAt } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
+import type { RowSource } from './contribution-bound.js';
 import { integerOf } from './groups.js';
 import type { MarginalSet } from './marginals.js';
 import { placesOfRows } from './rows-to-groups.js';
@@ -14,7 +17,7 @@ export const scanResultBound = ({ axes, tables }: MarginalSet): { readonly state
   rows: tables.reduce((n, own) => n + cellsIn(axes, own), 0),
 });
 
-const cellsIn = (axes: MarginalSet['axes'], own: readonly number[]): number => own.reduce((n, k) => n * axes[k]!.size, 1);
+const cellsIn = (axes: MarginalSet['axes'], own: readonly number[]): number => cellCount(own.map((k) => axes[k]!));
 
 /**
  * Counts many marginals per scan in the database: each row is mapped to its cell in each of them. Only non-empty cells come back,
@@ -30,9 +33,10 @@ export async function countInScans(
   for (let from = 0; from < marginals.tables.length; from += tablesAtOnce) {
     const tables = marginals.tables.slice(from, from + tablesAtOnce);
     const starts = startsOf(marginals.axes, tables);
-    for (const [cell, count] of (await engine.rows(scan(engine.dialect, policy, source, marginals.axes, tables))).open()) {
+    const statement = scan({ dialect: engine.dialect, policy, columns: source }, { axes: marginals.axes, tables });
+    for (const [cell, count] of (await engine.rows(statement)).open()) {
       const at = Number(cell);
-      const table = tableAt(starts, at);
+      const table = blockAt(starts, at) - 1;
       found(from + table, at - starts[table]!, integerOf(count!));
     }
   }
@@ -45,28 +49,13 @@ const startsOf = (axes: MarginalSet['axes'], tables: MarginalSet['tables']): rea
   return starts;
 };
 
-function tableAt(starts: readonly number[], cell: number): number {
-  let [low, high] = [0, starts.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (starts[middle]! <= cell) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-function scan(
-  dialect: Dialect,
-  policy: Policy,
-  columns: readonly SourceColumn[],
-  axes: MarginalSet['axes'],
-  tables: MarginalSet['tables'],
-): Statement {
+function scan(source: RowSource, { axes, tables }: MarginalSet): Statement {
+  const { dialect } = source;
   const binder = new Binder(dialect);
   const used = [...new Set(tables.flat())];
   const place = new Map(used.map((k, i) => [k, `p${i}`]));
   const rows = placesOfRows(
-    { dialect, policy, columns },
+    source,
     binder,
     used.map((k) => axes[k]!),
   );

@@ -4,6 +4,8 @@ import { type ColumnCut, type KnownTotal, type KnownTotals, pairsWithin } from '
 import type { Policy } from '../../policy/policy.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
+import { overCells, overRecords } from './bounds.js';
+import { dropsMissing } from './key-cell.js';
 import { columnsOfKey, type GroupKey, stableText } from './measure.js';
 import { type PairMove, pairSensitivity } from './pair-sensitivity.js';
 import { columnsTested, type LeafTest, mayPass, type RowTest } from './row-test.js';
@@ -14,16 +16,9 @@ import { columnsTested, type LeafTest, mayPass, type RowTest } from './row-test.
  */
 export function knownTotalsSensitivity(policy: Policy, known: KnownTotals, moving: PairMove): RecordSensitivity {
   if (known.totals.some((total) => followsFromTotal(policy, total, moving))) return new Map();
-  const bound = known.margin
-    ? marginSensitivity(policy, known.margin, moving)
-    : timesRecords(moving.full, BigInt(known.together));
+  const bound = known.margin ? marginSensitivity(policy, known.margin, moving) : overRecords(BigInt(known.together), moving.full);
   return bound.l1 > 0n ? new Map([[everyRecord, bound]]) : new Map();
 }
-
-const timesRecords = ({ l1, l2squared }: Sensitivity, records: bigint): Sensitivity => ({
-  l1: records * l1,
-  l2squared: records ** 2n * l2squared,
-});
 
 /** In every cell of the margin one row is replaced by another of that cell, in all of them at once. */
 function marginSensitivity(policy: Policy, margin: readonly ColumnCut[], moving: PairMove): Sensitivity {
@@ -31,7 +26,7 @@ function marginSensitivity(policy: Policy, margin: readonly ColumnCut[], moving:
   const cells = margin.reduce((n, cut) => n * BigInt(countablePieces(policy, cut, moving.counting)), 1n);
   // Rows of different margin cells are in different cells of the table.
   const separated = margin.every((cut) => moving.counting.keys.some((key) => separatesPieces(policy, cut, key)));
-  return separated ? { l1: cells * own.l1, l2squared: cells * own.l2squared } : timesRecords(own, cells);
+  return separated ? overCells(cells, own) : overRecords(cells, own);
 }
 
 /** Parts of a measure that decide if it follows from a total. */
@@ -88,9 +83,7 @@ const sorted = (tests: readonly RowTest[]): readonly RowTest[] =>
 /** Number of pieces of a column that hold rows that can be counted. */
 function countablePieces(policy: Policy, cut: ColumnCut, { filter, keys }: PairMove['counting']): number {
   const tests = filter.filter((test) => columnsTested([test]).includes(cut.column));
-  const drops = keys.some(
-    (key) => columnsOfKey(key).includes(cut.column) && (key.kind === 'grid' || (key.kind === 'code' && key.missing === 'drop')),
-  );
+  const drops = keys.some((key) => columnsOfKey(key).includes(cut.column) && dropsMissing(key));
   const passing = piecesOf(policy, cut).filter((piece) =>
     tests.every((test) => mayPass(test, cut.column, (leaf) => pieceMayPass(leaf, piece))),
   );

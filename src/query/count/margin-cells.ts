@@ -1,58 +1,48 @@
 import { one } from '../../base/exact/rational.js';
+import { cellCount, combinations } from '../../policy/cells.js';
 import { codesOf, missingLabel } from '../../policy/code.js';
 import { declaredColumn, declaredNumber } from '../../policy/domain.js';
 import { gridOf, unitsAt } from '../../policy/grid.js';
 import type { ColumnCut, KnownTotal } from '../../policy/known/known.js';
 import type { Policy } from '../../policy/policy.js';
+import { type CellValue, dropped, keyCell, leafPredicate } from './key-cell.js';
 import { countingRows, followsFromTotal, totalTest } from './known-sensitivity.js';
 import { type Counting, columnsOfKey, type GroupKey, type Measure, type RowValue, type SumMeasure } from './measure.js';
-import { dropped, keyPlacer, leafPredicate } from './pair-sensitivity.js';
 import { columnsTested, leavesOf, passesWhere } from './row-test.js';
 
-/** A code, a position of a number, or no answer. */
-type Value = string | number | null;
-
 /** Cells of a margin, by a value of each of its columns that stands for its piece; the last column fastest. */
-function* cellsIn(policy: Policy, cuts: readonly ColumnCut[]): Iterable<ReadonlyMap<string, Value>> {
-  const [cut, ...rest] = cuts;
-  if (!cut) {
-    yield new Map();
-    return;
-  }
-  for (const value of valuesOf(policy, cut))
-    for (const more of cellsIn(policy, rest)) yield new Map([[cut.column, value], ...more]);
-}
-const valuesOf = (policy: Policy, { column, starts }: ColumnCut): readonly Value[] =>
+const cellsIn = (policy: Policy, cuts: readonly ColumnCut[]): readonly ReadonlyMap<string, CellValue>[] =>
+  combinations(cuts.map((cut) => valuesOf(policy, cut))).map(
+    (values) => new Map(values.map((value, k) => [cuts[k]!.column, value])),
+  );
+const valuesOf = (policy: Policy, { column, starts }: ColumnCut): readonly CellValue[] =>
   starts ? [0, ...starts, null] : [...codesOf(declaredColumn(policy, column) as never), null];
 
 type TableShape = Pick<Counting, 'filter' | 'keys'>;
 
 /** Value of a column that the margin does not have: where the margin determines everything, no result depends on it, so none is used. */
-const valueIn = (values: ReadonlyMap<string, Value>, column: string): Value => values.get(column) ?? null;
+const valueIn = (values: ReadonlyMap<string, CellValue>, column: string): CellValue => values.get(column) ?? null;
 
-/** The position of a row in a key; undefined where the key drops it. */
-function positionOf(key: GroupKey): (values: ReadonlyMap<string, Value>) => number | undefined {
+/** The position of a row in a key, or `dropped`. */
+function positionOf(key: GroupKey): (values: ReadonlyMap<string, CellValue>) => number {
   if (key.kind === 'joint') {
     const own = key.keys.map(positionOf);
     const places = new Map(key.support.map((combination, place) => [combination.join(), place]));
     return (values) => places.get(own.map((position) => position(values)).join()) ?? key.size - 1;
   }
-  const place = keyPlacer(key);
-  return (values) => {
-    const at = place(valueIn(values, key.column));
-    return at === dropped ? undefined : at === -1 ? key.size - 1 : at;
-  };
+  const cell = keyCell(key);
+  return (values) => cell(valueIn(values, key.column));
 }
 
-/** For every cell of a margin, the table cell that its rows are in; -1 where its rows are not counted. */
+/** For every cell of a margin, the table cell that its rows are in; `dropped` where its rows are not counted. */
 function placesOf(policy: Policy, cuts: readonly ColumnCut[], { filter, keys }: TableShape): readonly number[] {
   const passes = new Map(leavesOf(filter).map((leaf) => [leaf, leafPredicate(leaf)]));
   const positions = keys.map((key) => ({ size: key.size, position: positionOf(key) }));
-  return [...cellsIn(policy, cuts)].map((values) => {
-    if (!filter.every((test) => passesWhere(test, (leaf) => passes.get(leaf)!(valueIn(values, leaf.column))))) return -1;
+  return cellsIn(policy, cuts).map((values) => {
+    if (!filter.every((test) => passesWhere(test, (leaf) => passes.get(leaf)!(valueIn(values, leaf.column))))) return dropped;
     return positions.reduce((cell, { size, position }) => {
       const at = position(values);
-      return cell < 0 || at === undefined ? -1 : cell * size + at;
+      return cell === dropped || at === dropped ? dropped : cell * size + at;
     }, 0);
   });
 }
@@ -74,14 +64,14 @@ function sumsFromCounts(policy: Policy, cuts: readonly ColumnCut[], rows: readon
   // No margin has weights, so a weighted value reaches this point only where it never adds anything.
   if (value.kind !== 'number' || value.weight !== undefined) return rows.map(() => 0n);
   const grid = gridOf(declaredNumber(policy, value.column));
-  return [...cellsIn(policy, cuts)].map((values, k) => {
+  return cellsIn(policy, cuts).map((values, k) => {
     const at = valueIn(values, value.column);
     return at === null ? 0n : rows[k]! * ((unitsAt(grid, Number(at)) - value.origin) ** BigInt(value.power) - value.shift);
   });
 }
 
 function summed(policy: Policy, cuts: readonly ColumnCut[], values: readonly bigint[], table: TableShape): readonly bigint[] {
-  const cells = new Array<bigint>(table.keys.reduce((n, key) => n * key.size, 1)).fill(0n);
+  const cells = new Array<bigint>(cellCount(table.keys)).fill(0n);
   placesOf(policy, cuts, table).forEach((cell, k) => {
     if (cell >= 0) cells[cell]! += values[k]!;
   });
@@ -116,7 +106,7 @@ export function totalMeasure(policy: Policy, total: KnownTotal): SumMeasure {
   return {
     mechanism: 'additive',
     name: `known ${by.map(({ column }) => column).join(' x ')}`,
-    cells: [...cellsIn(policy, by)].map((cell) => [...cell.values()].map((value) => `${value ?? missingLabel}`)),
+    cells: cellsIn(policy, by).map((cell) => [...cell.values()].map((value) => `${value ?? missingLabel}`)),
     grid: one,
     sensitivity: new Map(),
     counting,
@@ -155,5 +145,5 @@ export function marginConstraint(policy: Policy, cuts: readonly ColumnCut[], m: 
     groupOf = groupOf.flatMap((group) =>
       Array.from({ length: key.size }, (_, at) => (isOwn(key) ? group * key.size + at : group)),
     );
-  return { groupOf, groups: own.keys.reduce((n, { size }) => n * size, 1), from: placesOf(policy, cuts, own) };
+  return { groupOf, groups: cellCount(own.keys), from: placesOf(policy, cuts, own) };
 }

@@ -1,5 +1,6 @@
 import type { Rational } from '../../base/exact/rational.js';
 import type { Snapshot } from '../../data/engine/engine.js';
+import { cellCount } from '../../policy/cells.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
 import type { ExponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
@@ -124,6 +125,11 @@ export interface CategoryKey {
   readonly missing: 'cell' | 'drop';
   readonly size: number;
 }
+export const codeKey = (
+  column: string,
+  groups: CategoryKey['groups'],
+  missing: CategoryKey['missing'] = 'drop',
+): CategoryKey => ({ kind: 'code', column, groups, missing, size: groups.length + (missing === 'cell' ? 1 : 0) });
 /** Place of the row's combination of positions in `support`; any other combination is the last position. */
 export interface JointKey {
   readonly kind: 'joint';
@@ -152,26 +158,24 @@ export type RowValue =
   | { readonly kind: 'distinct'; readonly column?: string };
 
 export const weightColumn = (value: RowValue): string | undefined => ('weight' in value ? value.weight : undefined);
+/** The columns a value names. */
+export const valueColumns = (value: RowValue): readonly string[] =>
+  ['column' in value ? value.column : undefined, weightColumn(value)].filter((name) => name !== undefined);
 /** The declared columns behind a name. */
 export const declaredBases = ({ derived }: Pick<Counting, 'derived'>, name: string): readonly string[] =>
   derived?.find((column) => column.name === name)?.bases ?? [name];
 /** The declared columns a counting reads. */
-export const columnsOf = (counting: Counting): readonly string[] =>
-  counting.derived === undefined
-    ? namesIn(counting)
-    : [...new Set(namesIn(counting).flatMap((name) => declaredBases(counting, name)))];
+export const columnsOf = (counting: Counting): readonly string[] => [
+  ...new Set(namesIn(counting).flatMap((name) => declaredBases(counting, name))),
+];
 /** The columns a counting names, derived ones as such. */
-export function namesIn({ filter, keys, value }: Counting): readonly string[] {
-  const names = [...columnsTested(filter), ...keys.flatMap(columnsOfKey)];
-  if ('column' in value && value.column !== undefined) names.push(value.column);
-  const weight = weightColumn(value);
-  if (weight !== undefined) names.push(weight);
-  return [...new Set(names)];
-}
+export const namesIn = ({ filter, keys, value }: Counting): readonly string[] => [
+  ...new Set([...columnsTested(filter), ...keys.flatMap(columnsOfKey), ...valueColumns(value)]),
+];
 export const columnsRead = (measures: readonly Measure[]): readonly string[] => [
   ...new Set(measures.flatMap(({ counting }) => columnsOf(counting))),
 ];
-export const numberOfCells = ({ keys }: Counting): number => keys.reduce((n, key) => n * key.size, 1);
+export const numberOfCells = ({ keys }: Counting): number => cellCount(keys);
 
 /** Two values with one text are one. */
 export function stableText(value: unknown): string {

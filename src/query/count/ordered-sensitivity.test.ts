@@ -10,9 +10,9 @@ import { everyRecord, pairsClass } from '../../privacy/mechanism/record-class.js
 import type { Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import type { Counting, GroupKey, OrderedMeasure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
+import { orderedSensitivity } from './ordered-sensitivity.js';
 import { rowCounter } from './row-counter.js';
 import type { LeafTest as RowTest } from './row-test.js';
-import { orderedSensitivity } from './sensitivity.js';
 import { strategyFor } from './strategies.js';
 
 /** Two columns: positions on a grid, read two steps at a time or one by one, and groups. */

@@ -2,16 +2,32 @@ import { codesOf } from '../../policy/code.js';
 import { declaredColumn, declaredNumber, declaredWeight, isCoded } from '../../policy/domain.js';
 import { gridOf, type NumberGrid, unitsAt } from '../../policy/grid.js';
 import { pairCliques, type ValueRun } from '../../policy/pairs/cliques.js';
-import { blockAt, type ColumnPairs, type Pairs } from '../../policy/pairs/pairs.js';
+import type { ColumnPairs, Pairs } from '../../policy/pairs/pairs.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { everyRecord, paired, pairsClass } from '../../privacy/mechanism/record-class.js';
 import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
-import { type CategoryKey, type Counting, columnsOfKey, type GroupKey, type RowValue, stableText } from './measure.js';
-import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass, type RowTest } from './row-test.js';
-
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const absolute = (x: bigint): bigint => (x < 0n ? -x : x);
+import {
+  absolute,
+  larger,
+  largerSensitivity,
+  overCells,
+  overRecords,
+  scalarSensitivity,
+  smaller,
+  smallerSensitivity,
+} from './bounds.js';
+import {
+  type CellValue,
+  dropped,
+  dropsMissing,
+  keyCell,
+  keysInside,
+  leafPredicate,
+  pieceStarts,
+  type SimpleKey,
+} from './key-cell.js';
+import { type Counting, columnsOfKey, type GroupKey, type RowValue, stableText } from './measure.js';
+import { columnsTested, columnTests, type LeafTest, leavesOf, mayPass, type RowTest } from './row-test.js';
 
 /** Key inside the cells, and the change of a cell when a row moves there along pairs of that column. */
 export interface InnerKey {
@@ -33,7 +49,8 @@ export interface PairMove {
 }
 
 /** Without ties, only a record's own change reveals anything about it. */
-const hasNoTies = ({ dependence, undecided }: Policy): boolean => dependence.length === 0 && undecided !== true;
+export const hasNoTies = ({ dependence, undecided }: Pick<Policy, 'dependence' | 'undecided'>): boolean =>
+  dependence.length === 0 && undecided !== true;
 
 /**
  * Adds the sensitivity to replacing a row along a pair. If no pair changes the measure and there are no ties,
@@ -46,8 +63,7 @@ export function withPairSensitivity(policy: Policy, sensitivity: RecordSensitivi
   if (!pairs || !full || secret === 'answer') return sensitivity;
   // All rows of a person may move at once.
   const rows = secret === 'person' ? BigInt(maxRows) : 1n;
-  const { l1, l2squared } = pairSensitivity(policy, pairs, moving);
-  const own = { l1: smaller(rows * l1, full.l1), l2squared: smaller(rows * rows * l2squared, full.l2squared) };
+  const own = smallerSensitivity(overRecords(rows, pairSensitivity(policy, pairs, moving)), full);
   if (own.l1 === 0n && hasNoTies(policy)) return new Map();
   return new Map([
     ...sensitivity,
@@ -64,11 +80,12 @@ export function pairSensitivity(policy: Policy, pairs: Pairs, moving: PairMove):
   const { inner, value, touched, most, full } = moving;
   const moves = pairMoves(policy, pairs, moving);
   const within =
-    moves.inside && inner ? inner.moves(pairs.columns.get(columnsOfKey(inner.key)[0]!)) : valueSensitivity(policy, pairs, value);
-  const staying = scaledSensitivity(touched, moves.out ? largerSensitivity(within, most) : within);
-  const over = touched === 1n ? scaledSensitivity(2n, most) : full;
-  const bound = moves.over ? largerSensitivity(over, staying) : staying;
-  return { l1: smaller(bound.l1, full.l1), l2squared: smaller(bound.l2squared, full.l2squared) };
+    moves.inside && inner
+      ? inner.moves(pairs.columns.get(columnsOfKey(inner.key)[0]!))
+      : scalarSensitivity(value ? valueMoves(policy, pairs, value) : 0n);
+  const staying = overCells(touched, moves.out ? largerSensitivity(within, most) : within);
+  const over = touched === 1n ? overCells(2n, most) : full;
+  return smallerSensitivity(moves.over ? largerSensitivity(over, staying) : staying, full);
 }
 
 /** Many strategies are tried on the same counts. */
@@ -93,8 +110,7 @@ function pairMoves(policy: Policy, pairs: Pairs, { counting, inner }: PairMove):
     const column = declaredColumn(policy, name);
     recordMoves(moves, column, pairs.columns.get(name), {
       name,
-      tests: counting.filter.filter((test) => isLeaf(test) && test.column === name) as LeafTest[],
-      trees: counting.filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(name)),
+      ...columnTests(counting.filter, name),
       keys: counting.keys.flatMap(keysInside).filter((key) => key.column === name),
       inner: inner && columnsOfKey(inner.key).includes(name) ? inner.key : undefined,
     });
@@ -102,19 +118,6 @@ function pairMoves(policy: Policy, pairs: Pairs, { counting, inner }: PairMove):
   if (inner) all.set(text, moves);
   return moves;
 }
-
-const largerSensitivity = (a: Sensitivity, b: Sensitivity): Sensitivity => ({
-  l1: larger(a.l1, b.l1),
-  l2squared: larger(a.l2squared, b.l2squared),
-});
-const scaledSensitivity = (n: bigint, { l1, l2squared }: Sensitivity): Sensitivity => ({ l1: n * l1, l2squared: n * l2squared });
-const valueSensitivity = (policy: Policy, pairs: Pairs, value: RowValue | undefined): Sensitivity => {
-  const by = value ? valueMoves(policy, pairs, value) : 0n;
-  return { l1: by, l2squared: by ** 2n };
-};
-
-export type SimpleKey = Exclude<GroupKey, { kind: 'joint' }>;
-const keysInside = (key: GroupKey): readonly SimpleKey[] => (key.kind === 'joint' ? key.keys : [key]);
 
 interface ColumnUse {
   readonly name: string;
@@ -144,8 +147,7 @@ interface Moves {
 function recordMoves(moves: Moves, column: Column, pairs: ColumnPairs | undefined, use: ColumnUse): void {
   if (column.type === 'multi') {
     if (pairs?.form === 'same') return;
-    moves.out ||=
-      use.tests.length + use.trees.length > 0 || use.keys.some((key) => key.kind === 'code' && key.missing === 'drop');
+    moves.out ||= use.tests.length + use.trees.length > 0 || use.keys.some(dropsMissing);
     moves.over ||= use.keys.length > 0;
     return;
   }
@@ -178,9 +180,9 @@ function outcomesIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, t
   const passing = tests.map(leafPredicate);
   const parts = leavesOf(trees).filter((leaf) => leaf.column === name);
   const partPasses = new Map(parts.map((leaf) => [leaf, leafPredicate(leaf)]));
-  const placing = keys.map(keyPlacer);
-  const inside = inner ? keyPlacer(inner as SimpleKey) : undefined;
-  const outcomeOf = (value: string | number | null): RowOutcome => {
+  const placing = keys.map(keyCell);
+  const inside = inner ? keyCell(inner as SimpleKey) : undefined;
+  const outcomeOf = (value: CellValue): RowOutcome => {
     const places = placing.map((place) => place(value));
     const within = inside?.(value);
     const counted =
@@ -201,41 +203,11 @@ function outcomesIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, t
     return { pieces, missing: outcomeOf(null) };
   }
   const { last } = gridOf(column);
-  const starts = [
-    0,
-    ...[...tests, ...parts].flatMap((test) => (test.kind === 'range' ? [test.from, test.to + 1] : [])),
-    ...[...keys, ...(inner && fine ? [inner as SimpleKey] : [])].flatMap(startsOf),
-  ].filter((p) => p >= 0 && p <= last);
-  const sorted = [...new Set(starts)].sort((a, b) => a - b);
+  const sorted = pieceStarts(last, [...tests, ...parts], inner && fine ? [...keys, inner as SimpleKey] : keys);
   const pieces = sorted.map(
     (from, i): ValueRun<RowOutcome> => ({ from, to: (sorted[i + 1] ?? last + 1) - 1, kind: outcomeOf(from) }),
   );
   return { pieces, missing: outcomeOf(null) };
-}
-
-const startsOf = (key: SimpleKey): readonly number[] =>
-  key.kind === 'bin' ? key.edges : key.kind === 'grid' ? Array.from({ length: key.size }, (_, j) => j * key.width) : [];
-
-export function leafPredicate(test: LeafTest): (value: string | number | null) => boolean {
-  if (test.kind === 'missing') return (value) => (value === null) !== test.negate;
-  const codes = new Set<unknown>(test.kind === 'code' ? test.codes : []);
-  const inside =
-    test.kind === 'code'
-      ? (value: string | number) => codes.has(value)
-      : (value: string | number) => Number(value) >= test.from && Number(value) <= test.to;
-  return (value) => value !== null && inside(value) !== test.negate;
-}
-
-export const dropped = -2;
-/** Position of a value in a key; a missing answer has its own position, or is dropped. */
-export function keyPlacer(key: SimpleKey): (value: string | number | null) => number {
-  if (key.kind === 'bin') return (value) => (value === null ? -1 : blockAt(key.edges, Number(value)));
-  if (key.kind === 'grid') return (value) => (value === null ? dropped : Math.floor(Number(value) / key.width));
-  const none = key.kind === 'code' && key.missing === 'drop' ? dropped : -1;
-  const groups = key.kind === 'code' ? (key as CategoryKey).groups : key.codes.map((code) => [code]);
-  const places = new Map<unknown, number>();
-  for (const [g, codes] of groups.entries()) for (const code of codes) if (!places.has(code)) places.set(code, g);
-  return (value) => places.get(value) ?? none;
 }
 
 /** Largest change of a row's value along a pair: of its number, its weight, or both at once. */
@@ -243,16 +215,15 @@ function valueMoves(policy: Policy, pairs: Pairs, value: RowValue): bigint {
   if (value.kind === 'one') return 0n;
   // The old value or person may be replaced by another.
   if (value.kind === 'distinct') return 1n;
-  const weight = factorOf(
-    value.weight === undefined ? undefined : gridOf(declaredWeight(policy, value.weight)),
-    value.weight === undefined ? undefined : pairs.columns.get(value.weight),
-    { power: 1, origin: 0n, shift: 0n },
-  );
-  const number = factorOf(
-    value.kind === 'number' ? gridOf(declaredNumber(policy, value.column)) : undefined,
-    value.kind === 'number' ? pairs.columns.get(value.column) : undefined,
-    value.kind === 'number' ? value : { power: 1, origin: 0n, shift: 0n },
-  );
+  const asIs = { power: 1, origin: 0n, shift: 0n } as const;
+  const weight =
+    value.weight === undefined
+      ? constantFactor
+      : factorOf(gridOf(declaredWeight(policy, value.weight)), pairs.columns.get(value.weight), asIs);
+  const number =
+    value.kind === 'weight'
+      ? constantFactor
+      : factorOf(gridOf(declaredNumber(policy, value.column)), pairs.columns.get(value.column), value);
   const both = number.moves * weight.most + number.most * weight.moves;
   return number.lost || weight.lost ? larger(both, number.most * weight.most) : both;
 }
@@ -265,8 +236,9 @@ interface ProductFactor {
 }
 type PowerTerm = Pick<Extract<RowValue, { kind: 'number' }>, 'power' | 'origin' | 'shift'>;
 
-function factorOf(grid: NumberGrid | undefined, pairs: ColumnPairs | undefined, curve: PowerTerm): ProductFactor {
-  if (!grid) return { most: 1n, moves: 0n, lost: false };
+const constantFactor: ProductFactor = { most: 1n, moves: 0n, lost: false };
+
+function factorOf(grid: NumberGrid, pairs: ColumnPairs | undefined, curve: PowerTerm): ProductFactor {
   const [low, high] = extremesOf(grid, curve, 0, grid.last);
   return {
     most: larger(absolute(low), absolute(high)),

@@ -1,11 +1,12 @@
 import { codesOf } from '../../policy/code.js';
 import { declaredColumn, isCoded } from '../../policy/domain.js';
+import { blockAt } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
 import type { ColumnView } from './column-view.js';
 import { type DerivedColumn, derivedPlace, placePasses } from './derived.js';
 import type { CategoryKey, GroupKey, JointKey, RowValue } from './measure.js';
 import { columnGrid } from './read-column.js';
-import { foldTest, isLeaf, type LeafTest, type RowTest } from './row-test.js';
+import { isLeaf, type LeafTest, predicateOf, type RowTest } from './row-test.js';
 
 export type Views = ReadonlyMap<string, ColumnView>;
 /** Fills an array with one number per row of the current chunk. */
@@ -34,13 +35,8 @@ export function testRows(policy: Policy, views: Views, test: RowTest): Filler<Ui
 }
 
 /** Predicate for row i of the current chunk. */
-function passesRow(policy: Policy, views: Views, test: RowTest): (i: number) => boolean {
-  return foldTest<(i: number) => boolean>(test, {
-    leaf: (leaf) => leafPasses(policy, views, leaf),
-    any: (parts) => (i) => parts.some((part) => part(i)),
-    all: (parts) => (i) => parts.every((part) => part(i)),
-  });
-}
+const passesRow = (policy: Policy, views: Views, test: RowTest): ((i: number) => boolean) =>
+  predicateOf(test, (leaf) => leafPasses(policy, views, leaf));
 
 function leafPasses(policy: Policy, views: Views, leaf: LeafTest): (i: number) => boolean {
   const view = views.get(leaf.column)!;
@@ -124,17 +120,7 @@ export function keyRows(policy: Policy, views: Views, key: Exclude<GroupKey, { k
   if (key.kind === 'grid') return each((p) => (p < 0 ? -1 : Math.floor(p / key.width)));
   if (key.kind === 'bin') {
     const { edges, size } = key;
-    return each((p) => {
-      if (p < 0) return size - 1;
-      let from = 0;
-      let to = edges.length;
-      while (from < to) {
-        const middle = (from + to) >> 1;
-        if (p < edges[middle]!) to = middle;
-        else from = middle + 1;
-      }
-      return from;
-    });
+    return each((p) => (p < 0 ? size - 1 : blockAt(edges, p)));
   }
   const declared = declaredColumn(policy, key.column);
   if (declared.type !== 'multi') {

@@ -30,7 +30,7 @@ const rowsOf = async ({ sql, values }: Statement): Promise<Cell[][]> =>
 
 async function bySql(measures: readonly Measure[], policy: Policy, source: readonly SourceColumn[]): Promise<bigint[][]> {
   const found: bigint[][] = [];
-  for (const plan of compileMeasures(measures, policy, source, duckdb))
+  for (const plan of compileMeasures(measures, { dialect: duckdb, policy: policy, columns: source }))
     for (const [i, cells] of readCounts(plan, measures, await rowsOf(plan.statement))) found[i] = cells;
   return found;
 }
@@ -43,7 +43,7 @@ async function byGroups(
   rows?: number,
 ): Promise<bigint[][]> {
   const found: bigint[][] = [];
-  for (const plan of compileMeasures(measures, policy, source, duckdb, rows)) {
+  for (const plan of compileMeasures(measures, { dialect: duckdb, policy: policy, columns: source, rows: rows })) {
     const few = plan.groups && readGroups(plan, measures, policy, await rowsOf(plan.groups.statement));
     if (few) for (const [i, cells] of few) found[i] = cells;
   }
@@ -51,7 +51,7 @@ async function byGroups(
 }
 
 async function byStream(measures: readonly Measure[], policy: Policy, source: readonly SourceColumn[]): Promise<bigint[][]> {
-  const { statement, columns } = compileStream(columnsRead(measures), policy, source, duckdb);
+  const { statement, columns } = compileStream(columnsRead(measures), { dialect: duckdb, policy: policy, columns: source });
   const counter = rowCounter(measures, columns, policy);
   const rows = await rowsOf(statement);
   for (let from = 0; from < rows.length; from += 100) {
@@ -187,7 +187,7 @@ describe('the ways to count', () => {
     const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy);
     const source = await load({}, [[null, null, 'rep', null, null, null, null]]);
     await connection.run("INSERT INTO typed (party) SELECT 'made up ' || range FROM range(20000)");
-    const [plan] = compileMeasures(measures, policy, source, duckdb);
+    const [plan] = compileMeasures(measures, { dialect: duckdb, policy: policy, columns: source });
     const rows = await rowsOf(plan!.groups!.statement);
     expect(rows.length).toBe(plan!.groups!.most + 1);
     expect(readGroups(plan!, measures, policy, rows)).toBeUndefined();

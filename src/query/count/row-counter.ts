@@ -1,13 +1,15 @@
 import type { Chunk } from '../../data/engine/engine.js';
+import { cellCount } from '../../policy/cells.js';
 import { declaredColumn } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { columnView, loadChunk } from './column-view.js';
 import { derivedIn, withDerived } from './derived.js';
+import { dropsMissing } from './key-cell.js';
 import type { Counting, GroupKey, Measure } from './measure.js';
 import { columnsOf, numberOfCells, stableText } from './measure.js';
 import { codePlaces, derivedView, type Filler, keyRows, smallValueRows, testRows, type Views, valueRows } from './read-rows.js';
 import type { RowTest } from './row-test.js';
-import { valueInterval } from './sensitivity.js';
+import { valueInterval } from './value-range.js';
 
 /** Counts the measures over rows handed in block by block: the same integers as the SQL of groups-to-cells.ts. */
 export interface RowCounter {
@@ -65,18 +67,13 @@ function tallyOf(policy: Policy, views: Views, { filter, keys, value }: Counting
       for (const option of named) spread(put, i, k + 1, cell * key.size + option);
     }
   };
-  const at = value.kind === 'one' && keys.length === 1 ? places[0] : undefined;
-  const countOnes = (rows: number, keep: Uint8Array | undefined, cells: Int32Array) => {
-    for (let i = 0; i < rows; i++) if (cells[i]! >= 0 && (keep === undefined || keep[i] === 1)) sums[cells[i]!]! += 1;
-  };
   return {
     add(rows) {
       if ((pending + rows) * most >= exactDouble) flush();
       const put = rows * most < exactDouble ? putNarrow : putWide;
       pending += rows;
       const keep = mask?.();
-      if (at) countOnes(rows, keep, at());
-      else for (let i = 0; i < rows; i++) if (keep === undefined || keep[i] === 1) spread(put, i, 0, 0);
+      for (let i = 0; i < rows; i++) if (keep === undefined || keep[i] === 1) spread(put, i, 0, 0);
     },
     totals() {
       flush();
@@ -99,6 +96,30 @@ function histogramTally(policy: Policy, views: Views, { filter, keys, value }: C
   };
 }
 
+/** Counts of whole tables, the bulk of every workload: no row is tested, and none is dropped. */
+function tableTally({ filter, keys, value }: Counting, shared: SharedColumns): Tally | undefined {
+  const whole = keys.filter((key) => key.kind !== 'options' && !dropsMissing(key)) as OnePlaceKey[];
+  if (filter.length > 0 || value.kind !== 'one' || keys.length === 0 || whole.length < keys.length) return undefined;
+  const places = whole.map((key) => shared.positions(key));
+  // Counts in doubles: no data has 2^53 rows.
+  const sums = new Float64Array(cellCount(keys));
+  return {
+    add(rows) {
+      const [a, b, ...others] = places.map((place) => place());
+      const width = keys[1]?.size ?? 0;
+      if (a && b && others.length === 0) for (let r = 0; r < rows; r++) sums[a[r]! * width + b[r]!]!++;
+      else
+        for (let r = 0; r < rows; r++) {
+          let cell = a![r]!;
+          if (b) cell = cell * width + b[r]!;
+          for (const [k, place] of others.entries()) cell = cell * keys[k + 2]!.size + place[r]!;
+          sums[cell]!++;
+        }
+    },
+    totals: () => Array.from(sums, BigInt),
+  };
+}
+
 /** Different values of a column in each cell. Persons are not in the chunks: the database counts those. */
 function distinctTally(views: Views, counting: Counting, shared: SharedColumns): Tally | undefined {
   const { filter, keys, value } = counting;
@@ -107,7 +128,7 @@ function distinctTally(views: Views, counting: Counting, shared: SharedColumns):
     throw new RangeError('counted by the database only');
   const view = views.get(value.column)!;
   const mask = filter.length > 0 ? shared.mask(filter) : undefined;
-  const places = keys.map((key) => shared.positions(key as Exclude<GroupKey, { kind: 'options' }>));
+  const places = keys.map((key) => shared.positions(key as OnePlaceKey));
   const found = Array.from({ length: numberOfCells(counting) }, () => new Set<number>());
   return {
     add(rows) {
@@ -125,8 +146,9 @@ function distinctTally(views: Views, counting: Counting, shared: SharedColumns):
 /** Masks and key positions, computed once per chunk for all measures that use them. */
 interface SharedColumns {
   mask(filter: readonly RowTest[]): () => Uint8Array;
-  positions(key: Exclude<GroupKey, { kind: 'options' }>): () => Int32Array;
+  positions(key: OnePlaceKey): () => Int32Array;
 }
+type OnePlaceKey = Exclude<GroupKey, { kind: 'options' }>;
 
 /** `written`: columns with raw text, and how many bytes of it count. */
 export function rowCounter(
@@ -180,6 +202,7 @@ export function rowCounter(
     ({ counting }) =>
       distinctTally(views, counting, shared) ??
       histogramTally(policy, views, counting) ??
+      tableTally(counting, shared) ??
       tallyOf(policy, views, counting, shared),
   );
   return {

@@ -4,6 +4,7 @@ import { quoteName } from '../../data/engine/structure.js';
 import { codesOf, longestOptions } from '../../policy/code.js';
 import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
+import type { RowSource } from './contribution-bound.js';
 import { type DerivedColumn, withDerived } from './derived.js';
 import type { Axis, CategoryKey, GroupKey } from './measure.js';
 import {
@@ -22,13 +23,6 @@ import {
   sourceColumn,
 } from './read-column.js';
 import { foldTest, type LeafTest, type RowTest } from './row-test.js';
-
-/** Rows as they are declared and as the database has them. */
-export interface RowSource {
-  readonly dialect: Dialect;
-  readonly policy: Policy;
-  readonly columns: readonly SourceColumn[];
-}
 
 /** SQL of a column's cell in the form that the rest of the statement expects. */
 export function cellSql({ dialect, policy, columns }: RowSource, name: string): string {

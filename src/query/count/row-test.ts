@@ -25,6 +25,12 @@ export const columnsTested = (tests: readonly RowTest[]): readonly string[] => [
   ...new Set(leavesOf(tests).map(({ column }) => column)),
 ];
 
+/** The tests of one column, and the trees in which some leaf tests it. */
+export const columnTests = (filter: readonly RowTest[], column: string) => ({
+  tests: filter.filter((test) => isLeaf(test) && test.column === column) as LeafTest[],
+  trees: filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(column)),
+});
+
 /** All rows that pass these tests have a usable value of the column: every leaf except "missing" needs one. */
 export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>
   tests.some((test) =>
@@ -35,17 +41,21 @@ export const impliesPresent = (tests: readonly RowTest[], column: string): boole
     }),
   );
 
+/** Result for a row of which it is known which leaves it passes. */
+export const passesWhere = (test: RowTest, passes: (leaf: LeafTest) => boolean): boolean =>
+  foldTest(test, { leaf: passes, any: (parts) => parts.some(Boolean), all: (parts) => parts.every(Boolean) });
+
 /**
  * Some row may pass in which the column has a value that passes leaves by `passes`, whatever the other columns hold.
  * An upper bound: leaves of other columns may exclude one another.
  */
 export const mayPass = (test: RowTest, column: string, passes: (leaf: LeafTest) => boolean): boolean =>
-  foldTest(test, {
-    leaf: (leaf) => leaf.column !== column || passes(leaf),
-    any: (parts) => parts.some(Boolean),
-    all: (parts) => parts.every(Boolean),
-  });
+  passesWhere(test, (leaf) => leaf.column !== column || passes(leaf));
 
-/** Result for a row of which it is known which leaves it passes. */
-export const passesWhere = (test: RowTest, passes: (leaf: LeafTest) => boolean): boolean =>
-  foldTest(test, { leaf: passes, any: (parts) => parts.some(Boolean), all: (parts) => parts.every(Boolean) });
+/** Predicate made of the predicates of the leaves. */
+export const predicateOf = <T>(test: RowTest, leaf: (test: LeafTest) => (row: T) => boolean): ((row: T) => boolean) =>
+  foldTest<(row: T) => boolean>(test, {
+    leaf,
+    any: (parts) => (row) => parts.some((part) => part(row)),
+    all: (parts) => (row) => parts.every((part) => part(row)),
+  });

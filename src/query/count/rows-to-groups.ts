@@ -1,31 +1,21 @@
 import { Binder } from '../../data/engine/dialect.js';
 import type { Statement } from '../../data/engine/engine.js';
-import { boundedRowsSql, type ChosenRows, personExpression } from './contribution-bound.js';
+import { boundedRowsSql, personExpression, type RowSource, type SelectedColumns } from './contribution-bound.js';
 import { type DerivedColumn, withDerived } from './derived.js';
 import { withDerivedPlaces } from './derived-sql.js';
 import { type Axis, type Counting, columnsOf, type GroupKey, numberOfCells, type RowValue } from './measure.js';
 import { columnGrid } from './read-column.js';
-import { cellSql, type RowSource, RowSql } from './row-sql.js';
+import { cellSql, RowSql } from './row-sql.js';
 import { impliesPresent, type RowTest } from './row-test.js';
 
 /** Groups beyond the declared cells that are still read and looked up here. */
 export const spareGroups = 10_000;
 
-type ExtraColumns = readonly (readonly [expression: string, alias: string])[];
-
-/** Rows that one statement counts. */
-export interface CountedRows extends RowSource {
-  /** Upper bound on the number of rows; the integers do not depend on it. */
-  readonly rows: number;
-  /** Rows that are used, where they were looked up. */
-  readonly chosen?: ChosenRows;
-}
-
 /**
  * Groups by raw codes and bins, with one integer per counting; codes are looked up in the groups that come back.
  * With more than `most` of them, the result is incomplete.
  */
-export function groupsStatement(of: CountedRows, countings: readonly Counting[]): { statement: Statement; most: number } {
+export function groupsStatement(of: RowSource, countings: readonly Counting[]): { statement: Statement; most: number } {
   const binder = new Binder(of.dialect);
   const { keys } = countings[0]!;
   const most = numberOfCells(countings[0]!) + spareGroups;
@@ -38,7 +28,7 @@ export function groupsStatement(of: CountedRows, countings: readonly Counting[])
 }
 
 /** One row per kept row: its place for every key as p0, p1, …, NULL where it has none, and the extra columns. */
-export function placesOfRows(source: RowSource, binder: Binder, keys: readonly Axis[], more: ExtraColumns = []): string {
+export function placesOfRows(source: RowSource, binder: Binder, keys: readonly Axis[], more: SelectedColumns = []): string {
   const names = [...new Set(keys.map(({ column }) => column))];
   const row = new RowSql(source, binder, new Map(names.map((name, i) => [name, `c${i}`])));
   const list = keys.map((key, i) => `${row.position(key)} AS p${i}`);
@@ -46,21 +36,8 @@ export function placesOfRows(source: RowSource, binder: Binder, keys: readonly A
 }
 
 /** The rows that are kept, with the cells of these columns as c0, c1, …. */
-const cellsOfRows = (
-  source: RowSource,
-  binder: Binder,
-  names: readonly string[],
-  more: ExtraColumns,
-  chosen?: ChosenRows,
-): string =>
-  boundedRowsSql(
-    source.dialect,
-    binder,
-    source.policy,
-    source.columns,
-    [...names.map((name, i) => [cellSql(source, name), `c${i}`] as const), ...more],
-    chosen,
-  );
+const cellsOfRows = (source: RowSource, binder: Binder, names: readonly string[], more: SelectedColumns): string =>
+  boundedRowsSql(source, binder, [...names.map((name, i) => [cellSql(source, name), `c${i}`] as const), ...more]);
 
 /** Rows of the data grouped by their cells: k0, k1, … for the keys (k0_0, k0_1, … for those of a joint one), a0, a1, … for the countings. */
 export interface GroupedRows {
@@ -72,12 +49,12 @@ export interface GroupedRows {
 /** Grouping of the rows of several countings over the same rows and keys. */
 export class Grouping {
   readonly row: RowSql;
-  readonly #of: CountedRows;
+  readonly #of: RowSource;
   readonly #binder: Binder;
   readonly #countings: readonly Counting[];
   readonly #derived: readonly DerivedColumn[];
 
-  constructor(of: CountedRows, binder: Binder, countings: readonly Counting[]) {
+  constructor(of: RowSource, binder: Binder, countings: readonly Counting[]) {
     this.#of = of;
     this.#binder = binder;
     this.#countings = countings;
@@ -125,7 +102,7 @@ export class Grouping {
   #rows(): string {
     const { value } = this.#countings[0]!;
     const ofPersons = value.kind === 'distinct' && value.column === undefined;
-    const kept = cellsOfRows(this.#of, this.#binder, this.#names(), ofPersons ? [[this.#person(), 'who']] : [], this.#of.chosen);
+    const kept = cellsOfRows(this.#of, this.#binder, this.#names(), ofPersons ? [[this.#person(), 'who']] : []);
     return withDerivedPlaces(this.#of.dialect, kept, this.#derived, {
       placeOf: (column) => this.row.placeOf(column),
       passes: (test) => this.row.passes(test),
@@ -178,7 +155,7 @@ export class Grouping {
 
   /** Sums and counts of a number in the column `added`, shifted after summation by what is the same for every row. */
   #addend(column: string): { readonly expression: string; readonly sum: (value: RowValue) => string } {
-    const { dialect, rows } = this.#of;
+    const { dialect, rows = Number.POSITIVE_INFINITY } = this.#of;
     const { lowUnits, stride } = this.#grid(column);
     const { expression, base, most, total: own, having = 'count(added)', short } = this.row.number(column).addend(rows);
     const sum = dialect.wide(own?.('added') ?? sumSql(this.#of, 'added', most * rows));

@@ -76,7 +76,12 @@ export class RunningCount {
     const within = { kind: 'range', column, from: (first - 1) * width, to: last * width - 1, negate: false } as const;
     const measure = { ...this.#measure, counting: { ...counting, filter: [...counting.filter, within] } };
     const rows = (await engine.size()).open();
-    const [plan] = compileMeasures([measure], this.#policy, await engine.columns(), engine.dialect, rows);
+    const [plan] = compileMeasures([measure], {
+      dialect: engine.dialect,
+      policy: this.#policy,
+      columns: await engine.columns(),
+      rows,
+    });
     const counts = new Array<bigint>((last - first + 1) * this.#cells).fill(0n);
     for (const [cell, value] of (await engine.rows(plan!.statement)).open())
       if (value !== null && value !== undefined) counts[Number(cell) - (first - 1) * this.#cells] = integerOf(value);

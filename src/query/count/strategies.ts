@@ -7,7 +7,8 @@ import { everyRecord, pairsClass } from '../../privacy/mechanism/record-class.js
 import { aritiesOver } from '../../privacy/mechanism/running/tree.js';
 import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { type Counting, columnsOfKey, type GroupKey, stableText } from './measure.js';
-import { orderedSensitivity } from './sensitivity.js';
+import { orderedSensitivity } from './ordered-sensitivity.js';
+import { hasNoTies } from './pair-sensitivity.js';
 
 /**
  * Strategy of least mean squared error over all ranges, from public numbers only: sensitivities and exact variances.
@@ -54,17 +55,14 @@ function leastError(policy: Policy, counting: Counting): Strategy {
 }
 
 /** Expected squared error of a range, up to a factor that all strategies share. */
-function expectedRangeError(
-  { protect, budget, dependence, undecided }: Policy,
-  sensitivity: RecordSensitivity,
-  strategy: Strategy,
-): number {
+function expectedRangeError(policy: Policy, sensitivity: RecordSensitivity, strategy: Strategy): number {
+  const { protect, budget } = policy;
   const full = sensitivity.get(everyRecord);
   if (!full) return 0;
   const own = protect.pairs && sensitivity.get(pairsClass(protect.pairs.digest));
-  const untied = dependence.length === 0 && undecided !== true;
   // With ties, the full sensitivity is added to the one along pairs: tied records may change by any value.
-  const size = (of: keyof Sensitivity): number => Number(own ? (untied ? own[of] : own[of] + full[of]) : full[of]);
+  const parts = own ? [own, ...(hasNoTies(policy) ? [] : [full])] : [full];
+  const size = (of: keyof Sensitivity): number => Number(parts.reduce((sum, part) => sum + part[of], 0n));
   const variance = prefixEstimator(strategy).meanVariance();
   const [epsilon, delta] = [toNumber(budget.epsilon), toNumber(budget.delta)];
   const pure = 2 * (size('l1') / epsilon) ** 2 * variance;

@@ -4,9 +4,9 @@ import { Exact } from '../../data/engine/exact.js';
 import { quoteName } from '../../data/engine/structure.js';
 import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import { chooseKeptRows } from './chosen-rows.js';
+import { rowSource } from './chosen-rows.js';
 import { columnView } from './column-view.js';
-import { boundedRowsSql, type ChosenRows } from './contribution-bound.js';
+import { boundedRowsSql, type RowSource } from './contribution-bound.js';
 import { numberExpression, rawCell, sourceColumn } from './read-column.js';
 
 export interface StreamStatement {
@@ -18,17 +18,14 @@ export interface StreamStatement {
 
 /**
  * Raw columns for counting in TypeScript, cells in the order of `columns`. `asWritten`: text not yet normalised to codes.
- * `names`: columns with the person of a row, after the others, as names. `chosen`: rows that are used, where they were looked up.
+ * `names`: columns with the person of a row, after the others, as names.
  */
 export function compileStream(
   columns: readonly string[],
-  policy: Policy,
-  source: readonly SourceColumn[],
-  dialect: Dialect,
-  asWritten = false,
-  names: readonly string[] = [],
-  chosen?: ChosenRows,
+  of: RowSource,
+  { asWritten = false, names = [] }: { readonly asWritten?: boolean; readonly names?: readonly string[] } = {},
 ): StreamStatement {
+  const { dialect, policy, columns: source } = of;
   const binder = new Binder(dialect);
   const named = new Map(source.map((column) => [column.name, column]));
   const written = new Map<string, number>();
@@ -44,7 +41,7 @@ export function compileStream(
     const column = sourceColumn(source, name);
     return [dialect.name(rawCell(column), column.type), `n${i}`] as const;
   });
-  const sql = boundedRowsSql(dialect, binder, policy, source, [...list, ...keys], chosen);
+  const sql = boundedRowsSql(of, binder, [...list, ...keys]);
   const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
   return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
 }
@@ -66,15 +63,7 @@ export async function* streamIndices(
   policy: Policy,
   names: readonly string[],
 ): AsyncIterable<Exact<ColumnIndices>> {
-  const { statement, columns } = compileStream(
-    [...new Set(names)],
-    policy,
-    await engine.columns(),
-    engine.dialect,
-    false,
-    [],
-    await chooseKeptRows(engine, policy),
-  );
+  const { statement, columns } = compileStream([...new Set(names)], await rowSource(engine, policy));
   const views = columns.map((name) => columnView(declaredColumn(policy, name)));
   const requested = names.map((name) => views[columns.indexOf(name)]!);
   for await (const part of engine.stream(statement)) {

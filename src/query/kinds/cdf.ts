@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { declaredNumber } from '../../policy/domain.js';
-import { type AnswerLayout, answerTable, expectedAnswerError } from '../answer.js';
+import { answerLayout, answerTable, expectedAnswerError, figureCells } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
 import { boundedList, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
@@ -25,14 +25,9 @@ function bind(query: CdfQuery, scope: BindingScope): BoundQuery {
   const { positions, groups } = counts;
   const { size } = positions;
   const { at } = query;
-  const layout: AnswerLayout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), at ? 'at' : query.column, query.name ?? (at ? query.column : 'rows up to it')],
-    cells: groups.flatMap((keys) =>
-      at ? at.map((share) => [...keys, `${share}`]) : Array.from({ length: size }, (_, p) => [...keys, positions.last(p)]),
-    ),
-  };
+  const shown = at ? at.map(String) : Array.from({ length: size }, (_, p) => positions.last(p));
+  const columns = at ? ['at', query.name ?? query.column] : [query.column, query.name ?? 'rows up to it'];
+  const layout = answerLayout(query, label(query), figureCells(groups, shown), columns);
   const each = at ? at.length : size;
   return {
     finish: (noisy) => {
@@ -44,12 +39,12 @@ function bind(query: CdfQuery, scope: BindingScope): BoundQuery {
       });
     },
     expectedError: (noise) => {
-      let widest = { standardError: 0, half: 0 };
+      let widest = { standardError: 0, halfWidth: 0 };
       for (let to = 1; to <= size; to++) {
         const next = counts.expectedError(noise, 0, to);
         if (next.standardError > widest.standardError) widest = next;
       }
-      return expectedAnswerError(layout, at ? 'rank' : 'combined', widest.standardError, widest.half, false);
+      return expectedAnswerError(layout, at ? 'rank' : 'combined', widest);
     },
   };
 }
@@ -57,7 +52,7 @@ function bind(query: CdfQuery, scope: BindingScope): BoundQuery {
 function prefixAt(group: GroupEstimates, size: number, to: number): Omit<AnswerRow, 'keys'> {
   const all = group.cumulative[size]!;
   const part = all > 0 ? Math.min(1, group.cumulative[to]! / all) : undefined;
-  const half = part === undefined ? 0 : group.beyond(to, part).half / all;
+  const half = part === undefined ? 0 : group.beyond(to, part).halfWidth / all;
   return {
     ...countInterval(group.cumulative[to]!, group.range(0, to)),
     share:
@@ -81,7 +76,10 @@ function quantileAt(group: GroupEstimates, positions: OrderedPositions, part: nu
   let [low, high] = [found, found];
   for (let p = 0; p < size; p++) {
     // Compared by the monotone counts: with raw counts, which rise and fall by chance, distant positions would always seem possible.
-    if (cumulative[p + 1]! - rank < -group.beyond(p + 1, part).half || cumulative[p]! - rank > group.beyond(p, part).half)
+    if (
+      cumulative[p + 1]! - rank < -group.beyond(p + 1, part).halfWidth ||
+      cumulative[p]! - rank > group.beyond(p, part).halfWidth
+    )
       continue;
     low = Math.min(low, p);
     high = Math.max(high, p);

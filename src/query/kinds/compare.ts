@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
 import { declaredCategory, declaredCode } from '../../policy/domain.js';
-import { answerTable, expectedAnswerError, noiseOfTerms } from '../answer.js';
-import type { AnswerRow } from '../bound.js';
-import type { CategoryKey } from '../count/measure.js';
+import { answerLayout, answerTable, defaultAlpha, expectedAnswerError, figureAt, figureCells, noiseOfTerms } from '../answer.js';
+import { codeKey } from '../count/measure.js';
 import { boundedList, codeForm, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor, testNote } from '../sampling.js';
@@ -36,39 +35,29 @@ const label = (query: CompareQuery): string => `${outcomeName(query)} between ${
 function bind(query: CompareQuery, scope: BindingScope): BoundQuery {
   const rows = selectRows(scope.policy, query);
   const groups = groupsOf(scope, query);
-  const key: CategoryKey = {
-    kind: 'code',
-    column: query.between,
-    groups: groups.map((group) => [group]),
-    missing: 'drop',
-    size: 2,
-  };
+  const key = codeKey(
+    query.between,
+    groups.map((group) => [group]),
+  );
   const two = withKey(rows, { key, labels: groups });
   const read = query.values ? shareTerms(scope, two, query.column, query.values) : meanTerms(scope, two, query.column);
   const factors = testFactor(scope.policy, query, [query.between]);
   const figures = [...groups, `${groups[0]} less ${groups[1]}`, 'p-value'];
-  const layout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), query.between, query.name ?? outcomeName(query)],
-    cells: rows.cells.flatMap((labels) => figures.map((name) => [...labels, name])),
-  };
+  const columns = [query.between, query.name ?? outcomeName(query)];
+  const layout = answerLayout(query, label(query), figureCells(rows.cells, figures), columns);
   return {
     finish: (noisy) => {
       const all = rows.cells.map((__, group) =>
         meanDifference([0, 1].map((side) => read.group(2 * group + side)) as [GroupTerms, GroupTerms], noisy, factors),
       );
-      const made = answerTable(
-        layout,
-        'propagated',
-        (k): Omit<AnswerRow, 'keys'> => all[Math.floor(k / figures.length)]![k % figures.length]!,
-      );
-      return { ...made, note: testNote(scope.policy) };
+      return { ...answerTable(layout, 'propagated', (k) => figureAt(all, k)), note: testNote(scope.policy) };
     },
     expectedError: (noise) => {
       // Of one of two groups of half the rows each.
       const { deviation, half } = noiseOfTerms([read.term], noise);
-      return expectedAnswerError(layout, 'propagated', 2 * Math.SQRT2 * deviation, 2 * Math.SQRT2 * half(0.05), true);
+      const wider = 2 * Math.SQRT2;
+      const size = { standardError: wider * deviation, halfWidth: wider * half(defaultAlpha), perRow: true };
+      return expectedAnswerError(layout, 'propagated', size);
     },
   };
 }

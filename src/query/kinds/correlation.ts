@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { declaredNumber } from '../../policy/domain.js';
-import { answerTable, expectedAnswerError } from '../answer.js';
+import { answerLayout, answerTable, expectedAnswerError } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
 import { boundedList, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
@@ -25,12 +25,8 @@ function bind(query: CorrelationQuery, scope: BindingScope): BoundQuery {
   const moments = momentsOf(scope, rows, query.columns);
   const pairs = query.columns.flatMap((_, j) => query.columns.slice(0, j).map((__, i) => [i + 1, j + 1] as const));
   pairs.sort(([a, b], [c, d]) => a - c || b - d);
-  const layout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), 'column', 'with', query.name ?? 'correlation'],
-    cells: rows.cells.flatMap((keys) => pairs.map(([i, j]) => [...keys, query.columns[i - 1]!, query.columns[j - 1]!])),
-  };
+  const cells = rows.cells.flatMap((keys) => pairs.map(([i, j]) => [...keys, query.columns[i - 1]!, query.columns[j - 1]!]));
+  const layout = answerLayout(query, label(query), cells, ['column', 'with', query.name ?? 'correlation']);
   return {
     finish: (noisy) => {
       const groups = rows.cells.map((_, group) => {
@@ -38,14 +34,8 @@ function bind(query: CorrelationQuery, scope: BindingScope): BoundQuery {
         const people = read.matrix[0]![0]!;
         const factor = query.weight === undefined ? varianceFactor(scope.policy, people) : undefined;
         const estimates = pairs.map(([i, j]) => correlationEstimate(read, i, j, factor));
-        return {
-          estimates,
-          ...nearestCorrelations(
-            query.columns.length,
-            pairs,
-            estimates.map(({ value }) => value),
-          ),
-        };
+        const raw = estimates.map(({ value }) => value);
+        return { estimates, ...nearestCorrelations(query.columns.length, pairs, raw) };
       });
       const made = answerTable(layout, 'propagated', (k): Omit<AnswerRow, 'keys'> => {
         const { estimates, values } = groups[Math.floor(k / pairs.length)]!;
@@ -63,7 +53,8 @@ function bind(query: CorrelationQuery, scope: BindingScope): BoundQuery {
       // As if both numbers were uniform over their bounds: the variance is a third of the squared half width.
       const errors = pairs.map(([i, j]) => moments.spread(i, j, noise));
       const widest = errors.reduce((most, next) => (next.half > most.half ? next : most));
-      return expectedAnswerError(layout, 'propagated', 3 * widest.deviation, 3 * widest.half, true);
+      const size = { standardError: 3 * widest.deviation, halfWidth: 3 * widest.half, perRow: true };
+      return expectedAnswerError(layout, 'propagated', size);
     },
   };
 }

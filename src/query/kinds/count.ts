@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { linearAnswer } from '../answer.js';
+import { answerLayout, linearAnswer } from '../answer.js';
 import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
@@ -25,9 +25,8 @@ export type HistogramQuery = z.output<typeof histogramSchema>;
 /** Counts by declared keys; a histogram and a crosstab are counts whose last keys are the columns shown. */
 function countsAnswer(scope: BindingScope, query: CountQuery, label: string, shown: readonly string[]): BoundQuery {
   const rows = selectRows(scope.policy, query, shown);
-  const columns = [...(query.by ?? []), ...shown, query.name ?? 'count'];
   const term = scope.rowCount(rows);
-  const bound = linearAnswer({ query, label, columns, cells: rows.cells }, [term]);
+  const bound = linearAnswer(answerLayout(query, label, rows.cells, [...shown, query.name ?? 'count']), [term]);
   return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), rows.keys, term, noisy) };
 }
 

@@ -3,13 +3,23 @@ import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
 import { declaredCategory } from '../../policy/domain.js';
 import type { Design } from '../../policy/policy.js';
-import { answerTable, expectedAnswerError, noiseOfTerms } from '../answer.js';
-import type { CategoryKey } from '../count/measure.js';
+import {
+  type AnswerValues,
+  answerLayout,
+  answerTable,
+  defaultAlpha,
+  expectedAnswerError,
+  figureAt,
+  figureCells,
+  noAnswer,
+  noiseOfTerms,
+} from '../answer.js';
+import { codeKey } from '../count/measure.js';
 import { boundedList, codeForm, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor } from '../sampling.js';
 import { type BindingScope, type BoundQuery, selectRows, withKey } from '../scope.js';
-import { type AnswerValues, combineMeans, groupMean, noAnswer } from '../statistics/group-means.js';
+import { combineMeans, groupMean } from '../statistics/group-means.js';
 import { meanTerms, shareTerms } from '../statistics/groups.js';
 
 const schema = z.strictObject({
@@ -33,23 +43,18 @@ function bind(query: EstimateQuery, scope: BindingScope): BoundQuery {
   const { design } = scope.policy;
   const rows = selectRows(scope.policy, query);
   const strata = strataOf(scope, query);
-  const key = strata && strataKey(strata.column, strata.codes);
-  const stratified = key ? withKey(rows, { key, labels: strata.codes }) : rows;
+  const stratified = strata ? withKey(rows, strata.key) : rows;
   const read = query.values
     ? shareTerms(scope, stratified, query.column, query.values)
     : meanTerms(scope, stratified, query.column);
   const { one } = testFactor(scope.policy, {});
-  const several = strata?.codes.length ?? 1;
+  const several = strata?.parts.length ?? 1;
   const population = design?.population ?? strata?.all;
   const grouped = (query.by?.length ?? 0) > 0 || (query.where?.length ?? 0) > 0 || scope.policy.view !== undefined;
   // The size of a subpopulation is not declared, so there is no total for one.
   const figures = [estimateName(query), ...(population !== undefined && !grouped ? ['total'] : []), 'worth people'];
-  const layout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), 'figure', query.name ?? query.column],
-    cells: rows.cells.flatMap((labels) => figures.map((name) => [...labels, name])),
-  };
+  const columns = ['figure', query.name ?? query.column];
+  const layout = answerLayout(query, label(query), figureCells(rows.cells, figures), columns);
   return {
     finish: (noisy) => {
       const all = rows.cells.map((_, group) => {
@@ -64,24 +69,16 @@ function bind(query: EstimateQuery, scope: BindingScope): BoundQuery {
           { ...noAnswer, value: worth > 0 ? worth : null },
         ];
       });
-      const made = answerTable(layout, 'propagated', (k) => all[Math.floor(k / figures.length)]![k % figures.length]!);
-      return { ...made, note: noteOf(design, query) };
+      return { ...answerTable(layout, 'propagated', (k) => figureAt(all, k)), note: noteOf(design, query) };
     },
     expectedError: (noise) => {
       const { deviation, half } = noiseOfTerms([read.term], noise);
       const spread = Math.sqrt(several);
-      return expectedAnswerError(layout, 'propagated', spread * deviation, spread * half(0.05), true);
+      const size = { standardError: spread * deviation, halfWidth: spread * half(defaultAlpha), perRow: true };
+      return expectedAnswerError(layout, 'propagated', size);
     },
   };
 }
-
-const strataKey = (column: string, codes: readonly string[]): CategoryKey => ({
-  kind: 'code',
-  column,
-  groups: codes.map((c) => [c]),
-  missing: 'drop',
-  size: codes.length,
-});
 
 /** Strata of the design, unless rows have weights, which replace them. */
 function strataOf({ policy }: BindingScope, { weight, by = [], where = [], column }: EstimateQuery) {
@@ -92,9 +89,9 @@ function strataOf({ policy }: BindingScope, { weight, by = [], where = [], colum
   const sizes = codes.map((c) => declared.sizes.get(c)!);
   const all = sizes.reduce((sum, size) => sum + size, 0);
   const effect = policy.design!.effect;
+  const groups = codes.map((code) => [code]);
   return {
-    column: declared.column,
-    codes,
+    key: { key: codeKey(declared.column, groups), labels: codes },
     all,
     parts: sizes.map((size) => size / all),
     factor: (h: number) => (people: number) => effect * Math.max(0, 1 - people / sizes[h]!),

@@ -1,14 +1,14 @@
 import { one, toNumber } from '../../base/exact/rational.js';
+import type { Policy } from '../../policy/policy.js';
 import { type CellForest, meanNumbers, numbered, rootsOf, signsOf } from '../../privacy/mechanism/ordered/forest.js';
 import { pairsClass } from '../../privacy/mechanism/record-class.js';
-import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
+import type { RecordSensitivity, Sensitivity } from '../../privacy/mechanism/sensitivity.js';
 import { type AnswerLayout, type LinearTerm, linearAnswer } from '../answer.js';
-import { forestFor } from '../count/forest-cells.js';
-import { forestSensitivity } from '../count/forest-sensitivity.js';
 import type { Axis, OrderedMeasure } from '../count/measure.js';
+import { forestFor, forestSensitivity } from '../count/ordered-sensitivity.js';
 import { sumSensitivity } from '../count/sensitivity.js';
 import type { LabelledKey } from '../keys.js';
-import { type BindingScope, type BoundQuery, type RowSelection, withKey } from '../scope.js';
+import { type BindingScope, type BoundQuery, type RowSelection, rowCounting, withKey } from '../scope.js';
 
 /** Alternative way to read the cells: mean variance of a cell in noisy numbers, and the sensitivity of those. */
 export interface Alternative {
@@ -16,41 +16,39 @@ export interface Alternative {
   readonly meanVariance: number;
 }
 
+/** Cells of a key that a query shows; `rows` exclude the key and rows without an answer. */
+export interface CellRequest {
+  readonly rows: RowSelection;
+  readonly key: Axis;
+  readonly layout: AnswerLayout;
+  readonly alternative: Alternative;
+}
+
 /**
  * Cells of one key, each computed from few sums along the forest of its pairs (forest.proof.md); undefined where pairs form a cycle,
- * tree totals are not public, or the alternative errs less. `rows` exclude the key and rows without an answer.
+ * tree totals are not public, or the alternative errs less.
  */
-export function forestAnswer(
-  scope: BindingScope,
-  rows: RowSelection,
-  key: Axis,
-  layout: AnswerLayout,
-  alternative: Alternative,
-): BoundQuery | undefined {
+export function forestAnswer(scope: BindingScope, request: CellRequest): BoundQuery | undefined {
+  const { rows, key, layout, alternative } = request;
   const { policy } = scope;
   const forest = rows.weight === undefined && !policy.known ? forestFor(policy, key) : undefined;
   const { pairs } = policy.protect;
   if (!forest || !pairs) return undefined;
-  const counting = scope.counting({
-    filter: rows.filter,
-    keys: [...rows.keys.map((k) => k.key), key],
-    value: { kind: 'one' },
-  });
   const roots = [...new Set(rootsOf(forest))];
   const trees = withKey(rows, treeKey(key, forest, roots));
-  const totals = sumSensitivity(
-    policy,
-    scope.counting({ filter: trees.filter, keys: trees.keys.map((k) => k.key), value: { kind: 'one' } }),
-  );
+  const totals = sumSensitivity(policy, scope.counting(rowCounting(trees)));
   if (totals.size > 0) return undefined;
   const groups = rows.cells;
-  const whole = () => scope.total(trees, { kind: 'one' }, one, `rows by ${key.column} as far as pairs join`);
+  const whole = () => scope.total(trees, { kind: 'one' }, { grid: one, name: `rows by ${key.column} as far as pairs join` });
   const placed = { roots, width: layout.cells.length / groups.length, key };
   const numbers = numbered(forest).length;
   // Cells that no pair joins are public.
   if (numbers === 0) return linearAnswer(layout, [totalTerm(forest, { ...placed, whole: whole() })]);
+  const counting = scope.counting(rowCounting(rows, key));
   const sensitivity = forestSensitivity(policy, counting, forest);
-  if (!hasSmallerError(scope, sensitivity, alternative, meanNumbers(forest), pairs.digest)) return undefined;
+  const own = sensitivity.get(pairsClass(pairs.digest));
+  const other = alternative.sensitivity.get(pairsClass(pairs.digest));
+  if (!own || !other || !errsLess(policy, [own, meanNumbers(forest)], [other, alternative.meanVariance])) return undefined;
   const measure: OrderedMeasure = {
     mechanism: 'ordered',
     name: `cells of ${key.column}`,
@@ -63,19 +61,12 @@ export function forestAnswer(
   return linearAnswer(layout, [...sumTerms(forest, sums, placed.width), totalTerm(forest, { ...placed, whole: whole() })]);
 }
 
+type NumbersOfCell = readonly [sensitivity: Sensitivity, meanVariance: number];
 /** The mean squared error of a cell is smaller under the noise that is used. */
-function hasSmallerError(
-  { policy }: BindingScope,
-  sensitivity: RecordSensitivity,
-  alternative: Alternative,
-  variance: number,
-  digest: string,
-): boolean {
-  const [own, other] = [sensitivity.get(pairsClass(digest)), alternative.sensitivity.get(pairsClass(digest))];
-  if (!own || !other) return false;
-  return toNumber(policy.budget.delta) > 0
-    ? variance * Number(own.l2squared) < alternative.meanVariance * Number(other.l2squared)
-    : variance * Number(own.l1) ** 2 < alternative.meanVariance * Number(other.l1) ** 2;
+export function errsLess({ budget }: Policy, [a, ofA]: NumbersOfCell, [b, ofB]: NumbersOfCell): boolean {
+  return toNumber(budget.delta) > 0
+    ? ofA * Number(a.l2squared) < ofB * Number(b.l2squared)
+    : ofA * Number(a.l1) ** 2 < ofB * Number(b.l1) ** 2;
 }
 
 /** Key that maps rows to the trees of the forest, ordered by their roots among `roots`; rows without an answer to none, or to their own. */

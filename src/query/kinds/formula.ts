@@ -1,9 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
-import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { declaredNumber } from '../../policy/domain.js';
-import { gridOf } from '../../policy/grid.js';
-import { answerTable, defaultAlpha, expectedAnswerError, type LinearTerm } from '../answer.js';
+import { toNumber } from '../../base/exact/rational.js';
+import { answerLayout, answerTable, defaultAlpha, expectedAnswerError, type LinearTerm } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
 import { type CalculatedNumber, calculate, intervalEstimate, sumOfTerms } from '../error-propagation.js';
 import { filterOf } from '../filter.js';
@@ -11,7 +9,7 @@ import { boundedList, columnNameForm, commonFields, conditionForm } from '../for
 import type { QueryKind } from '../kind.js';
 import { type BindingScope, type BoundQuery, type RowSelection, selectRows, withTests } from '../scope.js';
 import { distinctTerm } from './distinct.js';
-import { centredGrid, momentTerm } from './moment.js';
+import { centredGrid, plainSum, squareTerm, sumTerm } from './moment.js';
 
 /** Calculation from aggregates: the name of a part, a number, or arithmetic. */
 export type Calculation =
@@ -99,20 +97,12 @@ function readingOf(part: Part, selection: RowSelection, scope: BindingScope): Re
       throw new Fault('QUERY_UNSUPPORTED', 'Different values of groups do not add up.', 'Ask for the total without groups.');
     return read(distinctTerm(scope, rows, column()));
   }
-  const grid = gridOf(declaredNumber(scope.policy, column()));
-  if (part.kind === 'sum') {
-    return read(momentTerm(scope, rows, grid, { power: 1, origin: 0n, shift: 0n }));
-  }
-  const { origin, reach } = centredGrid(scope, column());
-  const middle = toNumber(multiply(grid.unit, rational(origin)));
-  const [numbers, count] = [
-    read(momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n })),
-    read(scope.presentCount(rows, column())),
-  ];
+  if (part.kind === 'sum') return read(plainSum(scope, rows, column()));
+  const centred = centredGrid(scope, column());
+  const [middle, lifted] = [toNumber(centred.middle), toNumber(centred.lifted)];
+  const [numbers, count] = [read(sumTerm(scope, rows, centred)), read(scope.presentCount(rows, column()))];
   if (part.kind === 'mean') return (noisy, i) => calculate('+', middle, calculate('/', numbers(noisy, i), count(noisy, i)));
-  const shift = (reach * reach) / 2n;
-  const lifted = toNumber(multiply(multiply(grid.unit, grid.unit), rational(shift)));
-  const squares = read(momentTerm(scope, rows, grid, { power: 2, origin, shift }));
+  const squares = read(squareTerm(scope, rows, centred));
   return (noisy, i) => {
     const [t, n] = [numbers(noisy, i), count(noisy, i)];
     const square = calculate('+', squares(noisy, i), calculate('*', lifted, n));
@@ -139,12 +129,7 @@ function bind(query: FormulaQuery, scope: BindingScope): BoundQuery {
   };
   refuseInner(query.of);
   const parted = typeof query.of === 'object' && query.of.op === 'round' ? 10 ** (query.of.digits ?? 0) : undefined;
-  const layout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), query.name ?? label(query)],
-    cells: rows.cells,
-  };
+  const layout = answerLayout(query, label(query), rows.cells);
   return {
     finish: (noisy) => {
       const first = rows.cells.length > 0 ? at(query.of, noisy, 0) : undefined;
@@ -162,13 +147,11 @@ function bind(query: FormulaQuery, scope: BindingScope): BoundQuery {
       );
       const unitResult = at(query.of, ones, 0);
       const { standardError, half } = intervalEstimate(unitResult, ones, defaultAlpha);
-      return expectedAnswerError(
-        layout,
-        unitResult.linear ? 'combined' : 'propagated',
-        standardError ?? 0,
-        half ?? standardError ?? 0,
-        !unitResult.linear,
-      );
+      return expectedAnswerError(layout, unitResult.linear ? 'combined' : 'propagated', {
+        standardError: standardError ?? 0,
+        halfWidth: half ?? standardError ?? 0,
+        perRow: !unitResult.linear,
+      });
     },
   };
 }

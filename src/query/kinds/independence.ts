@@ -1,11 +1,22 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
-import { declaredCategory, shownLevels } from '../../policy/domain.js';
-import { additiveNoise, answerTable, distributionsOf, expectedAnswerError, noiseOfTerms } from '../answer.js';
-import type { AnswerRow } from '../bound.js';
-import type { CategoryKey } from '../count/measure.js';
+import { declaredCategory } from '../../policy/domain.js';
+import {
+  additiveNoise,
+  answerLayout,
+  answerTable,
+  defaultAlpha,
+  distributionsOf,
+  expectedAnswerError,
+  figureAt,
+  figureCells,
+  noAnswer,
+  noiseOfTerms,
+  noisyCounts,
+} from '../answer.js';
 import { columnNameForm, commonFields } from '../form.js';
+import { levelKey } from '../keys.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor, testNote } from '../sampling.js';
 import { type BindingScope, type BoundQuery, selectRows, withKey } from '../scope.js';
@@ -31,43 +42,36 @@ function bind(query: IndependenceQuery, scope: BindingScope): BoundQuery {
   const [height, width] = keys.map(({ labels }) => labels.length) as [number, number];
   const term = scope.rowCount(withKey(withKey(rows, keys[0]!), keys[1]!));
   const { difference: varianceRatio } = testFactor(scope.policy, query, query.columns);
-  const layout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), 'figure', query.name ?? 'value'],
-    cells: rows.cells.flatMap((labels) => figures.map((figure) => [...labels, figure])),
-  };
+  const layout = answerLayout(query, label(query), figureCells(rows.cells, figures), ['figure', query.name ?? 'value']);
   return {
     finish: (noisy) => {
       const distribution = additiveNoise(distributionsOf(noisy), term.measure);
       const { deviation } = noiseOfTerms([term], distributionsOf(noisy));
-      const { values } = noisy[term.measure] as { readonly values: readonly bigint[] };
+      const { values: cells } = noisyCounts(noisy, term.measure);
       const tests = rows.cells.map((__, group) => {
         const counts = Array.from({ length: height }, (_, i) =>
-          Array.from({ length: width }, (_, j) => toNumber(term.factor) * Number(values[(group * height + i) * width + j]!)),
+          Array.from({ length: width }, (_, j) => toNumber(term.factor) * Number(cells[(group * height + i) * width + j]!)),
         );
         const people = counts.flat().reduce((sum, x) => sum + x, 0);
         return judged(counts, { variance: deviation ** 2, laplace: distribution.kind === 'laplace' }, varianceRatio(people));
       });
-      const made = answerTable(layout, 'propagated', (k): Omit<AnswerRow, 'keys'> => {
-        const { statistic, degrees, chance, cramersV } = tests[Math.floor(k / figures.length)]!;
-        const value = statistic === null ? null : [statistic, degrees, chance, cramersV][k % figures.length]!;
-        return { value, standardError: null, low: null, high: null };
-      });
+      const values = tests.map(({ statistic, degrees, chance, cramersV }) =>
+        [statistic, degrees, chance, cramersV].map((value) => (statistic === null ? null : value)),
+      );
+      const made = answerTable(layout, 'propagated', (k) => ({ ...noAnswer, value: figureAt(values, k) }));
       return { ...made, note: testNote(scope.policy) };
     },
     expectedError: (noise) => {
       const { deviation, half } = noiseOfTerms([term], noise);
-      return expectedAnswerError(layout, 'combined', deviation, half(0.05), false);
+      return expectedAnswerError(layout, 'combined', { standardError: deviation, halfWidth: half(defaultAlpha) });
     },
   };
 }
 
 function keyOf(scope: BindingScope, name: string) {
-  const { groups, labels } = shownLevels(declaredCategory(scope.policy, name));
-  if (groups.length < 2) throw new Fault('QUERY_INVALID', `Column "${name}" has only one value.`, 'Name another column.');
-  const key: CategoryKey = { kind: 'code', column: name, groups, missing: 'drop', size: groups.length };
-  return { key, labels: labels.slice(0, -1) };
+  const levels = levelKey(declaredCategory(scope.policy, name));
+  if (levels.labels.length < 2) throw new Fault('QUERY_INVALID', `Column "${name}" has only one value.`, 'Name another column.');
+  return levels;
 }
 
 export const independenceKind: QueryKind<typeof schema> = { schema, label, bind };

@@ -160,7 +160,7 @@ describe('counting the joint histogram', () => {
     const { measures } = bindBatch(parseBatch([...merged({ by: ['form'] }), ...merged()]), policy);
     expect(measures).toHaveLength(2);
     const found: bigint[][] = [];
-    for (const plan of compileMeasures(measures, policy, source, duckdb)) {
+    for (const plan of compileMeasures(measures, { dialect: duckdb, policy: policy, columns: source })) {
       const { sql, values } = plan.statement;
       const result = (await connection.runAndReadAll(sql, [...values])).getRows() as Cell[][];
       for (const [i, cells] of readCounts(plan, measures, result)) found[i] = cells;

@@ -1,5 +1,5 @@
 import { Fault } from '../../base/errors.js';
-import { linearAnswer } from '../answer.js';
+import { answerLayout, linearAnswer } from '../answer.js';
 import { groupKeyOf, jointKeyOf } from '../keys.js';
 import { type BindingScope, type BoundQuery, selectRows, withKey } from '../scope.js';
 import { withShares } from '../shares.js';
@@ -34,9 +34,9 @@ export function bindMergedHistogram(query: HistogramQuery, scope: BindingScope):
     const group = Math.floor(i / width) * joint.key.size;
     return cellsWith[i % width]!.map((cell) => group + cell);
   };
-  const columns = [...(query.by ?? []), query.column, query.name ?? 'count'];
   const rows = withKey(selection, shown);
   const countTerm = { ...term, cells };
-  const bound = linearAnswer({ query, label: query.column, columns, cells: rows.cells }, [countTerm]);
+  const layout = answerLayout(query, query.column, rows.cells, [query.column, query.name ?? 'count']);
+  const bound = linearAnswer(layout, [countTerm]);
   return { ...bound, finish: (noisy) => withShares(bound.finish(noisy), rows.keys, countTerm, noisy) };
 }

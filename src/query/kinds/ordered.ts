@@ -10,14 +10,15 @@ import { isotonic } from '../../privacy/mechanism/ordered/isotonic.js';
 import { prefixEstimator } from '../../privacy/mechanism/ordered/prefix-estimator.js';
 import { noisedCount, type Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import type { RecordSensitivity } from '../../privacy/mechanism/sensitivity.js';
+import { additiveNoise, noisyCounts } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
-import type { Counting, GroupKey, OrderedMeasure } from '../count/measure.js';
-import { orderedSensitivity } from '../count/sensitivity.js';
+import { type Counting, codeKey, type GroupKey, type OrderedMeasure } from '../count/measure.js';
+import { orderedSensitivity } from '../count/ordered-sensitivity.js';
 import { strategyFor } from '../count/strategies.js';
 import { presenceTest } from '../filter.js';
 import { maxCells, refuseManyCells } from '../keys.js';
 import type { Query } from '../query.js';
-import { type BindingScope, type RowSelection, selectRows, withTests } from '../scope.js';
+import { type BindingScope, type RowSelection, rowCounting, selectRows, withTests } from '../scope.js';
 
 /** Ordered positions of a column: those of its grid, or its codes in their order. */
 export interface OrderedPositions {
@@ -48,7 +49,7 @@ function positionsOf(policy: Policy, name: string): OrderedPositions {
   const groups = levelsOf(declaredCategory(policy, name));
   const label = (p: number) => levelLabel(groups[p]!);
   return {
-    key: { kind: 'code', column: name, groups, missing: 'drop', size: groups.length },
+    key: codeKey(name, groups),
     size: groups.length,
     first: label,
     last: label,
@@ -59,7 +60,7 @@ function positionsOf(policy: Policy, name: string): OrderedPositions {
 export interface CountEstimate {
   readonly value: number;
   readonly standardError: number;
-  readonly half: number;
+  readonly halfWidth: number;
 }
 
 /** Counts of each group over ordered positions, as released. */
@@ -111,11 +112,7 @@ export function orderedCounting(query: OrderedQuery, scope: BindingScope): Order
   const rows = withTests(selectRows(policy, query), presenceTest(query.column));
   const positions = positionsOf(policy, query.column);
   refuseManyCells(rows.cells.length * positions.size, 'The distributions need', 'counters', maxCells);
-  const counting = scope.counting({
-    filter: rows.filter,
-    keys: [...rows.keys.map(({ key }) => key), positions.key],
-    value: { kind: 'one' },
-  });
+  const counting = scope.counting(rowCounting(rows, positions.key));
   const strategy = strategyFor(policy, counting);
   refuseManyCells(rows.cells.length * noisedCount(strategy), 'The distributions need', 'noisy numbers', maxCells);
   const sensitivity = orderedSensitivity(policy, counting, strategy);
@@ -141,14 +138,13 @@ export function orderedCounts(query: OrderedQuery, scope: BindingScope, ordering
   const { size } = strategy;
   const errorOf = (distribution: AdditiveDistribution<number>, variance: number): Omit<CountEstimate, 'value'> => ({
     standardError: standardDeviation(distribution) * Math.sqrt(variance),
-    half: distribution.kind === 'none' ? 0 : sumHalfWidth(distribution, variance),
+    halfWidth: distribution.kind === 'none' ? 0 : sumHalfWidth(distribution, variance),
   });
   return {
     positions,
     groups,
     read: (noisy) => {
-      const found = noisy[index];
-      if (!found || !('values' in found)) throw new RangeError(`measure ${index} has no numbers`);
+      const found = noisyCounts(noisy, index);
       const distribution = found.noise;
       return {
         group: (g) => {
@@ -167,17 +163,12 @@ export function orderedCounts(query: OrderedQuery, scope: BindingScope, ordering
         },
       };
     },
-    expectedError: (noise, from, to) => {
-      const distribution = noise[index];
-      if (distribution?.kind !== 'laplace' && distribution?.kind !== 'gaussian' && distribution?.kind !== 'none')
-        throw new RangeError(`measure ${index} has no additive noise`);
-      return errorOf(distribution, reading.variance(from, to));
-    },
+    expectedError: (noise, from, to) => errorOf(additiveNoise(noise, index), reading.variance(from, to)),
   };
 }
 
 /** Interval of a count: the monotone value with the least-squares interval, widened to contain it and cut at 0. */
-export const countInterval = (value: number, { value: raw, standardError, half }: CountEstimate) => ({
+export const countInterval = (value: number, { value: raw, standardError, halfWidth: half }: CountEstimate) => ({
   value,
   standardError,
   low: Math.max(0, Math.min(raw - half, value)),

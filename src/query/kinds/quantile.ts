@@ -4,24 +4,31 @@ import { parseRational, type Rational, toNumber } from '../../base/exact/rationa
 import { declaredNumber } from '../../policy/domain.js';
 import { gridNumber, gridOf } from '../../policy/grid.js';
 import type { NoiseDistribution, SelectionDistribution } from '../../privacy/mechanism/distribution.js';
-import { answerTable, defaultAlpha, expectedAnswerError } from '../answer.js';
-import type { AnswerRow, NoisyMeasure } from '../bound.js';
+import {
+  type AnswerValues,
+  answerLayout,
+  answerTable,
+  defaultAlpha,
+  expectedAnswerError,
+  figureCells,
+  noAnswer,
+} from '../answer.js';
+import type { NoisyMeasure } from '../bound.js';
+import { larger } from '../count/bounds.js';
 import type { GroupKey, SelectionMeasure } from '../count/measure.js';
 import { rankSensitivity } from '../count/sensitivity.js';
 import { presenceTest } from '../filter.js';
 import { boundedList, columnNameForm, commonFields } from '../form.js';
 import { maxCells, refuseManyCells } from '../keys.js';
 import type { QueryKind } from '../kind.js';
-import { type BindingScope, type BoundQuery, selectRows, withTests } from '../scope.js';
+import { type BindingScope, type BoundQuery, rowCounting, selectRows, withTests } from '../scope.js';
 import { refuseKnownTotals } from './ordered.js';
 
 const schema = z.strictObject({
   kind: z.literal('quantile'),
   column: columnNameForm,
-  /** Shares strictly between 0 and 1, at most three decimals: 0.5 is the median. */ at: boundedList(
-    z.number().gt(0).lt(1).multipleOf(0.001),
-    'shares',
-  ),
+  /** Shares strictly between 0 and 1, at most three decimals: 0.5 is the median. */
+  at: boundedList(z.number().gt(0).lt(1).multipleOf(0.001), 'shares'),
   ...commonFields,
 });
 type QuantileQuery = z.output<typeof schema>;
@@ -43,7 +50,7 @@ function rankPenalties(at: readonly bigint[], num: bigint, den: bigint): bigint[
     const over = den * below - target;
     below += n;
     const under = target - den * below;
-    return over > 0n ? over : under > 0n ? under : 0n;
+    return larger(larger(over, under), 0n);
   });
 }
 
@@ -110,11 +117,7 @@ function bind(query: QuantileQuery, scope: BindingScope): BoundQuery {
   const groups = rows.cells;
   refuseManyCells(groups.length * size, 'The quantiles need', 'counters', maxCells);
   const key: GroupKey = { kind: 'grid', column: query.column, width, size };
-  const counting = scope.counting({
-    filter: withTests(rows, presenceTest(query.column)).filter,
-    keys: [...rows.keys.map((k) => k.key), key],
-    value: { kind: 'one' },
-  });
+  const counting = scope.counting(rowCounting(withTests(rows, presenceTest(query.column)), key));
   const chosen = query.at.map((at) => {
     const { num, den } = parseRational(String(at));
     const sensitivity = rankSensitivity(policy, counting, num, den);
@@ -133,23 +136,18 @@ function bind(query: QuantileQuery, scope: BindingScope): BoundQuery {
     return { at, measure, index: scope.select(measure) };
   });
   const several = query.at.length > 1;
-  const layout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), ...(several ? ['at'] : []), query.name ?? (several ? query.column : label(query))],
-    cells: groups.flatMap((keys) => query.at.map((at) => (several ? [...keys, `${at}`] : keys))),
-  };
-  const row = (noisy: readonly NoisyMeasure[], i: number): Omit<AnswerRow, 'keys'> => {
+  const layout = several
+    ? answerLayout(query, label(query), figureCells(groups, query.at.map(String)), ['at', query.name ?? query.column])
+    : answerLayout(query, label(query), groups);
+  const row = (noisy: readonly NoisyMeasure[], i: number): AnswerValues => {
     const { index, measure } = chosen[i % chosen.length]!;
     const found = noisy[index];
     if (!found || !('chosen' in found)) throw new RangeError(`measure ${index} has no selection`);
     const value = toNumber(candidates[found.chosen[Math.floor(i / chosen.length)]!]!);
     const distribution = selection(found.noise);
     return {
+      ...noAnswer,
       value,
-      standardError: null,
-      low: null,
-      high: null,
       rankError: rankError(distribution, measure),
       evenRankError: evenRankError(distribution, measure),
     };
@@ -159,7 +157,7 @@ function bind(query: QuantileQuery, scope: BindingScope): BoundQuery {
     expectedError: (noise) => {
       const all = chosen.map(({ index, measure }) => [selection(noise[index]), measure] as const);
       const worst = (error: typeof rankError) => Math.max(...all.map(([distribution, measure]) => error(distribution, measure)));
-      return expectedAnswerError(layout, 'rank', worst(rankDeviation), worst(rankError), false);
+      return expectedAnswerError(layout, 'rank', { standardError: worst(rankDeviation), halfWidth: worst(rankError) });
     },
   };
 }

@@ -6,7 +6,7 @@ import { declaredCategory, declaredCode, declaredColumn, isNumber } from '../../
 import { gridOf, positionsWhere } from '../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
 import { prefixEstimator } from '../../privacy/mechanism/ordered/prefix-estimator.js';
-import { type AnswerLayout, answerTable, expectedAnswerError } from '../answer.js';
+import { type AnswerLayout, answerLayout, answerTable, expectedAnswerError, figureCells } from '../answer.js';
 import type { Axis } from '../count/measure.js';
 import { boundedList, codeForm, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
@@ -43,13 +43,9 @@ function bind(query: RangesQuery, scope: BindingScope): BoundQuery {
     const [first, last] = [positions.first(from), positions.last(to - 1)];
     return first === last ? first : `${first} to ${last}`;
   };
-  const layout: AnswerLayout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), query.column, query.name ?? 'rows in it'],
-    cells: groups.flatMap((keys) => spans.map((span) => [...keys, text(span)])),
-  };
-  const cells = query.ranges ? undefined : perCellAnswer(query, scope, ordering, spans, layout);
+  const columns = [query.column, query.name ?? 'rows in it'];
+  const layout = answerLayout(query, label(query), figureCells(groups, spans.map(text)), columns);
+  const cells = query.ranges ? undefined : perCellAnswer({ query, ordering, spans, layout }, scope);
   if (cells) return cells;
   const counts = orderedCounts(query, scope, ordering);
   return {
@@ -65,32 +61,31 @@ function bind(query: RangesQuery, scope: BindingScope): BoundQuery {
     expectedError: (noise) => {
       const all = spans.map(({ from, to }) => counts.expectedError(noise, from, to));
       const widest = all.reduce((most, next) => (next.standardError > most.standardError ? next : most));
-      return expectedAnswerError(layout, 'combined', widest.standardError, widest.half, false);
+      return expectedAnswerError(layout, 'combined', widest);
     },
   };
 }
 
+interface PerCellRequest {
+  readonly query: RangesQuery;
+  readonly ordering: OrderedCounting;
+  readonly spans: readonly Span[];
+  readonly layout: AnswerLayout;
+}
 /**
  * Independent cells of a column used by no other query: from few sums where pairs join the cells to a forest,
  * else with noise on each cell where that errs less.
  */
-function perCellAnswer(
-  query: RangesQuery,
-  scope: BindingScope,
-  { rows, positions, strategy, sensitivity }: OrderedCounting,
-  spans: readonly Span[],
-  layout: AnswerLayout,
-): BoundQuery | undefined {
+function perCellAnswer({ query, ordering, spans, layout }: PerCellRequest, scope: BindingScope): BoundQuery | undefined {
+  const { rows, strategy, sensitivity } = ordering;
   const isAbout = (other: Query) => 'column' in other && other.column === query.column;
   if (scope.batch.filter(isAbout).length > 1) return undefined;
-  const { key } = positions;
-  const cells: Axis | undefined =
-    key.kind === 'code' ? key : key.kind === 'grid' && key.width === 1 ? binsOf(scope.policy, query.column, spans) : undefined;
-  if (!cells) return undefined;
+  const key = cellKey(scope.policy, ordering.positions, spans);
+  if (!key) return undefined;
   const reading = prefixEstimator(strategy);
   const meanVariance = spans.reduce((sum, { from, to }) => sum + reading.variance(from, to), 0) / spans.length;
-  const alternative = { sensitivity, meanVariance };
-  const bound = forestAnswer(scope, rows, cells, layout, alternative) ?? noisePerCell(scope, rows, cells, layout, alternative);
+  const request = { rows, key, layout, alternative: { sensitivity, meanVariance } };
+  const bound = forestAnswer(scope, request) ?? noisePerCell(scope, request);
   return (
     bound && {
       ...bound,
@@ -106,9 +101,13 @@ function perCellAnswer(
   );
 }
 
-function binsOf(policy: Policy, name: string, spans: readonly Span[]): Axis | undefined {
-  const { starts, labels } = shownBins(declaredColumn(policy, name) as NumberColumn);
-  return labels.length === spans.length + 1 ? { kind: 'bin', column: name, edges: starts, size: labels.length } : undefined;
+/** Key with one cell for each span; undefined where positions are too coarse for that. */
+function cellKey(policy: Policy, { key }: OrderedPositions, spans: readonly Span[]): Axis | undefined {
+  if (key.kind === 'code') return key;
+  if (key.kind !== 'grid' || key.width > 1) return undefined;
+  const { starts, labels } = shownBins(declaredColumn(policy, key.column) as NumberColumn);
+  if (labels.length !== spans.length + 1) return undefined;
+  return { kind: 'bin', column: key.column, edges: starts, size: labels.length };
 }
 
 function spansOf(policy: Policy, { column: name, ranges }: RangesQuery, { key, size }: OrderedPositions): readonly Span[] {

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { declaredNumber } from '../../policy/domain.js';
-import { answerTable, expectedAnswerError } from '../answer.js';
-import type { AnswerRow } from '../bound.js';
+import { type AnswerValues, answerLayout, answerTable, expectedAnswerError, figureCells, noAnswer } from '../answer.js';
 import { boundedList, columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { varianceFactor } from '../sampling.js';
@@ -34,12 +33,8 @@ function bind(query: RegressionQuery, scope: BindingScope): BoundQuery {
   const entries = moments.entries.slice(0, -1);
   const outcome = moments.entries.at(-1) as Extract<MomentEntry, { kind: 'number' }>;
   const functionals = entries.map((_, j) => functionalOf(entries, outcome, j));
-  const layout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), 'coefficient', query.name ?? query.outcome],
-    cells: rows.cells.flatMap((keys) => entries.map((entry) => [...keys, entryName(entry)])),
-  };
+  const columns = ['coefficient', query.name ?? query.outcome];
+  const layout = answerLayout(query, label(query), figureCells(rows.cells, entries.map(entryName)), columns);
   return {
     finish: (noisy) => {
       const fits = rows.cells.map((_, group) => {
@@ -48,15 +43,15 @@ function bind(query: RegressionQuery, scope: BindingScope): BoundQuery {
         const ratio = unequal?.at(noisy, group, fit);
         return { read, fit, ratios: functionals.map(({ weights }) => ratio?.(weights) ?? equalVariance) };
       });
-      const made = answerTable(layout, 'propagated', (i): Omit<AnswerRow, 'keys'> => {
+      const made = answerTable(layout, 'propagated', (i): AnswerValues => {
         const { read, fit, ratios } = fits[Math.floor(i / entries.length)]!;
-        if (!(fit.count > entries.length)) return { value: null, standardError: null, low: null, high: null };
+        if (!(fit.count > entries.length)) return noAnswer;
         const { weights, offset } = functionals[i % entries.length]!;
         const own = coefficientInterval(read, fit, weights);
         const factor = query.weight === undefined ? varianceFactor(scope.policy, fit.count) : undefined;
         const { ratio, short } = ratios[i % entries.length]!;
-        const both =
-          factor === undefined ? undefined : coefficientInterval(read, fit, weights, factor * fit.residual * ratio, short);
+        const sampled = factor === undefined ? undefined : { variance: factor * fit.residual * ratio, short };
+        const both = sampled && coefficientInterval(read, fit, weights, sampled);
         return {
           value: own.value + offset,
           standardError: Number.isFinite(own.deviation) ? own.deviation : null,
@@ -76,24 +71,23 @@ function bind(query: RegressionQuery, scope: BindingScope): BoundQuery {
       const last = entries.length;
       const errors = entries.map((entry, j) => {
         const { deviation, half } = moments.spread(last, j, noise);
-        const across = outcome.reach * (entry.kind === 'number' ? 6 : entry.kind === 'level' ? levelsOf(entries, entry) : 1);
+        const across = outcome.reach * { one: 1, number: 6, level: levelsOf(entries, entry) }[entry.kind];
         return { deviation: across * deviation, half: across * half };
       });
       const widest = errors.reduce((most, next) => (next.half > most.half ? next : most));
-      return expectedAnswerError(layout, 'propagated', widest.deviation, widest.half, true);
+      const size = { standardError: widest.deviation, halfWidth: widest.half, perRow: true };
+      return expectedAnswerError(layout, 'propagated', size);
     },
   };
 }
 
-const levelsOf = (entries: readonly MomentEntry[], { column }: { readonly column: string }): number =>
-  1 + entries.filter((entry) => entry.kind === 'level' && entry.column === column).length;
+const levelsOf = (entries: readonly MomentEntry[], own: MomentEntry): number =>
+  1 + entries.filter((entry) => entry.kind === 'level' && own.kind === 'level' && entry.column === own.column).length;
 
-const entryName = (entry: MomentEntry): string =>
-  entry.kind === 'one'
-    ? '(intercept)'
-    : entry.kind === 'number'
-      ? entry.column
-      : `${entry.column} ${entry.level}, not ${entry.not}`;
+function entryName(entry: MomentEntry): string {
+  if (entry.kind === 'one') return '(intercept)';
+  return entry.kind === 'number' ? entry.column : `${entry.column} ${entry.level}, not ${entry.not}`;
+}
 
 /** Coefficient in the columns' own units, as weights of those for entries of length one. */
 function functionalOf(entries: readonly MomentEntry[], outcome: { readonly middle: number; readonly reach: number }, j: number) {
@@ -101,10 +95,8 @@ function functionalOf(entries: readonly MomentEntry[], outcome: { readonly middl
   const slope = (entry: MomentEntry): number => (entry.kind === 'number' ? outcome.reach / entry.reach : outcome.reach);
   if (own.kind !== 'one') return { weights: entries.map((entry, k) => (k === j ? slope(entry) : 0)), offset: 0 };
   // The intercept is the outcome where every number is 0 and every category has its first level.
-  return {
-    weights: entries.map((entry, k) => (k === j ? outcome.reach : entry.kind === 'number' ? -slope(entry) * entry.middle : 0)),
-    offset: outcome.middle,
-  };
+  const weights = entries.map((entry) => (entry.kind === 'number' ? -slope(entry) * entry.middle : 0));
+  return { weights: weights.with(j, outcome.reach), offset: outcome.middle };
 }
 
 const moved = ({ low, high }: { readonly low: number | null; readonly high: number | null }, by: number) => ({

@@ -1,12 +1,10 @@
 import * as z from 'zod';
-import { multiply, rational } from '../../base/exact/rational.js';
-import { declaredNumber } from '../../policy/domain.js';
-import { gridOf } from '../../policy/grid.js';
-import { type LinearTerm, linearAnswer } from '../answer.js';
+import { multiply } from '../../base/exact/rational.js';
+import { answerLayout, linearAnswer } from '../answer.js';
 import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { type BindingScope, type BoundQuery, selectionText, selectRows } from '../scope.js';
-import { centredGrid, momentTerm } from './moment.js';
+import { centredGrid, plainSum, sumTerm } from './moment.js';
 
 const schema = z.strictObject({ kind: z.literal('sum'), column: columnNameForm, ...commonFields });
 type SumQuery = z.output<typeof schema>;
@@ -22,16 +20,13 @@ function bind(query: SumQuery, scope: BindingScope): BoundQuery {
       other.column === query.column &&
       selectionText(selectRows(scope.policy, other)) === about,
   );
-  const grid = gridOf(declaredNumber(scope.policy, query.column));
-  const terms: LinearTerm[] = [];
-  if (shared) {
-    const { origin } = centredGrid(scope, query.column);
-    const count = scope.presentCount(rows, query.column);
-    terms.push(momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n }));
-    if (origin !== 0n) terms.push({ ...count, factor: multiply(count.factor, multiply(grid.unit, rational(origin))) });
-  } else terms.push(momentTerm(scope, rows, grid, { power: 1, origin: 0n, shift: 0n }));
-  const columns = [...(query.by ?? []), query.name ?? label(query)];
-  return linearAnswer({ query, label: label(query), columns, cells: rows.cells }, terms);
+  const layout = answerLayout(query, label(query), rows.cells);
+  const centred = centredGrid(scope, query.column);
+  if (!shared) return linearAnswer(layout, [plainSum(scope, rows, query.column)]);
+  const count = scope.presentCount(rows, query.column);
+  const terms = [sumTerm(scope, rows, centred)];
+  if (centred.origin !== 0n) terms.push({ ...count, factor: multiply(count.factor, centred.middle) });
+  return linearAnswer(layout, terms);
 }
 
 export const sumKind: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,19 +1,29 @@
 import * as z from 'zod';
-import { multiply, rational, toNumber } from '../../base/exact/rational.js';
+import { toNumber } from '../../base/exact/rational.js';
 import { spreadDeviation, sumOfNumbers } from '../../privacy/mechanism/noise-sum.js';
-import { answerTable, defaultAlpha, distributionsOf, expectedAnswerError, noiseOfTerms, noisySum } from '../answer.js';
-import type { AnswerRow } from '../bound.js';
+import {
+  type AnswerValues,
+  answerLayout,
+  answerTable,
+  defaultAlpha,
+  distributionsOf,
+  expectedAnswerError,
+  noiseOfTerms,
+  noisySum,
+} from '../answer.js';
 import { columnNameForm, commonFields } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { type BindingScope, type BoundQuery, selectRows } from '../scope.js';
 import { confidenceInterval, isLaplace, type PerturbedValue } from '../statistics/confidence-interval.js';
-import { centredGrid, momentTerm } from './moment.js';
+import { centredGrid, squareTerm, sumTerm } from './moment.js';
 
 const schema = z.strictObject({
   kind: z.literal('variance'),
   column: columnNameForm,
-  /** Divide by n (population) instead of n - 1. */ population: z.boolean().optional(),
-  /** The standard deviation: its root. */ root: z.boolean().optional(),
+  /** Divide by n (population) instead of n - 1. */
+  population: z.boolean().optional(),
+  /** The standard deviation: its root. */
+  root: z.boolean().optional(),
   ...commonFields,
 });
 type VarianceQuery = z.output<typeof schema>;
@@ -22,21 +32,14 @@ const label = (q: VarianceQuery): string => `${q.root ? 'standard deviation' : '
 /** From three power sums: squares (less half their largest, so that they too are centred), numbers, count. */
 function bind(query: VarianceQuery, scope: BindingScope): BoundQuery {
   const rows = selectRows(scope.policy, query);
-  const { grid, origin, reach } = centredGrid(scope, query.column);
-  const shift = (reach * reach) / 2n;
-  const squares = [momentTerm(scope, rows, grid, { power: 2, origin, shift })];
-  const numbers = [momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n })];
+  const centred = centredGrid(scope, query.column);
+  const squares = [squareTerm(scope, rows, centred)];
+  const numbers = [sumTerm(scope, rows, centred)];
   const bottom = [scope.presentCount(rows, query.column)];
-  const unit = toNumber(grid.unit);
-  const most = Number(reach) * unit;
+  const most = Number(centred.reach) * toNumber(centred.grid.unit);
   const largest = most * most;
-  const middle = toNumber(multiply(multiply(grid.unit, grid.unit), rational(shift)));
-  const layout = {
-    query,
-    label: label(query),
-    columns: [...(query.by ?? []), query.name ?? label(query)],
-    cells: rows.cells,
-  };
+  const middle = toNumber(centred.lifted);
+  const layout = answerLayout(query, label(query), rows.cells);
   // n - 1 is for counts of rows; weights do not give the number of rows.
   const less = query.population || query.weight !== undefined ? 0 : 1;
   // n / (n - 1) is at most 2.
@@ -79,18 +82,16 @@ function bind(query: VarianceQuery, scope: BindingScope): BoundQuery {
       const [, perNumber, perCount] = factors(most, 0);
       // The derivative of a root at a deviation of half the reach.
       const steep = query.root ? 1 / most : 1;
-      return expectedAnswerError(
-        layout,
-        'propagated',
-        steep * Math.hypot(square!.deviation, perNumber! * number!.deviation, perCount! * count!.deviation),
-        steep * sumOfNumbers([square!.parts, number!.parts, count!.parts], defaultAlpha).half(factors(most, 0)),
-        true,
-      );
+      return expectedAnswerError(layout, 'propagated', {
+        standardError: steep * Math.hypot(square!.deviation, perNumber! * number!.deviation, perCount! * count!.deviation),
+        halfWidth: steep * sumOfNumbers([square!.parts, number!.parts, count!.parts], defaultAlpha).half(factors(most, 0)),
+        perRow: true,
+      });
     },
   };
 }
 
-type IntervalFields = Pick<AnswerRow, 'value' | 'standardError' | 'low' | 'high'>;
+type IntervalFields = Pick<AnswerValues, 'value' | 'standardError' | 'low' | 'high'>;
 const rooted = ({ value, standardError, low, high }: IntervalFields): IntervalFields => ({
   value: value === null ? null : Math.sqrt(value),
   standardError:

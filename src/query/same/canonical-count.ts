@@ -29,7 +29,7 @@ export function canonicalCountWithBounds(measure: Measure, policy: Policy, view:
   const columns = withDerivedColumns(canonicalColumns(policy, view), counting.derived, declared);
   const keys = counting.keys.map((key) => [keyText(key, columns), key.size] as const);
   // The last key of a selection or of ordered counts is the value inside a group; only group keys may be reordered.
-  const groups = mechanism === 'additive' ? keys.length : mechanism === 'exponential' ? keys.length - 1 : 0;
+  const groups = { additive: keys.length, exponential: keys.length - 1, ordered: 0 }[mechanism];
   const of = shortHash([
     mechanism,
     testsText(counting.filter, columns),

@@ -73,7 +73,8 @@ const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.str
 function joined(all: boolean, parts: readonly Formula[]): Formula {
   const left = parts.filter((part) => part !== all);
   if (left.includes(!all)) return !all;
-  return left.length === 0 ? all : left.length === 1 ? left[0]! : { all, parts: left };
+  if (left.length === 0) return all;
+  return left.length === 1 ? left[0]! : { all, parts: left };
 }
 function assigned(f: Formula, name: string, atom: Atom): Formula {
   if (typeof f === 'boolean') return f;
@@ -130,8 +131,11 @@ function leafOf(test: LeafTest, columns: CanonicalColumns, atoms: Map<string, re
   return variable(ref, [...all, ...ends], inside, JSON.stringify([from, to, negate]));
 }
 
-const literalsIn = (f: Formula, name: string): readonly BooleanVariable[] =>
-  typeof f === 'boolean' ? [] : 'of' in f ? (f.of === name ? [f] : []) : f.parts.flatMap((part) => literalsIn(part, name));
+function literalsIn(f: Formula, name: string): readonly BooleanVariable[] {
+  if (typeof f === 'boolean') return [];
+  if ('of' in f) return f.of === name ? [f] : [];
+  return f.parts.flatMap((part) => literalsIn(part, name));
+}
 
 /** Classes of values that no test distinguishes, so that each is examined once. */
 function atomClasses(list: readonly Atom[], literals: readonly BooleanVariable[]): readonly (readonly Atom[])[] {

@@ -58,15 +58,14 @@ export interface CoefficientInterval extends ConfidenceInterval {
 }
 
 /**
- * Confidence interval of `weights` times the coefficients over all moments that the noise leaves possible; `sampled`, the residual
- * variance, adds sampling, and may be too small by the fraction `short` (confidence-interval.proof.md, 3).
+ * Confidence interval of `weights` times the coefficients over all moments that the noise leaves possible; `variance`, of the
+ * residuals, adds sampling, and may be too small by the fraction `short` (confidence-interval.proof.md, 3).
  */
 export function coefficientInterval(
   { matrix, noises }: RegressionMoments,
   fit: RegressionFit,
   weights: readonly number[],
-  sampled = 0,
-  short = 0,
+  { variance: sampled, short }: { readonly variance: number; readonly short: number } = { variance: 0, short: 0 },
 ): CoefficientInterval {
   const last = matrix.length - 1;
   const size = noises.length + (sampled > 0 ? last : 0);

@@ -1,4 +1,5 @@
 import type { AdditiveDistribution } from '../../privacy/mechanism/distribution.js';
+import { normalQuantile } from '../answer.js';
 
 /** Number and its derivatives by independent errors of standard deviation one; undefined where the errors leave no such number. */
 export type PerturbedValue = (errors: Float64Array) => { readonly value: number; readonly slopes: Float64Array } | undefined;
@@ -12,9 +13,8 @@ export interface ConfidenceInterval {
   readonly high: number | null;
 }
 
-const normal = 1.959964;
 /** (z^3 - 3 z) / 24 at z: coefficient of the excess kurtosis in a normal quantile (Cornish and Fisher). */
-const tail = (normal ** 3 - 3 * normal) / 24;
+const tail = (normalQuantile ** 3 - 3 * normalQuantile) / 24;
 
 /** Number of deviations that a sum of errors exceeds 5 times in 100: 1.96, and more where few Laplace errors dominate it. */
 export function criticalValue(slopes: Float64Array, isLaplace: (k: number) => boolean): number {
@@ -23,7 +23,7 @@ export function criticalValue(slopes: Float64Array, isLaplace: (k: number) => bo
     squares += slope ** 2;
     if (isLaplace(k)) fourths += slope ** 4;
   });
-  return squares > 0 ? normal + (tail * 3 * fourths) / squares ** 2 : normal;
+  return normalQuantile + (squares > 0 ? (tail * 3 * fourths) / squares ** 2 : 0);
 }
 
 export const isLaplace = (distribution: AdditiveDistribution<number>): boolean => distribution.kind === 'laplace';

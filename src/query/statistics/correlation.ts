@@ -1,3 +1,4 @@
+import { normalQuantile } from '../answer.js';
 import { confidenceInterval, type PerturbedValue } from './confidence-interval.js';
 import { eigenDecomposition } from './matrix.js';
 import type { Moments } from './moments.js';
@@ -13,7 +14,6 @@ interface CorrelationEstimate {
 
 const noCorrelation: CorrelationEstimate = { value: null, standardError: null, low: -1, high: 1 };
 const clip = (r: number): number => Math.min(1, Math.max(-1, r));
-const normal = 1.959964;
 
 /**
  * Correlation of entries i and j with the interval of all values the noise leaves possible; `factor` adds sampling error on Fisher's
@@ -74,7 +74,7 @@ function sampled({ value, low, high }: { value: number; low: number; high: numbe
   const error = people > 4 ? 1 / Math.sqrt(people - 3) : Number.POSITIVE_INFINITY;
   const z = Math.atanh(Math.min(1 - 1e-12, Math.max(1e-12 - 1, value)));
   const end = (at: number): number => {
-    const far = Math.hypot(Math.atanh(at) - z, normal * error);
+    const far = Math.hypot(Math.atanh(at) - z, normalQuantile * error);
     return Math.tanh(z + (at < value ? -far : far));
   };
   return {

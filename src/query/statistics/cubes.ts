@@ -4,7 +4,7 @@ import { declaredNumber } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import type { LinearTerm } from '../answer.js';
 import type { Expression } from '../form.js';
-import { momentTerm } from '../kinds/moment.js';
+import { plainSum } from '../kinds/moment.js';
 import type { BindingScope, RowSelection } from '../scope.js';
 
 /** The sum of the cubes of a number less `middle`. */
@@ -34,13 +34,7 @@ export function cubeSum(scope: BindingScope, rows: RowSelection, column: string)
     if (fault instanceof Fault && fault.code === 'QUERY_UNSUPPORTED') return undefined;
     throw fault;
   }
-  const term = momentTerm(
-    scope,
-    rows,
-    gridOf(declaredNumber(scope.policy, name)),
-    { power: 1, origin: 0n, shift: 0n },
-    { worth },
-  );
+  const term = plainSum(scope, rows, name, { worth });
   const half = divide(wide, rational(2));
   const inside = multiply(step, rational(each - 1, 2));
   return {

@@ -1,7 +1,8 @@
+import { type AnswerValues, noAnswer, normalQuantile } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
 import { normalTails } from './chi-square.js';
 import { criticalValue } from './confidence-interval.js';
-import { type AnswerValues, combineMeans, type GroupMean, type GroupTerms, groupMean, noAnswer } from './group-means.js';
+import { combineMeans, type GroupMean, type GroupTerms, groupMean } from './group-means.js';
 
 /** Ratio of the sampling variance to that of a simple random sample: of one group with its share of a cluster, and of the difference. */
 interface VarianceFactors {
@@ -40,5 +41,5 @@ function differencePValue(a: GroupMean, b: GroupMean): number {
   const deviation = Math.hypot(...slopes);
   const gap = Math.abs(a.mean - b.mean);
   if (deviation === 0) return gap === 0 ? 1 : 0;
-  return normalTails(((gap / deviation) * 1.959964) / criticalValue(slopes, (k) => errors[k]?.laplace === true));
+  return normalTails(((gap / deviation) * normalQuantile) / criticalValue(slopes, (k) => errors[k]?.laplace === true));
 }

@@ -1,8 +1,8 @@
 import { toNumber } from '../../base/exact/rational.js';
 import { standardDeviation } from '../../privacy/mechanism/half-width.js';
 import { spreadDeviation } from '../../privacy/mechanism/noise-sum.js';
-import { additiveNoise, distributionsOf, type LinearTerm } from '../answer.js';
-import type { AnswerRow, NoisyMeasure } from '../bound.js';
+import { type AnswerValues, additiveNoise, distributionsOf, type LinearTerm, noAnswer, noisyCounts } from '../answer.js';
+import type { NoisyMeasure } from '../bound.js';
 import { confidenceInterval, isLaplace, type PerturbedValue } from './confidence-interval.js';
 import { extraDeviations, noSkew, type Skew, skewOf, skewShifts, unseenVariation, varianceEstimate } from './skew.js';
 
@@ -42,8 +42,6 @@ export interface GroupMean {
   readonly short: number;
   readonly skew: Skew;
 }
-export type AnswerValues = Omit<AnswerRow, 'keys'>;
-export const noAnswer: AnswerValues = { value: null, standardError: null, low: null, high: null };
 
 /** `alone`: number of means that share the four added answers of a share's variance; when absent, none are added. */
 export function groupMean(
@@ -55,7 +53,7 @@ export function groupMean(
   const distributions = distributionsOf(noisy);
   const errors = new Map<string, { -readonly [K in keyof NoiseError]: NoiseError[K] }>();
   const read = (term: LinearTerm, into?: 'sum' | 'count'): number => {
-    const { values } = noisy[term.measure] as { readonly values: readonly bigint[] };
+    const { values } = noisyCounts(noisy, term.measure);
     const distribution = additiveNoise(distributions, term.measure);
     let total = 0;
     for (const cell of term.cells(0)) {

@@ -1,12 +1,10 @@
 import { Fault } from '../../base/errors.js';
-import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { codesOf } from '../../policy/code.js';
-import { declaredCategory, declaredCode, declaredColumn, isNumber } from '../../policy/domain.js';
+import { toNumber } from '../../base/exact/rational.js';
+import { declaredCategory, declaredColumn, isNumber } from '../../policy/domain.js';
 import { unitsAt } from '../../policy/grid.js';
 import type { LinearTerm } from '../answer.js';
-import type { GroupKey } from '../count/measure.js';
 import { presenceTest } from '../filter.js';
-import { centredGrid, momentTerm } from '../kinds/moment.js';
+import { centredGrid, sidesKey, squareTerm, sumTerm } from '../kinds/moment.js';
 import { type BindingScope, type RowSelection, withKey, withTests } from '../scope.js';
 import { cubeSum } from './cubes.js';
 import type { GroupTerms } from './group-means.js';
@@ -17,7 +15,6 @@ export interface GroupedTerms {
   /** Measure whose noise matters most. */
   readonly term: LinearTerm;
 }
-const singleCell = (term: LinearTerm, cell: number): LinearTerm => ({ ...term, cells: () => [cell] });
 const cellTerm = (term: LinearTerm, cell: number): LinearTerm => ({ ...term, cells: () => term.cells(cell) });
 
 /** The sum of squared weights, where rows have weights. */
@@ -33,17 +30,13 @@ function weightsOf(scope: BindingScope, rows: RowSelection): LinearTerm | undefi
 export function meanTerms(scope: BindingScope, rows: RowSelection, column: string): GroupedTerms {
   if (!isNumber(declaredColumn(scope.policy, column)))
     throw new Fault('QUERY_INVALID', `Column "${column}" is no number.`, 'Say which shares to compare: "values": ["yes"].');
-  const { grid, origin, reach } = centredGrid(scope, column);
-  const shift = (reach * reach) / 2n;
-  const lifted = toNumber(multiply(multiply(grid.unit, grid.unit), rational(shift)));
-  const [sum, squares, count] = [
-    momentTerm(scope, rows, grid, { power: 1, origin, shift: 0n }),
-    momentTerm(scope, rows, grid, { power: 2, origin, shift }),
-    scope.presentCount(rows, column),
-  ];
+  const centred = centredGrid(scope, column);
+  const { grid, origin, reach } = centred;
+  const [middle, lifted] = [toNumber(centred.middle), toNumber(centred.lifted)];
+  const [sum, squares] = [sumTerm(scope, rows, centred), squareTerm(scope, rows, centred)];
+  const count = scope.presentCount(rows, column);
   const weights = weightsOf(scope, withTests(rows, presenceTest(column)));
   const cubes = scope.policy.design && cubeSum(scope, rows, column);
-  const middle = toNumber(multiply(grid.unit, rational(origin)));
   return {
     term: sum,
     group: (cell) => ({
@@ -60,17 +53,12 @@ export function meanTerms(scope: BindingScope, rows: RowSelection, column: strin
 
 /** Terms of the share of some values of a category. */
 export function shareTerms(scope: BindingScope, rows: RowSelection, column: string, values: readonly string[]): GroupedTerms {
-  const declared = declaredCategory(scope.policy, column);
-  const named = new Set(values.map((value) => declaredCode(declared, value)));
-  const codes = codesOf(declared);
-  const sides = [codes.filter((c) => named.has(c)), codes.filter((c) => !named.has(c))];
-  const key: GroupKey = { kind: 'code', column, groups: sides, missing: 'drop', size: 2 };
-  const term = scope.rowCount(withKey(rows, { key, labels: ['in', 'not in'] }));
+  const term = scope.rowCount(withKey(rows, sidesKey(declaredCategory(scope.policy, column), values)));
   const weights = weightsOf(scope, withTests(rows, presenceTest(column)));
   return {
     term,
     group: (cell) => ({
-      sum: singleCell(term, 2 * cell),
+      sum: { ...term, cells: () => [2 * cell] },
       count: { ...term, cells: () => [2 * cell, 2 * cell + 1] },
       ...(weights && { weights: cellTerm(weights, cell) }),
       middle: 0,

@@ -1,14 +1,13 @@
 import { Fault } from '../../base/errors.js';
-import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { declaredColumn, isNumber, shownLevels } from '../../policy/domain.js';
+import { multiply, toNumber } from '../../base/exact/rational.js';
+import { declaredColumn, isNumber } from '../../policy/domain.js';
 import type { NoiseDistribution } from '../../privacy/mechanism/distribution.js';
 import { standardDeviation } from '../../privacy/mechanism/half-width.js';
-import { additiveNoise, defaultAlpha, distributionsOf, type LinearTerm, noiseOfTerms } from '../answer.js';
+import { additiveNoise, defaultAlpha, distributionsOf, type LinearTerm, noiseOfTerms, noisyCounts } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
-import type { CategoryKey } from '../count/measure.js';
 import { presenceTest } from '../filter.js';
-import type { LabelledKey } from '../keys.js';
-import { centredGrid, momentTerm } from '../kinds/moment.js';
+import { type LabelledKey, levelKey } from '../keys.js';
+import { centredGrid, squareTerm, sumTerm } from '../kinds/moment.js';
 import { type BindingScope, type RowSelection, withKey, withTests } from '../scope.js';
 import { isLaplace } from './confidence-interval.js';
 import { type SymmetricMatrix, zeroMatrix } from './matrix.js';
@@ -69,9 +68,8 @@ export function momentsOf(scope: BindingScope, selection: RowSelection, columns:
   const sumBy = (number: string, a: number): LinearTerm => {
     const category = categories[a];
     const key = `${number} ${a}`;
-    const { grid, origin } = centredGrid(scope, number);
     const own = category ? withKey(rows, category.key) : rows;
-    const term = byCategory.get(key) ?? momentTerm(scope, own, grid, { power: 1, origin, shift: 0n });
+    const term = byCategory.get(key) ?? sumTerm(scope, own, centredGrid(scope, number));
     byCategory.set(key, term);
     return term;
   };
@@ -126,7 +124,7 @@ function read(
     for (const { measure, factor, cells } of terms) {
       const by = toNumber(factor) / scale;
       const distribution = additiveNoise(distributions, measure);
-      const { values } = noisy[measure] as { readonly values: readonly bigint[] };
+      const { values } = noisyCounts(noisy, measure);
       for (const cell of cells(group)) {
         matrix[i]![j]! += by * Number(values[cell]!);
         const key = `${measure} ${cell}`;
@@ -151,12 +149,10 @@ export function categoryOf(scope: BindingScope, name: string): CategoryLevels {
       `Column "${name}" is declared as ${column.type}; a number or a category is needed.`,
       'Derive a number from it: "derive": {"yes": {"cases": [{"when": {"column": "media", "op": "=", "value": "tv"}, "value": 1}], "otherwise": 0}}.',
     );
-  const { groups, labels } = shownLevels(column);
-  const levels = labels.slice(0, -1);
-  if (levels.length < 2)
+  const key = levelKey(column);
+  if (key.labels.length < 2)
     throw new Fault('QUERY_INVALID', `Column "${name}" has only one value.`, 'Leave it out: it tells no rows apart.');
-  const key: CategoryKey = { kind: 'code', column: name, groups, missing: 'drop', size: groups.length };
-  return { name, key: { key, labels: levels }, levels };
+  return { name, key, levels: key.labels };
 }
 
 function entriesOf(scope: BindingScope, column: string, categories: readonly CategoryLevels[]): readonly MomentEntry[] {
@@ -206,8 +202,7 @@ function tablesOf(scope: BindingScope, rows: RowSelection, categories: readonly 
 
 /** Squares minus half their largest, so that they are centred; the offset is added back for every row. */
 function squareOf(scope: BindingScope, rows: RowSelection, column: string, all: LinearTerm): readonly LinearTerm[] {
-  const { grid, origin, reach } = centredGrid(scope, column);
-  const shift = (reach * reach) / 2n;
-  const lifted = multiply(multiply(grid.unit, grid.unit), rational(shift));
-  return [momentTerm(scope, rows, grid, { power: 2, origin, shift }), { ...all, factor: multiply(all.factor, lifted) }];
+  const centred = centredGrid(scope, column);
+  const { lifted } = centred;
+  return [squareTerm(scope, rows, centred), { ...all, factor: multiply(all.factor, lifted) }];
 }

@@ -1,9 +1,7 @@
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
-import { declaredNumber } from '../../policy/domain.js';
-import { gridOf } from '../../policy/grid.js';
 import type { LinearTerm } from '../answer.js';
 import type { Expression } from '../form.js';
-import { centredGrid, momentTerm } from '../kinds/moment.js';
+import { centredGrid, plainSum } from '../kinds/moment.js';
 import type { BindingScope, RowSelection } from '../scope.js';
 
 /** Most places of a number in a product; finer grids are read in larger steps. */
@@ -14,12 +12,12 @@ export function productTerm(scope: BindingScope, rows: RowSelection, a: string, 
   const [x, y] = a < b ? [a, b] : [b, a];
   const name = `(${x}) x (${y})`;
   scope.derive(name, { op: '*', of: [centred(scope, x), centred(scope, y)] });
-  return momentTerm(scope, rows, gridOf(declaredNumber(scope.policy, name)), { power: 1, origin: 0n, shift: 0n });
+  return plainSum(scope, rows, name);
 }
 
 function centred(scope: BindingScope, column: string): Expression {
-  const { grid, origin } = centredGrid(scope, column);
-  const about: Expression = { op: '-', of: [column, toNumber(multiply(grid.unit, rational(origin)))] };
+  const { grid, middle } = centredGrid(scope, column);
+  const about: Expression = { op: '-', of: [column, toNumber(middle)] };
   const many = Math.ceil((grid.last + 1) / maxPlaces);
   if (many === 1) return about;
   const step = toNumber(multiply(grid.step, rational(many)));

@@ -1,4 +1,5 @@
 import { scaledNormalTail } from '../../privacy/mechanism/half-width.js';
+import { normalQuantile } from '../answer.js';
 
 /** Third moment of a mean over samples, and its standard deviation from noise. */
 export interface Skew {
@@ -6,8 +7,6 @@ export interface Skew {
   readonly deviation: number;
 }
 export const noSkew: Skew = { third: 0, deviation: 0 };
-
-const normal = 1.959964;
 
 /** Variance from noisy sums, and by how much it may be too small (skew.proof.md, 1). */
 export function varianceEstimate(
@@ -26,7 +25,7 @@ export function varianceEstimate(
 
 /** Additional deviations that hold 95 % where the variance may be too small by `short`: Student's distribution, to first order. */
 export const extraDeviations = (short: number, variance: number): number =>
-  variance > 0 ? Math.min(1, ((normal ** 3 + normal) / 8) * (short / variance) ** 2) : 0;
+  variance > 0 ? Math.min(1, ((normalQuantile ** 3 + normalQuantile) / 8) * (short / variance) ** 2) : 0;
 
 interface NoisyMoment {
   readonly deviation: number;
@@ -70,10 +69,13 @@ export function unseenVariation(
 /** Shifts of the ends of a mean's interval for skewness (skew.proof.md, 2). */
 export function skewShifts({ third, deviation }: Skew, variance: number): { readonly low: number; readonly high: number } {
   if (third === 0 || !(variance > 0)) return { low: 0, high: 0 };
-  const by = (2 * normal ** 2 + 1) / (6 * variance);
+  const by = (2 * normalQuantile ** 2 + 1) / (6 * variance);
   const sure = Math.abs(shrunkThirdMoment({ third, deviation }));
   const away = by * sure;
   // An end moves inwards only by the part of the third moment that exceeds its noise.
-  const nearer = Math.min(by * Math.max(0, Math.min(sure, Math.abs(third) - deviation)), 0.6 * normal * Math.sqrt(variance));
+  const nearer = Math.min(
+    by * Math.max(0, Math.min(sure, Math.abs(third) - deviation)),
+    0.6 * normalQuantile * Math.sqrt(variance),
+  );
   return third > 0 ? { low: nearer, high: away } : { low: -away, high: -nearer };
 }

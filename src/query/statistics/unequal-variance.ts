@@ -1,8 +1,9 @@
 import { one } from '../../base/exact/rational.js';
+import { combinations } from '../../policy/cells.js';
 import { declaredNumber } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import { standardDeviation } from '../../privacy/mechanism/half-width.js';
-import { additiveNoise, distributionsOf } from '../answer.js';
+import { additiveNoise, distributionsOf, noisyCounts } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
 import type { GroupKey } from '../count/measure.js';
 import { presenceTest } from '../filter.js';
@@ -70,14 +71,11 @@ export function unequalVariance(
   const rows = axes.reduce((all, { key }) => withKey(all, key), withTests(selection, ...columns.map(presenceTest)));
   // Variation within classes of a number is not seen: of a linearly growing variance, one part in the number of classes (proof note, 3).
   const within = numbers.length > 0 ? 1 + 1 / classes : 1;
-  const measure = scope.total(rows, { kind: 'one' }, one, 'people, for the error of sampling', { worth });
-  const cells = axes.reduce<readonly (readonly number[])[]>(
-    (all, { values }) => all.flatMap((cell) => values.map((value) => [...cell, ...value])),
-    [[1]],
-  );
+  const measure = scope.total(rows, { kind: 'one' }, { grid: one, name: 'people, for the error of sampling', worth });
+  const cells = combinations(axes.map(({ values }) => values)).map((entriesOf) => [1, ...entriesOf.flat()]);
   return {
     at: (noisy, group, fit) => {
-      const { values } = noisy[measure] as { readonly values: readonly bigint[] };
+      const { values } = noisyCounts(noisy, measure);
       const noiseDeviation = standardDeviation(additiveNoise(distributionsOf(noisy), measure));
       const people = cells.map((_, c) => Number(values[group * size + c]!));
       const squaredResiduals = cells.map((cell) => (cell.at(-1)! - dot(fit.coefficients, cell)) ** 2);

@@ -27,21 +27,33 @@ type RowScope = 'everybody' | 'within' | 'beyond';
 /** Rows of a view as SQL over its tables, and its columns. `data`: FROM item in place of the main table. */
 export function compileView(tables: ViewTables, binder: Binder, view: View, data: string): Compiled {
   const { held } = tables;
-  if (!held) return compileFor('everybody', tables, binder, view, data);
-  if (held.beyond === undefined) return compileFor('within', tables, binder, view, data);
+  const reading = { tables, binder, data };
+  if (!held) return compileFor({ ...reading, rowScope: 'everybody' }, view);
+  if (held.beyond === undefined) return compileFor({ ...reading, rowScope: 'within' }, view);
   // The main table lists all persons, so leaving persons out there leaves them out everywhere; no other table is as short.
   const others = `(SELECT * FROM ${data} AS everybody WHERE ${personIn(tables)} NOT IN (SELECT ${beyondName} FROM ${held.beyond}))`;
-  const { sql, columns } = compileFor('within', tables, binder, view, others);
-  return { sql: `${sql} UNION ALL ${compileFor('beyond', tables, binder, view, held.rows() ?? data).sql}`, columns };
+  const { sql, columns } = compileFor({ ...reading, rowScope: 'within', data: others }, view);
+  const beyond = compileFor({ ...reading, rowScope: 'beyond', data: held.rows() ?? data }, view);
+  return { sql: `${sql} UNION ALL ${beyond.sql}`, columns };
+}
+interface Reading {
+  readonly rowScope: RowScope;
+  readonly tables: ViewTables;
+  readonly binder: Binder;
+  /** FROM item in place of the main table. */
+  readonly data: string;
 }
 interface Compiled {
   readonly sql: string;
   readonly columns: readonly SourceColumn[];
 }
 
-function compileFor(rowScope: RowScope, tables: ViewTables, binder: Binder, view: View, data: string): Compiled {
+function compileFor(reading: Reading, view: View): Compiled {
+  const { tables, data } = reading;
   const { policy } = tables;
-  const read = view.parts.map((part) => readPart(rowScope, tables, binder, part, data));
+  const read = view.parts.map((part) =>
+    part.rows.form === 'perPerson' ? readPersons(reading, part.rows) : readTable(reading, part),
+  );
   const at = (as: string) => view.parts.findIndex((part) => part.as === as);
   const cellOf = (as: string, column: string) => {
     const { alias, source, codes } = read[at(as)]!.cells.get(column)!;
@@ -73,13 +85,7 @@ function compileFor(rowScope: RowScope, tables: ViewTables, binder: Binder, view
   return { sql, columns: [...columns, { name: policy.protect.unit!, type: wholePersons(tables) ? 'integer' : 'text' }] };
 }
 
-function readPart(rowScope: RowScope, tables: ViewTables, binder: Binder, part: ViewPart, data: string): CompiledPart {
-  return part.rows.form === 'perPerson'
-    ? readPersons(rowScope, tables, binder, part.rows, data)
-    : readTable(rowScope, tables, binder, part, data);
-}
-
-function readTable(rowScope: RowScope, tables: ViewTables, binder: Binder, part: ViewPart, data: string): CompiledPart {
+function readTable({ rowScope, tables, binder, data }: Reading, part: ViewPart): CompiledPart {
   const { dialect, policy, held } = tables;
   const table = tableOfPart(policy, part);
   const { cells, columns, person, cut } = boundedTable(tables, table, data);
@@ -97,16 +103,11 @@ function readTable(rowScope: RowScope, tables: ViewTables, binder: Binder, part:
 }
 
 /** One row per person, computed from that person's rows alone. */
-function readPersons(
-  rowScope: RowScope,
-  tables: ViewTables,
-  binder: Binder,
-  { of, filter, features }: PersonRows,
-  data: string,
-): CompiledPart {
+function readPersons(reading: Reading, { of, filter, features }: PersonRows): CompiledPart {
+  const { tables, binder } = reading;
   const { dialect, policy } = tables;
   const declared = policyOfView(policy, of);
-  const { sql, columns } = compileFor(rowScope, tables, binder, of, data);
+  const { sql, columns } = compileFor(reading, of);
   const names = [
     ...new Set([
       ...columnsTested(filter),
@@ -148,7 +149,8 @@ function readPersons(
   const cells = new Map(
     features.map((f, k) => {
       const category = 'column' in f && !isNumber(declared.columns.get(f.column)!);
-      const type = f.how === 'count' ? 'integer' : category ? sourceColumn(columns, f.column).type : 'real';
+      const number = f.how === 'count' ? 'integer' : 'real';
+      const type = category ? sourceColumn(columns, f.column).type : number;
       const known = category ? codes(f.column) : undefined;
       return [f.name, { alias: `c${k}`, source: { name: f.name, type }, ...(known && { codes: known }) }] as const;
     }),
@@ -176,7 +178,8 @@ function featureValue(
 ): string {
   if (f.how === 'count') return dialect.whole('count(*)');
   const whole = isNumber(declared.columns.get(f.column)!);
-  const chosen = f.how === 'usual' ? `${rank} = 1 AND ${given(f.column)}` : 'by' in f ? `${rank} = 1 AND ${given(f.by)}` : 'true';
+  const by = f.how === 'usual' ? f.column : 'by' in f && f.by;
+  const chosen = by ? `${rank} = 1 AND ${given(by)}` : 'true';
   // Of one row at most; not every database has a largest truth value.
   if (!whole)
     return `${sourceColumn(columns, f.column).type === 'boolean' ? 'bool_or' : 'max'}(CASE WHEN ${chosen} THEN ${cell(f.column)} END)`;

@@ -1,7 +1,6 @@
-import { Binder } from '../../data/engine/dialect.js';
 import type { Snapshot } from '../../data/engine/engine.js';
 import type { LinkedTable, Policy } from '../../policy/policy.js';
-import { selectBoundedRows } from '../count/contribution-bound.js';
+import { heldRowsQuery } from '../count/contribution-bound.js';
 import { rawCell, sourceColumn } from '../count/read-column.js';
 import { beyondName, boundedTable, type HeldViewRows, personsBeyondLimits, type ViewTables } from './limits.js';
 import type { View } from './view.js';
@@ -33,11 +32,8 @@ function keptRowsQuery(tables: ViewTables, table: LinkedTable | undefined, beyon
   const { columns, person, cut, unit } = boundedTable(tables, table, 'fugu_data');
   const owner = unit === undefined ? [] : [[rawCell(sourceColumn(tables.columns(table?.name), unit)), 'owner'] as const];
   const all = new Map([...owner, ...columns]);
-  const binder = new Binder(tables.dialect);
   const where = table?.public ? {} : { where: `${person} IN (SELECT ${beyondName} FROM ${beyond})` };
-  const rows = selectBoundedRows(tables.dialect, binder, [...all], { ...cut, ...where });
-  const list = [...all].map(([name, alias]) => `${alias} AS ${name}`).join(', ');
-  return [{ sql: `SELECT ${list} FROM (${rows}) AS staying`, values: binder.values }, all.size] as const;
+  return heldRowsQuery(tables.dialect, [...all], { ...cut, ...where });
 }
 
 /** The tables whose rows a view reads; undefined is the data. */

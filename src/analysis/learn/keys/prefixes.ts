@@ -36,7 +36,7 @@ export async function countContinuations(
   const source = await data.columns();
   const own = sourceColumn(source, column);
   const text = dialect.trimmed(own.type === 'text' ? rawCell(own) : dialect.text(rawCell(own)));
-  const rows = boundedRowsSql(dialect, binder, declared, source, [[dialect.bytes(text), 'bytes']]);
+  const rows = boundedRowsSql({ dialect, policy: declared, columns: source }, binder, [[dialect.bytes(text), 'bytes']]);
   const known = prefixes[0]!.length;
   const list = prefixes.map((prefix) => binder.text(prefix)).join(', ');
   const sql = `SELECT substr(bytes, 1, ${known + 2}), count(*) FROM (${rows}) AS texts WHERE length(bytes) BETWEEN 2 AND ${2 * longest} AND substr(bytes, 1, ${known}) IN (${list}) GROUP BY substr(bytes, 1, ${known + 2})`;

@@ -101,8 +101,8 @@ export async function streamPlaces(
   { names, by, asWritten = false, fillers }: PlacesReading,
   take: (places: readonly Int32Array[], chunk: Chunk) => void,
 ): Promise<void> {
-  const byNames = by === undefined ? [] : [by];
-  const stream = compileStream(names, policy, await engine.columns(), engine.dialect, asWritten, byNames);
+  const source = { dialect: engine.dialect, policy, columns: await engine.columns() };
+  const stream = compileStream(names, source, { asWritten, names: by === undefined ? [] : [by] });
   const views = new Map(names.map((name) => [name, columnView(declaredColumn(policy, name), stream.written.get(name))]));
   const fill = fillers(views);
   let places = fill.map(() => new Int32Array(0));

@@ -139,7 +139,7 @@ async function readValues(
   const { dialect } = engine;
   const binder = new Binder(dialect);
   const unit = sourceColumn(source, policy.protect.unit!);
-  const kept = boundedRowsSql(dialect, binder, policy, source, [
+  const kept = boundedRowsSql({ dialect, policy, columns: source }, binder, [
     [dialect.name(rawCell(unit), unit.type), 'who'],
     [rawCell(sourceColumn(source, column.name)), 'what'],
   ]);

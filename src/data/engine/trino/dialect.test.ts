@@ -9,7 +9,8 @@ describe('sums in a cluster', () => {
   const sent = (low: string, high: string, step: string, type: 'integer' | 'real', rows: number): string => {
     const policy = samplePolicy([number('x', low, high, step)]);
     const { measures } = bindBatch(parseBatch([{ kind: 'sum', column: 'x' }]), policy);
-    return compileMeasures(measures, policy, [{ name: 'x', type }], trino, rows)[0]!.statement.sql;
+    return compileMeasures(measures, { dialect: trino, policy: policy, columns: [{ name: 'x', type }], rows: rows })[0]!.statement
+      .sql;
   };
   /** Expression that is summed over the rows. */
   const addend = (sql: string): string => /SELECT \*, ([^;]*) AS added/.exec(sql)![1]!;
