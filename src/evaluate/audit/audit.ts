@@ -1,7 +1,6 @@
 import { enumerate, type JointDistribution } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
-import { leastScale } from './exact-calibration.js';
-import { type Adversary, exactLoss, nameWorst } from './exact-loss.js';
+import { type Adversary, exactLoss, leastScale, nameWorst } from './exact-loss.js';
 import { type ReadTable, readRecordQuery, type StateAnswers, stateAnswers } from './record-query.js';
 
 /** Output of `fugu audit`: the exact worst case of one Laplace release on one declared distribution. */

@@ -6,7 +6,8 @@ export interface Arithmetic {
   readonly none: number;
   readonly empty: number;
   of(probability: number): number;
-  times(probability: number, exponent: number): number;
+  /** A sum times e^exponent. */
+  scaled(a: number, exponent: number): number;
   add(a: number, b: number): number;
   /** Likelihood ratio of one value to another. */
   quotient(a: number, b: number): number;
@@ -16,7 +17,7 @@ export const linearArithmetic: Arithmetic = {
   none: 1,
   empty: 0,
   of: (p) => p,
-  times: (p, exponent) => p * Math.exp(exponent),
+  scaled: (a, exponent) => a * Math.exp(exponent),
   add: (a, b) => a + b,
   quotient: (a, b) => a / b,
   loss: (gap) => Math.log(gap),
@@ -25,7 +26,7 @@ export const logArithmetic: Arithmetic = {
   none: 0,
   empty: Number.NEGATIVE_INFINITY,
   of: (p) => Math.log(p),
-  times: (p, exponent) => Math.log(p) + exponent,
+  scaled: (a, exponent) => a + exponent,
   add: (a, b) => {
     if (a === Number.NEGATIVE_INFINITY) return b;
     if (b === Number.NEGATIVE_INFINITY) return a;

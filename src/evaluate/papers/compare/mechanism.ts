@@ -29,7 +29,9 @@ export interface Calibration {
 }
 
 /** A paper's claim and nothing more. */
-export const nothingKnown = { certified: false, against: null, composes: false } as const;
+export const asPublished = { certified: false, against: null, composes: false } as const;
+/** Proven here, against this adversary. */
+export const provenAgainst = (against: Adversary) => ({ certified: true, against, composes: true }) as const;
 
 export const maximumOf = (numbers: Iterable<number>): number => {
   let most = 0;

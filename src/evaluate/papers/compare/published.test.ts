@@ -58,7 +58,8 @@ describe('the published mechanisms on the vectors', () => {
       expect(fixedPoint(setting, equation14, 'all')).toBeCloseTo(v.dpm14_scale_all, 8);
       expect(fixedPoint(setting, equation18, 'all')).toBeCloseTo(v.dpm18_scale_all, 8);
       // Null where a record is constant: correlation undefined there, 0 here.
-      if (v.zhu_sensitivity !== null) expect(correlatedSensitivity(setting)).toBeCloseTo(v.zhu_sensitivity, 8);
+      if (v.zhu_sensitivity !== null)
+        expect(correlatedSensitivity(joint, setting.answers.sensitivities)).toBeCloseTo(v.zhu_sensitivity, 8);
       expect(answerDistance(joint, answers, 'uninformed')).toBeCloseTo(v.winf_i, 12);
       expect(answerDistance(joint, answers, 'informed')).toBeCloseTo(v.winf_ii, 12);
     });

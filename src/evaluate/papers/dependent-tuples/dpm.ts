@@ -1,6 +1,6 @@
 import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import { leastRoot } from '../../audit/least-root.js';
-import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
+import { asPublished, type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
 import { pairwiseDependent } from '../group-dp/group.js';
 
 /** Dependent perturbation of Liu et al. 2016: sensitivity max_i sum_j rho_ij dQ_j, with rho from one of two equations. */
@@ -87,24 +87,24 @@ export function fixedPoint({ joint, answers, epsilon }: MechanismInput, equation
         ),
       ),
     );
-  const excess = (scale: number) => Math.log(sensitivity(scale) / (scale * epsilon));
-  return leastRoot(excess, (total(sensitivities) / epsilon) * (1 + 1e-12));
+  return fixedPointOf(sensitivity, total(sensitivities), epsilon);
 }
+
+/** The root of scale x epsilon = sensitivity(scale), which is at most `most`. */
+export const fixedPointOf = (sensitivity: (scale: number) => number, most: number, epsilon: number): number =>
+  leastRoot((scale) => Math.log(sensitivity(scale) / (scale * epsilon)), (most / epsilon) * (1 + 1e-12));
 
 export const dpm14 = (setting: MechanismInput, partners: Partners = 'pairwise'): Calibration => ({
   name: `dpm-eq14${partners === 'all' ? '-all' : ''}`,
   scale: fixedPoint(setting, equation14, partners),
-  certified: false,
-  against: null,
-  composes: false,
+  ...asPublished,
   assumption: 'At most two dependent records, and a query that moves with the records’ own numbers.',
 });
 
 export const dpm18 = (setting: MechanismInput, partners: Partners = 'pairwise'): Calibration => ({
   name: `dpm-eq18${partners === 'all' ? '-all' : ''}`,
   scale: fixedPoint(setting, equation18, partners),
-  certified: false,
-  against: null,
+  ...asPublished,
   composes: true,
   assumption:
     'The adversary knows no record, all dependent records are counted, and the query moves with the records’ own numbers.',

@@ -1,7 +1,7 @@
 import type { FriendshipModel } from '../../../analysis/learn/odds/friendship-model.js';
 import { Fault } from '../../../base/errors.js';
-import { leastRoot } from '../../audit/least-root.js';
-import { type Calibration, maximumOf } from '../compare/mechanism.js';
+import { asPublished, type Calibration, maximumOf } from '../compare/mechanism.js';
+import { fixedPointOf } from './dpm.js';
 
 /** A square grid of cells; `step` is the distance between neighbours in the unit in which the decay was fitted. */
 export interface CellGrid {
@@ -129,12 +129,10 @@ export function friendDpm(
     most[from]!++;
     most[to]!++;
   }
-  const high = ((maximumOf(most) * recordSensitivity) / epsilon) * (1 + 1e-12);
   return {
     name: 'dpm-eq18-friends',
-    scale: leastRoot((scale) => Math.log(sensitivity(scale) / (scale * epsilon)), high),
-    certified: false,
-    against: null,
+    scale: fixedPointOf(sensitivity, maximumOf(most) * recordSensitivity, epsilon),
+    ...asPublished,
     composes: true,
     assumption: 'Only direct friends depend on each other, by the distance law alone.',
   };

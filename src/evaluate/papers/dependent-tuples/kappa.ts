@@ -1,6 +1,6 @@
 import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import { distances } from '../../audit/record-query.js';
-import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
+import { type Calibration, type MechanismInput, maximumOf, provenAgainst, total } from '../compare/mechanism.js';
 
 /** A distance between two values of a record, by position. */
 export type ValueMetric = readonly (readonly number[])[];
@@ -42,9 +42,7 @@ export function kappa({ joint, answers, epsilon }: MechanismInput): Calibration 
   return {
     name: 'kappa',
     scale: maximumOf(joint.components.flatMap((c) => c.map((i) => ofRecord(i, c)))) / epsilon,
-    certified: true,
-    against: 'uninformed',
-    composes: true,
+    ...provenAgainst('uninformed'),
     assumption: 'The adversary knows the distribution and no record; the declared distribution is the true one.',
   };
 }
