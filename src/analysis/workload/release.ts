@@ -3,7 +3,8 @@ import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { layoutCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
+import { layoutCells, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
+import type { ExpectedError } from '../../query/bound.js';
 import { publicRecordCount } from '../../query/count/contribution-bound.js';
 import { type MarginalSet, noisyMarginals } from '../../query/count/marginals.js';
 import type { Axis } from '../../query/count/measure.js';
@@ -19,7 +20,7 @@ import { answerTables, expectedTableErrors, halfWidthFactor, tidyTables } from '
 import { axisCounting } from './axes.js';
 import { maximalSets } from './closure.js';
 import { distributionCells, fitDistribution } from './distribution.js';
-import { combineParts, combineReadings, type TableEstimate, tableFrom } from './estimate.js';
+import { combineParts, combineReadings, marginPlaces, type TableEstimate, tableFrom } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { knownAxes, knownTable, rakeTables, withoutError, withTinyError } from './known-table.js';
 import { nonNegative } from './non-negative.js';
@@ -132,7 +133,7 @@ export async function releaseWorkload(session: PrivacySession, form: WorkloadFor
   const parts = result.parts.map(({ axes, scale, centred }) => ({ axes, scale: BigInt(scale), centred }));
   const noisyNumbers = result.parts.map((part) => part.told.map(Number));
   if (known.length > 0)
-    return { tables: await tablesWithKnown(session, workload, known, { parts, noisyNumbers, result }, options), receipt };
+    return { tables: await tablesWithKnown({ session, options, workload, known, parts, noisyNumbers, result }), receipt };
   const estimate = combineParts({ sizes: workload.sizes, parts }, noisyNumbers, result.variance);
   const tables = answerTables(workload, estimate, result.wide);
   if (!options.tidy || result.variance === 0) return { tables, receipt };
@@ -140,21 +141,17 @@ export async function releaseWorkload(session: PrivacySession, form: WorkloadFor
 }
 
 /** All tables combined with a public one, with which they then agree (estimate.proof.md). */
-async function tablesWithKnown(
-  session: PrivacySession,
-  workload: Workload,
-  known: readonly number[],
-  {
-    parts,
-    noisyNumbers,
-    result,
-  }: {
-    readonly parts: ResidualLayout['parts'];
-    readonly noisyNumbers: readonly (readonly number[])[];
-    readonly result: RecordedWorkload;
-  },
-  { tidy, fresh }: ReleaseOptions,
-): Promise<Release['tables']> {
+async function tablesWithKnown(recorded: {
+  readonly session: PrivacySession;
+  readonly options: ReleaseOptions;
+  readonly workload: Workload;
+  readonly known: readonly number[];
+  readonly parts: ResidualLayout['parts'];
+  readonly noisyNumbers: readonly (readonly number[])[];
+  readonly result: RecordedWorkload;
+}): Promise<Release['tables']> {
+  const { session, workload, known, parts, noisyNumbers, result } = recorded;
+  const { tidy, fresh } = recorded.options;
   const exact = await knownTable(session, workload, fresh);
   const { estimate } = combineReadings(
     { sizes: workload.sizes, parts: [...parts, { axes: known, scale: 1n, centred: false }] },
@@ -198,59 +195,53 @@ async function prepareWorkload(session: PrivacySession, form: WorkloadForm, opti
   const reading: RequestReading = { sums: policy.protect.secret !== 'answer', addRemove: true, knownTotals: true };
   const allowance = await session.allowance(options, everyRecord, reading);
   const known = await knownAxes(session, workload);
-  const strategies = workloadStrategies(workload, changes, allowance, isAddRemove(policy) ? 'removed' : 'replaced', known);
+  const change = isAddRemove(policy) ? 'removed' : 'replaced';
+  const strategies = workloadStrategies({ workload, changes, allowance, change, known });
   const [best] = strategies;
   if (!best) throw nothingLeft();
-  const { tables } = workload;
+  const { tables, columns } = workload;
   const errors = expectedTableErrors(workload, best.noised, known);
-  const behind = distributionCells(workload);
-  const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), layoutCells(best.noised.layout)];
-  const records = isAddRemove(policy) ? undefined : await session.records();
-  const doubts =
-    records === undefined
-      ? []
-      : [
-          mostlyNoiseWarning(errors, records, policy),
-          synthesisHint(policy, workload, errors, records),
-          looseDeltaWarning(session.account.delta, records),
-        ].filter((w) => w !== undefined);
+  const warnings = await doubtsAbout(session, workload, errors);
+  const noiseOf = ({ noised }: WorkloadStrategy) => noised.mechanism.distribution.kind;
   const framed = session.completePlan({
-    label:
-      options.label ??
-      `workload: ${tables.length} ${tables.length === 1 ? 'table' : 'tables'} of ${workload.columns.length} columns`,
+    label: options.label ?? `workload: ${tables.length} ${tables.length === 1 ? 'table' : 'tables'} of ${columns.length} columns`,
     ...planFieldsOf(allowance),
     mechanisms: [best.noised.mechanism],
-    mechanism:
-      best.noised.mechanism.distribution.kind === 'none' ? 'none' : `${best.noised.mechanism.distribution.kind}, ${best.name}`,
+    mechanism: noiseOf(best) === 'none' ? 'none' : `${noiseOf(best)}, ${best.name}`,
     why: strategyReason(strategies),
     errors,
-    ...(doubts.length > 0 && { warnings: doubts }),
+    ...(warnings.length > 0 && { warnings }),
     candidates: strategies.map((strategy) => ({
-      mechanism: `${strategy.noised.mechanism.distribution.kind}, ${strategy.name}`,
+      mechanism: `${noiseOf(strategy)}, ${strategy.name}`,
       route: allowance.route.amplifier.name,
       error: strategy.error,
       fits: session.admits(strategy.noised.mechanism.cost, reading, allowance.spent),
     })),
   });
-  return {
-    workload,
-    allowance,
-    best,
-    plan: {
-      ...framed,
-      workload: {
-        tables: tables.length,
-        cells,
-        noised,
-        memory: 32e6 + bytesPerCell * Math.max(cells, noised),
-        aim: workload.aim,
-        ways: strategies.map(({ name, noised, error }) => ({ name, noise: noised.mechanism.distribution.kind, error })),
-        ...(behind !== undefined && { distribution: behind }),
-      },
-    },
-    canonical: canonicalOf(workload),
-    known,
+  const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), layoutCells(best.noised.layout)];
+  const distribution = distributionCells(workload);
+  const totals = {
+    tables: tables.length,
+    cells,
+    noised,
+    memory: 32e6 + bytesPerCell * Math.max(cells, noised),
+    aim: workload.aim,
+    ways: strategies.map((strategy) => ({ name: strategy.name, noise: noiseOf(strategy), error: strategy.error })),
+    ...(distribution !== undefined && { distribution }),
   };
+  return { workload, allowance, best, plan: { ...framed, workload: totals }, canonical: canonicalOf(workload), known };
+}
+
+async function doubtsAbout(session: PrivacySession, workload: Workload, errors: readonly ExpectedError[]) {
+  const { policy, account } = session;
+  if (isAddRemove(policy)) return [];
+  const records = await session.records();
+  if (records === undefined) return [];
+  return [
+    mostlyNoiseWarning(errors, records, policy),
+    synthesisHint(policy, workload, errors, records),
+    looseDeltaWarning(account.delta, records),
+  ].filter((w) => w !== undefined);
 }
 
 /** Workloads with equal texts are equal: columns of one axis each, and tables of all cells, keep the text of earlier versions. */
@@ -302,13 +293,7 @@ function workloadCounting({ columns, sizes, tables }: Workload, { parts }: Resid
       return placed;
     });
     return parts.map((part, k) => {
-      const own = maximal[holding[k]!]!;
-      const set = own.reduce((bits, axis, i) => (part.axes.includes(axis) ? bits : bits | (1 << i)), 0);
-      if (set === 0) return counts[holding[k]!]!;
-      const { at, cells } = placesWithout(
-        own.map((axis) => sizes[axis]!),
-        set,
-      );
+      const { at, cells } = marginPlaces(sizes, maximal[holding[k]!]!, part.axes);
       const sums = new Array<bigint>(cells).fill(0n);
       for (const [cell, x] of counts[holding[k]!]!.entries()) sums[at[cell]!]! += x;
       return sums;
