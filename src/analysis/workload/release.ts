@@ -10,7 +10,7 @@ import { type MarginalSet, noisyMarginals } from '../../query/count/marginals.js
 import type { Axis } from '../../query/count/measure.js';
 import type { RequestReading } from '../../release/accountant/request-reading.js';
 import { nothingLeft } from '../../release/accountant/share.js';
-import { type Allowance, planFieldsOf } from '../../release/session/allowance.js';
+import { planFieldsOf } from '../../release/session/allowance.js';
 import { groundOf, tableBy } from '../../release/session/ground.js';
 import { looseDeltaWarning, mostlyNoiseWarning, type Plan } from '../../release/session/plan.js';
 import { columnFact, type PublicFact, rowsFact } from '../../release/session/public-facts.js';
@@ -27,16 +27,6 @@ import { nonNegative } from './non-negative.js';
 import { strategyReason, type WorkloadStrategy, workloadChanges, workloadStrategies } from './strategy-choice.js';
 import { synthesisHint } from './synthesis-hint.js';
 import { refuseLargeWorkload } from './too-large.js';
-
-interface PreparedWorkload {
-  readonly workload: Workload;
-  readonly allowance: Allowance;
-  readonly best: WorkloadStrategy;
-  readonly plan: WorkloadPlan;
-  readonly canonical: string;
-  /** Axes whose table is public. */
-  readonly known: readonly number[];
-}
 
 /** A plan with the totals over its tables. */
 export interface WorkloadPlan extends Plan {
@@ -186,7 +176,7 @@ export function consistentTables(
  */
 const rowsArePublic = (policy: Policy): boolean => !isAddRemove(policy) && policy.protect.secret !== 'person';
 
-async function prepareWorkload(session: PrivacySession, form: WorkloadForm, options: ReleaseOptions): Promise<PreparedWorkload> {
+async function prepareWorkload(session: PrivacySession, form: WorkloadForm, options: ReleaseOptions) {
   const { policy } = session;
   refuseTieSecret(policy);
   const workload = readWorkload(policy, form);
@@ -220,7 +210,7 @@ async function prepareWorkload(session: PrivacySession, form: WorkloadForm, opti
   });
   const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), layoutCells(best.noised.layout)];
   const distribution = distributionCells(workload);
-  const totals = {
+  const totals: WorkloadPlan['workload'] = {
     tables: tables.length,
     cells,
     noised,

@@ -46,13 +46,7 @@ export function compileDomainCheck(q: BoundPattern, relation: number): Statement
   return { sql: `SELECT COUNT(*) FROM (${values}) d`, values: [] };
 }
 
-interface Join {
-  /** After FROM, with its conditions. */
-  readonly body: string;
-  readonly values: readonly string[];
-  readonly expression: (symbol: number) => string;
-}
-const statement = (join: Join, sql: string): Statement => ({ sql, values: join.values });
+const statement = (join: ReturnType<typeof joinOf>, sql: string): Statement => ({ sql, values: join.values });
 
 /** In an undirected relation a self-tuple is no tie. */
 const tuplesOf = (q: BoundPattern, relation: number): string => {
@@ -70,9 +64,9 @@ function withoutHubs(all: string, mostTies: number): string {
 
 /**
  * Join of the goals: names come from the policy and are quoted, constants are bound. Each next goal shares a symbol with earlier ones
- * if possible.
+ * if possible. The body stands after FROM.
  */
-function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, mostTies?: number): Join {
+function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, mostTies?: number) {
   const values: string[] = [];
   const bind = (text: string): string => `$${values.push(text)}`;
   const expressions = new Map<number, string>();

@@ -1,4 +1,4 @@
-import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
+import { conditionalDistribution } from '../../../privacy/dependence/model/joint.js';
 import { leastRoot } from '../../audit/least-root.js';
 import { asPublished, type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
 import { pairwiseDependent } from '../group-dp/group.js';
@@ -60,12 +60,6 @@ function eighteen(
   return (maximumOf(possibleRows(rows).flatMap((row) => exponents.map((e) => logMean(row, e)))) * scale) / domain;
 }
 
-/** rho_ij at a scale; rho_ii = 1. */
-export const coefficients = (joint: JointDistribution, equation: Coefficient, scale: number): number[][] =>
-  joint.sizes.map((_, i) =>
-    joint.sizes.map((_, j) => (i === j ? 1 : equation(conditionalDistribution(joint, i, j), joint.values[j]!, scale))),
-  );
-
 export type Partners = 'all' | 'pairwise';
 
 /**
@@ -81,9 +75,10 @@ export function fixedPoint({ joint, answers, epsilon }: MechanismInput, equation
     maximumOf(
       sensitivities.map((own, i) =>
         total(
-          sensitivities.map((dQ, j) =>
-            i === j ? own : counted[i]![j] ? equation(tables[i]![j]!, joint.values[j]!, scale) * dQ : 0,
-          ),
+          sensitivities.map((dQ, j) => {
+            if (i === j) return own;
+            return counted[i]![j] ? equation(tables[i]![j]!, joint.values[j]!, scale) * dQ : 0;
+          }),
         ),
       ),
     );
