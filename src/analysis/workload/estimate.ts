@@ -1,4 +1,4 @@
-import { partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
+import { type LayoutPart, partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
 import { subsets } from './closure.js';
 
 /** Best linear estimate from noisy parts: a centred table for each set of axes, and the variance of its noise before centring. */
@@ -62,11 +62,8 @@ export function combineParts(
   noisyNumbers: readonly (readonly number[])[],
   variance: number,
 ): TableEstimate {
-  const { estimate } = combineReadings(
-    layout,
-    noisyNumbers,
-    layout.parts.map(() => variance || 1),
-  );
+  const readings = layout.parts.map((part, k) => ({ part, numbers: noisyNumbers[k]!, variance: variance || 1 }));
+  const { estimate } = combineReadings(layout.sizes, readings);
   return variance > 0 ? estimate : withVariance(estimate, () => 0);
 }
 
@@ -76,25 +73,32 @@ export interface Discrepancy {
   readonly freedom: number;
 }
 
+/** The noisy numbers of a part, and the variance of each. */
+export interface PartReading {
+  readonly part: LayoutPart;
+  readonly numbers: readonly number[];
+  readonly variance: number;
+}
+
 /** The same for parts whose noise differs, with each part's agreement with the others (recorded-parts.proof.md). */
 export function combineReadings(
-  layout: ResidualLayout,
-  noisyNumbers: readonly (readonly number[])[],
-  variances: readonly number[],
+  sizes: readonly number[],
+  recorded: readonly PartReading[],
 ): { readonly estimate: TableEstimate; readonly discrepancies: readonly Discrepancy[] } {
-  const { sizes, parts } = layout;
+  const parts = recorded.map(({ part }) => part);
   const by = new Map<string, CentredTable>();
   const discrepancies = parts.map(() => ({ squares: 0, freedom: 0 }));
-  for (const [text, { axes, from }] of contributingParts(layout)) {
+  for (const [text, { axes, from }] of contributingParts({ sizes, parts })) {
     const own = axes.map((axis) => sizes[axis]!);
-    const noisy = from.map(({ part, variance }) => ({ part, variance: variance * variances[part]! }));
+    const noisy = from.map(({ part, variance }) => ({ part, variance: variance * recorded[part]!.variance }));
     const all = pooledVariance(noisy);
     const values = new Float64Array(partCells(sizes, { axes }));
     const readings = noisy.map(({ part: k, variance }) => {
       const part = parts[k]!;
       const { at } = marginPlaces(sizes, part.axes, axes);
       const reading = new Float64Array(values.length);
-      const [numbers, scale] = [noisyNumbers[k]!, Number(part.scale)];
+      const { numbers } = recorded[k]!;
+      const scale = Number(part.scale);
       for (let cell = 0; cell < at.length; cell++) reading[at[cell]!]! += numbers[cell]! / scale;
       const share = all / variance;
       for (let cell = 0; cell < values.length; cell++) values[cell]! += share * reading[cell]!;

@@ -6,21 +6,18 @@ import type { SpendEntry } from '../../release/ledger/ledger.js';
 import type { RecordedBatchAnswer as RecordedBatch } from '../../release/session/batch.js';
 import { onGroundOf, tableBy } from '../../release/session/ground.js';
 import { axesOf, type WorkloadColumn } from './axes.js';
+import type { PartReading } from './estimate.js';
 import type { RecordedWorkload } from './release.js';
 
-/** A recorded answer in the ledger. */
+/** A recorded answer of the ledger, read. */
 export interface AnsweredEntry {
   readonly entry: SpendEntry;
-  readonly answer: string;
+  readonly answer: Partial<RecordedBatch> & { readonly result?: Partial<RecordedWorkload> };
 }
 
 /** Recorded noisy numbers of a table over the axes of a workload. */
-export interface RecordedPart {
+export interface RecordedPart extends PartReading {
   readonly entry: number;
-  readonly part: LayoutPart;
-  readonly numbers: readonly number[];
-  /** Variance of the noise on each of them. */
-  readonly variance: number;
   /** True if that noise may be Laplace noise. */
   readonly wide: boolean;
 }
@@ -33,8 +30,6 @@ export interface RecordedEvidence {
   readonly rows: readonly number[];
 }
 
-type RecordedText = Partial<RecordedBatch> & { readonly result?: Partial<RecordedWorkload> };
-
 /** Variance assigned to numbers released without noise. */
 const exactVariance = 1e-12;
 
@@ -45,8 +40,7 @@ export function recordedEvidence(
 ): RecordedEvidence {
   const isOn = onGroundOf(policy);
   const evidence = { parts: [] as RecordedPart[], unused: [] as RecordedEvidence['unused'][number][], rows: [] as number[] };
-  for (const { entry, answer } of answers) {
-    const text = JSON.parse(answer) as RecordedText;
+  for (const { entry, answer: text } of answers) {
     const on = text.told?.ground ?? text.result?.ground;
     const partsIn = () => (text.told ? fromBatch(policy, columns, text) : fromWorkload(policy, columns, text.result!));
     const found = !isOn(on) ? [] : partsIn();
@@ -71,7 +65,7 @@ type Own = Omit<RecordedPart, 'entry'>;
 function fromBatch(
   policy: Policy,
   columns: readonly WorkloadColumn[],
-  { told: description, noisy }: RecordedText,
+  { told: description, noisy }: AnsweredEntry['answer'],
 ): readonly Own[] {
   const flat = new Map(columns.filter(isFlat).map((column) => [column.name, column]));
   return description!.tables.flatMap((table, k): readonly Own[] => {

@@ -20,7 +20,7 @@ import { answerTables, expectedTableErrors, halfWidthFactor, tidyTables } from '
 import { axisCounting } from './axes.js';
 import { maximalSets } from './closure.js';
 import { distributionCells, fitDistribution } from './distribution.js';
-import { combineParts, combineReadings, marginPlaces, type TableEstimate, tableFrom } from './estimate.js';
+import { combineReadings, marginPlaces, type PartReading, type TableEstimate, tableFrom, withVariance } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { knownAxes, knownTable, rakeTables, withoutError, withTinyError } from './known-table.js';
 import { nonNegative } from './non-negative.js';
@@ -120,13 +120,17 @@ export async function releaseWorkload(session: PrivacySession, form: WorkloadFor
       };
     },
   });
-  const parts = result.parts.map(({ axes, scale, centred }) => ({ axes, scale: BigInt(scale), centred }));
-  const noisyNumbers = result.parts.map((part) => part.told.map(Number));
-  if (known.length > 0)
-    return { tables: await tablesWithKnown({ session, options, workload, known, parts, noisyNumbers, result }), receipt };
-  const estimate = combineParts({ sizes: workload.sizes, parts }, noisyNumbers, result.variance);
-  const tables = answerTables(workload, estimate, result.wide);
-  if (!options.tidy || result.variance === 0) return { tables, receipt };
+  const { variance, wide } = result;
+  const readings = result.parts.map(({ axes, scale, centred, told }) => ({
+    part: { axes, scale: BigInt(scale), centred },
+    numbers: told.map(Number),
+    variance: variance || 1,
+  }));
+  if (known.length > 0) return { tables: await tablesWithKnown({ session, options, workload, known, readings, wide }), receipt };
+  const combined = combineReadings(workload.sizes, readings).estimate;
+  const estimate = variance > 0 ? combined : withVariance(combined, () => 0);
+  const tables = answerTables(workload, estimate, wide);
+  if (!options.tidy || variance === 0) return { tables, receipt };
   return { tables: tidyTables(workload, tables, consistentTables(estimate, workload, result.rows)), receipt };
 }
 
@@ -136,19 +140,15 @@ async function tablesWithKnown(recorded: {
   readonly options: ReleaseOptions;
   readonly workload: Workload;
   readonly known: readonly number[];
-  readonly parts: ResidualLayout['parts'];
-  readonly noisyNumbers: readonly (readonly number[])[];
-  readonly result: RecordedWorkload;
+  readonly readings: readonly PartReading[];
+  readonly wide: number;
 }): Promise<Release['tables']> {
-  const { session, workload, known, parts, noisyNumbers, result } = recorded;
+  const { session, workload, known, readings, wide } = recorded;
   const { tidy, fresh } = recorded.options;
   const exact = await knownTable(session, workload, fresh);
-  const { estimate } = combineReadings(
-    { sizes: workload.sizes, parts: [...parts, { axes: known, scale: 1n, centred: false }] },
-    [...noisyNumbers, exact],
-    [...parts.map(() => result.variance || 1), 1e-12],
-  );
-  const tables = answerTables(workload, withoutError(estimate, known), result.wide);
+  const exactReading = { part: { axes: known, scale: 1n, centred: false }, numbers: exact, variance: 1e-12 };
+  const { estimate } = combineReadings(workload.sizes, [...readings, exactReading]);
+  const tables = answerTables(workload, withoutError(estimate, known), wide);
   if (!tidy) return tables;
   const rows = exact.reduce((a, b) => a + b, 0);
   const near = consistentTables(withTinyError(estimate, known), workload, rows);

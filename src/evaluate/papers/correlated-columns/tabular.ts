@@ -87,9 +87,7 @@ export interface TabularNoise {
  */
 export function tabularNoise(
   pairs: PairTables,
-  chunks: readonly TabularChunk[],
-  chunkSize: number,
-  epsilon: number,
+  { chunks, chunkSize, epsilon }: { chunks: readonly TabularChunk[]; chunkSize: number; epsilon: number },
   options: { readonly reading?: TabularReadingName; readonly asPublished?: boolean } = {},
 ): TabularNoise {
   const name = options.reading ?? 'conditional';

@@ -107,9 +107,7 @@ export interface Friendship extends FriendshipModel {
 
 /** DPM over a friendship graph: scale x epsilon = max_i (1 + sum over friends of rho) x sensitivity, by the fixed point of dpm.ts. */
 export function friendDpm(
-  grid: CellGrid,
-  friendships: readonly Friendship[],
-  people: number,
+  { grid, friendships, people }: { grid: CellGrid; friendships: readonly Friendship[]; people: number },
   recordSensitivity: number,
   epsilon: number,
 ): Calibration {

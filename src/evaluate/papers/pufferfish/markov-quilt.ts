@@ -108,9 +108,8 @@ class QuiltSearch {
     const a = like.a !== null && like.a <= record - 1 ? like.a : null;
     const b = like.b !== null && like.b <= this.#length - record ? like.b : null;
     const near = (a === null ? record : a) + (b === null ? this.#length - record + 1 : b) - 1;
-    const influence =
-      a === null ? (b === null ? 0 : this.#influence.rightAlone(b)) : this.#influence.both(prior, a, b === null ? undefined : b);
-    return this.#score(near, influence);
+    const rightAlone = b === null ? 0 : this.#influence.rightAlone(b);
+    return this.#score(near, a === null ? rightAlone : this.#influence.both(prior, a, b ?? undefined));
   }
 }
 
