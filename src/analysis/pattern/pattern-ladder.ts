@@ -62,7 +62,6 @@ function closedFormLadder(shape: SubgraphShape, d: number, n: number): Sensitivi
   return undefined;
 }
 
-/** Residual ladder of any pattern at that degree. */
 export function residualLadderAtDegree(a: PatternAnalysis, degree: number): SensitivityLadder {
   const parts = residualParts(a.pattern);
   const terms = residualTerms(parts, (part) => largestUnderDegree(a.pattern, part, () => BigInt(degree)));

@@ -44,7 +44,6 @@ export const secretSensitivity = ({ classes, moves }: PatternSecret): RecordSens
   return sensitivityOn(classes, { l1, l2squared: l1 * l1 });
 };
 
-/** Secret of a policy in a pattern. */
 export function patternSecret(policy: Policy, a: PatternAnalysis): PatternSecret {
   return policy.protect.secret === 'person' ? personSecretIn(policy, a) : tupleSecret(a);
 }

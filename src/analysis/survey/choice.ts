@@ -120,7 +120,6 @@ function evenLaplace(form: PlannedForm, protect: Protect): readonly Draft[] {
   return [{ ...like, name: 'Laplace, equal', ...partsAndError(form.measures, noise) }];
 }
 
-/** Parts and error, from the distributions themselves. */
 function partsAndError(
   measures: readonly Measure[],
   distributions: readonly NoiseDistribution[],

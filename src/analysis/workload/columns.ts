@@ -18,7 +18,6 @@ export interface NamedView {
 
 type ByColumn<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
 
-/** Views by name. */
 export function namedViews(
   policy: Policy,
   levels: ByColumn<LevelGroups>,

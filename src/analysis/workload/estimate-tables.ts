@@ -85,7 +85,6 @@ export async function estimateTables(
   };
 }
 
-/** Predicate of tables that Laplace noise enters. */
 function laplaceEnters(recordedParts: readonly RecordedPart[]): (axes: readonly number[]) => boolean {
   const wide = recordedParts.filter((own) => own.wide).map(({ part }) => part);
   return (axes) => wide.some((part) => !part.centred || part.axes.every((axis) => axes.includes(axis)));

@@ -15,7 +15,6 @@ export interface AnsweredEntry {
   readonly answer: Partial<RecordedBatch> & { readonly result?: Partial<RecordedWorkload> };
 }
 
-/** Recorded noisy numbers of a table over the axes of a workload. */
 export interface RecordedPart extends PartReading {
   readonly entry: number;
   /** True if that noise may be Laplace noise. */
@@ -30,7 +29,6 @@ export interface RecordedEvidence {
   readonly rows: readonly number[];
 }
 
-/** Variance assigned to numbers released without noise. */
 const exactVariance = 1e-12;
 
 export function recordedEvidence(

@@ -17,7 +17,6 @@ interface WorkloadTables {
 export const isKnown = (axes: readonly number[], known: readonly number[] = []): boolean =>
   known.length > 0 && axes.every((axis) => known.includes(axis));
 
-/** Number of answers of a table. */
 export const numberOfAnswers = (sizes: readonly number[], { axes, views }: RequestedTable): number =>
   views ? views.reduce((n, { view }) => n * view.labels.length, 1) : partCells(sizes, { axes });
 

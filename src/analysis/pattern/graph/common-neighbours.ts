@@ -32,7 +32,6 @@ class Partners {
   readonly #degree: Uint32Array;
   /** Common neighbours with each partner, as far as they were counted. */
   readonly #shared: Uint32Array;
-  /** Partners that were met, in order. */
   readonly #met: Uint32Array;
   readonly #adjacent: Uint8Array;
   /** Degree a partner needs to be visited at each neighbour; non-decreasing from one to the next. */

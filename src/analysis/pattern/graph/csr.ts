@@ -14,7 +14,6 @@ export interface Graph {
 
 export const degreeOf = (g: Graph, v: number): number => g.offsets[v + 1]! - g.offsets[v]!;
 
-/** Number of nodes of each degree. */
 export function nodesByDegree(g: Graph): Map<number, number> {
   const many = new Map<number, number>();
   for (let v = 0; v < g.nodes; v++) many.set(degreeOf(g, v), (many.get(degreeOf(g, v)) ?? 0) + 1);

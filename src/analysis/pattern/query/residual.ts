@@ -7,7 +7,6 @@ import { privateRelations, smaller } from './sensitivity.js';
  * changed tuples, the remaining goals F have at most T(F) assignments with the shared symbols fixed.
  */
 export interface ResidualPart {
-  /** Remaining goals. */
   readonly part: readonly number[];
   /** Symbols they share with the changed goals. */
   readonly boundary: readonly number[];

@@ -5,7 +5,6 @@ import type { BoundPattern } from './bind.js';
  * largest absolute value it may add).
  */
 export interface AnswerBounds {
-  /** Upper bound of the answer. */
   readonly most: bigint;
   /** Lower bound of the answer: 0 unless a sum may add negative values. */
   readonly least: bigint;

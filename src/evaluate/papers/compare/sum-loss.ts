@@ -1,7 +1,7 @@
 import { rational, toNumber } from '../../../base/exact/rational.js';
 import { type Arithmetic, linearArithmetic, logArithmetic } from '../../audit/known-cells.js';
 import { leastRoot } from '../../audit/least-root.js';
-import { maximumOf } from './mechanism.js';
+import { maximumOf, maximumOverPairs } from './mechanism.js';
 import type { SumDistributions } from './sum-distribution.js';
 
 /** Distribution of a sum given each value of one record, as plain numbers. */
@@ -77,10 +77,7 @@ function lossTwice(mixtures: readonly Mixture[], scale: number): number {
     });
     return sidesOf(shares, scale, arithmetic);
   });
-  let worst = 0;
-  for (let a = 0; a < each.length; a++)
-    for (let b = 0; b < a; b++) worst = Math.max(worst, furthest(each[a]!, each[b]!, arithmetic));
-  return worst;
+  return maximumOverPairs(each, (a, b) => furthest(a, b, arithmetic));
 }
 
 interface Sides {

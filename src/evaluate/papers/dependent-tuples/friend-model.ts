@@ -112,24 +112,19 @@ export function friendDpm(
   epsilon: number,
 ): Calibration {
   const coefficients = new FriendCoefficients(grid);
-  const degrees = new Float64Array(people);
-  const sensitivity = (scale: number) => {
-    const rho = coefficients.at(scale, friendships);
-    degrees.fill(1);
+  const withRho = (rho: Float64Array) => {
+    const degrees = new Float64Array(people).fill(1);
     friendships.forEach(({ from, to }, k) => {
       degrees[from]! += rho[k]!;
       degrees[to]! += rho[k]!;
     });
     return maximumOf(degrees) * recordSensitivity;
   };
-  const most = new Int32Array(people).fill(1);
-  for (const { from, to } of friendships) {
-    most[from]!++;
-    most[to]!++;
-  }
+  const sensitivity = (scale: number) => withRho(coefficients.at(scale, friendships));
+  const most = withRho(new Float64Array(friendships.length).fill(1));
   return {
     name: 'dpm-eq18-friends',
-    scale: fixedPointOf(sensitivity, maximumOf(most) * recordSensitivity, epsilon),
+    scale: fixedPointOf(sensitivity, most, epsilon),
     ...asPublished,
     composes: true,
     assumption: 'Only direct friends depend on each other, by the distance law alone.',

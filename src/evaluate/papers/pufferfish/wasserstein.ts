@@ -1,8 +1,8 @@
 import { enumerationTooLarge, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import { type Adversary, positions } from '../../audit/exact-loss.js';
 import type { StateAnswers } from '../../audit/record-query.js';
-import { type Calibration, type MechanismInput, provenAgainst } from '../compare/mechanism.js';
-import { infinityDistance, type PointDistribution, pointDistribution } from './wasserstein-distance.js';
+import { type Calibration, type MechanismInput, maximumOverPairs, provenAgainst } from '../compare/mechanism.js';
+import { infinityDistance, pointDistribution } from './wasserstein-distance.js';
 
 const largestSweep = 3e7;
 
@@ -28,15 +28,10 @@ export function answerDistance(joint: JointDistribution, answers: StateAnswers, 
     if (consistent.length < 2) continue;
     for (let i = 0; i < joint.sizes.length; i++) {
       if (fixed.includes(i)) continue;
-      const distributions: PointDistribution[] = [];
-      for (let a = 0; a < joint.sizes[i]!; a++) {
-        const distribution = pointDistribution(
-          consistent.filter((state) => value(state, i) === a).map((state) => [point(state), weights[state]!]),
-        );
-        if (distribution.points.length > 0) distributions.push(distribution);
-      }
-      for (let a = 1; a < distributions.length; a++)
-        for (let b = 0; b < a; b++) furthest = Math.max(furthest, infinityDistance(distributions[a]!, distributions[b]!));
+      const distributions = Array.from({ length: joint.sizes[i]! }, (_, a) =>
+        pointDistribution(consistent.filter((state) => value(state, i) === a).map((state) => [point(state), weights[state]!])),
+      ).filter(({ points }) => points.length > 0);
+      furthest = Math.max(furthest, maximumOverPairs(distributions, infinityDistance));
     }
   }
   return furthest;
