@@ -52,8 +52,6 @@ interface Events {
   known(record: number, cell: number): WorstCase['known'];
 }
 
-export type KnowledgeCells = ReturnType<typeof cellsFor>;
-
 export function cellsFor(joint: JointDistribution, possible: readonly number[], adversary: Adversary) {
   const { total, sums, fibres, known } = adversary === 'informed' ? knownSubsets(joint, possible) : nothingKnown(joint, possible);
   /** The largest likelihood ratio between two cells that differ in one record's value only, if above `best`. */
