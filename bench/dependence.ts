@@ -1,4 +1,4 @@
-import { chainScale } from '../src/evaluate/papers/compare/chain-calculus.js';
+import { chainScale } from '../src/evaluate/papers/compare/calculus.js';
 import { type FactorGraph, fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { push } from '../src/privacy/dependence/graph/push.js';
 import { informedBound } from '../src/privacy/dependence/informed/informed.js';

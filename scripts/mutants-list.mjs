@@ -497,7 +497,7 @@ const sensitivity = [
   ),
   mutant(
     'truncation-just-above',
-    'src/analysis/pattern/truncated.ts',
+    'src/analysis/pattern/strategies/truncated-noise.ts',
     'd <= degree + 1 + t',
     'd <= degree + t',
     smallGraphs,

@@ -3,7 +3,7 @@ import { countColumnPairs, pairExecution } from '../src/analysis/learn/network/p
 import { countTransitions } from '../src/analysis/learn/transitions/learn-transitions.js';
 import { exactAnswer } from '../src/analysis/pattern/exact-answer.js';
 import { analysePatternText } from '../src/analysis/pattern/query/analyse.js';
-import { truncatedCount } from '../src/analysis/pattern/truncated.js';
+import { truncatedCount } from '../src/analysis/pattern/strategies/truncated-noise.js';
 import { demoQuestions, demoSurvey } from '../src/app/api/demo-people.js';
 import type { Snapshot, Statement } from '../src/data/engine/engine.js';
 import { nameText } from '../src/data/engine/name.js';

@@ -1,4 +1,4 @@
-import { chainScale } from '../../src/evaluate/papers/compare/chain-calculus.js';
+import { chainScale } from '../../src/evaluate/papers/compare/calculus.js';
 import { robustScale } from '../../src/evaluate/papers/dependent-dp/robust-quilt.js';
 import { inferentialBase } from '../../src/evaluate/papers/pufferfish/inferential.js';
 import { quiltOnChain } from '../../src/evaluate/papers/pufferfish/markov-quilt.js';
@@ -32,10 +32,10 @@ export function histogramNoise(data: Chains, epsilons: readonly number[]): reado
       scales: {
         group: (effect * length) / epsilon,
         inferential: base && effect / base,
-        'quilt, approximate': effect * approximateQuilt(length, mixing([transition], 'general'), epsilon).scale,
+        'quilt, approximate': effect * approximateQuilt(length, mixing([transition], 'general'), epsilon).score,
         quilt: effect * quiltOnChain(chain, epsilon).scale,
         ours: ours('uninformed'),
-        'robust quilt (informed)': effect * robustScale(chain, epsilon).value,
+        'robust quilt (informed)': effect * robustScale(chain, epsilon).score,
         'ours (informed)': ours('informed'),
       },
       perScale: data.states / records,

@@ -1,10 +1,13 @@
 import { Fault } from '../../base/errors.js';
 import type { EngineLimits } from '../../data/engine/engine.js';
+import type { Relation } from '../../policy/policy.js';
+import type { ExecutionPlan } from '../../query/count/count.js';
 import { residualPartsCounted } from './pattern-ladder.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { rowsJoined } from './query/compile.js';
 import { domainSize } from './query/lambda.js';
 import { type SubgraphShape, subgraphShape } from './query/shape.js';
+import { bytesPerTie } from './read-graph.js';
 import type { PatternMechanism } from './strategies/strategies.js';
 
 /** Expected time of counting, from public facts alone: the pattern, the declared domain and the public guess of the most ties. */
@@ -22,13 +25,15 @@ const stepsPerSecond = 1e8;
 
 export function countingWork(a: PatternAnalysis, mechanism: PatternMechanism, degree: number): CountingWork {
   const shape = subgraphShape(a.pattern);
-  const residual = mechanism === 'residual-ladder' || mechanism === 'residual-smooth';
-  const parts = residual ? residualPartsCounted(a.pattern) : [];
-  const joins = [...(shape ? [] : [[...a.pattern.goals.keys()]]), ...parts];
+  const joins = [...(shape ? [] : [[...a.pattern.goals.keys()]]), ...partsCounted(a, mechanism)];
   const rows = joins.reduce((sum, part) => sum + rowsJoined(a.pattern, part, degree), 0);
   const counted = shape ? shapeSteps(shape, domainSize(a.pattern), degree) : 0;
   return { steps: rows + counted, seconds: rows / rowsPerSecond + counted / stepsPerSecond, degree };
 }
+
+/** Goals of the statements besides the answer itself. */
+const partsCounted = ({ pattern }: PatternAnalysis, mechanism: PatternMechanism): readonly (readonly number[])[] =>
+  mechanism === 'residual-ladder' || mechanism === 'residual-smooth' ? residualPartsCounted(pattern) : [];
 
 /** Cliques choose k - 1 neighbours in order; cycles, diamonds and ladders visit pairs of neighbours; stars visit degrees. */
 function shapeSteps(shape: SubgraphShape, n: number, degree: number): number {
@@ -69,6 +74,27 @@ export function workText(work: CountingWork, most: CountingWork, { deadline }: P
     ? typical
     : `${typical} With more ties it may not end within the deadline of ${limit}; what it costs would then be spent.`;
 }
+
+/**
+ * Execution of a pattern: a known shape is counted in the graph in memory, any other as a join in the database. It depends on the
+ * pattern alone.
+ */
+export function patternExecution(a: PatternAnalysis, mechanism: PatternMechanism, memoryLimit: number): ExecutionPlan {
+  const { relations } = a.pattern;
+  if (subgraphShape(a.pattern)) return graphInMemory(relations[0]!, memoryLimit);
+  // One statement counts the values of each relation.
+  const statements = 1 + relations.length + partsCounted(a, mechanism).length;
+  const each = mechanism === 'r2t' ? Math.max(...relations.map(({ domain }) => domain)) : 1;
+  const database = { statements, rows: statements - 1 + each };
+  if (mechanism !== 'truncation-ladder') return { where: 'database', database };
+  return { ...graphInMemory(relations.find((r) => r.private)!, memoryLimit), database };
+}
+
+export const graphInMemory = ({ columns }: Relation, memoryLimit: number): ExecutionPlan => ({
+  where: 'here',
+  streamed: { columns },
+  held: { upTo: Math.floor(memoryLimit / bytesPerTie) },
+});
 
 function duration(seconds: number): string {
   if (seconds < 1) return '1 second';

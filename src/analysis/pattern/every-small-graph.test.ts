@@ -35,7 +35,7 @@ import { maxPerPerson } from './per-person.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { type PatternSecret, personSecret, tupleSecret } from './secret.js';
 import { offersFor, type PatternMechanism } from './strategies/strategies.js';
-import { personLadder, truncatedCount } from './truncated.js';
+import { personLadder, truncatedCount } from './strategies/truncated-noise.js';
 
 /** Exhaustive check of the sensitivity to a person or a tuple on every small graph with self-ties, against the planned noise. */
 const onPairs = [

@@ -39,8 +39,8 @@ export function countShape(graph: Graph, shape: SubgraphShape): bigint {
 }
 
 export async function scalarAnswer(engine: Snapshot, statement: Statement): Promise<bigint> {
-  const value = (await engine.rows(statement)).open()[0]?.[0];
-  return BigInt(value === null || value === undefined ? 0 : typeof value === 'number' ? Math.trunc(value) : value);
+  const value = (await engine.rows(statement)).open()[0]?.[0] ?? 0;
+  return BigInt(typeof value === 'number' ? Math.trunc(value) : value);
 }
 
 /**

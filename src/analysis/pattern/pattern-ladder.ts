@@ -18,7 +18,7 @@ import {
 } from './query/ladders.js';
 import { domainSize } from './query/lambda.js';
 import { largestUnderDegree, type ResidualPart, residualParts, residualTerms } from './query/residual.js';
-import { larger } from './query/sensitivity.js';
+import { larger, largestAdded } from './query/sensitivity.js';
 import { type SubgraphShape, subgraphShape } from './query/shape.js';
 import { readGraph } from './read-graph.js';
 
@@ -30,7 +30,7 @@ const scaleLadder = (ladder: SensitivityLadder, factor: bigint): SensitivityLadd
 
 /** Residual ladder of a pattern from the coefficients of each private relation. */
 export function residualLadderFrom(a: PatternAnalysis, terms: ReadonlyMap<number, readonly bigint[]>): SensitivityLadder {
-  const factor = a.pattern.sum ? larger(magnitude(a.pattern.sum.bounds[0]), magnitude(a.pattern.sum.bounds[1])) : 1n;
+  const factor = largestAdded(a.pattern);
   const ladders = [...terms].map(([relation, list]) =>
     residualLadder(
       list.map((t) => t * factor),
@@ -44,7 +44,6 @@ export function residualLadderFrom(a: PatternAnalysis, terms: ReadonlyMap<number
 
 /** With one symmetric relation among several, every change counts as two tuples. */
 export const directions = (a: PatternAnalysis): 1 | 2 => (a.pattern.relations.some((r) => r.symmetric && r.private) ? 2 : 1);
-const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
 
 /** Ladder of a shape in a graph of at most `degree` ties per person; undefined for shapes without a known ladder. */
 export function shapeLadderAtDegree(a: PatternAnalysis, degree: number): SensitivityLadder | undefined {
@@ -63,7 +62,6 @@ function closedFormLadder(shape: SubgraphShape, d: number, n: number): Sensitivi
   return undefined;
 }
 
-/** Residual ladder of any pattern at that degree. */
 export function residualLadderAtDegree(a: PatternAnalysis, degree: number): SensitivityLadder {
   const parts = residualParts(a.pattern);
   const terms = residualTerms(parts, (part) => largestUnderDegree(a.pattern, part, () => BigInt(degree)));
@@ -72,10 +70,8 @@ export function residualLadderAtDegree(a: PatternAnalysis, degree: number): Sens
 
 /** Ladder of a shape in the data's graph, in the unit of the analysis. */
 export async function readShapeLadder(engine: Snapshot, a: PatternAnalysis): Promise<Exact<SensitivityLadder>> {
-  const shape = subgraphShape(a.pattern);
-  if (!shape) throw new RangeError('no shape');
   const graph = (await readGraph(engine, a.pattern.relations[0]!.name)).open();
-  const ladder = shapeLadder(graph, shape, domainSize(a.pattern));
+  const ladder = shapeLadder(graph, subgraphShape(a.pattern)!, domainSize(a.pattern));
   return new Exact(scaleLadder(ladder, BigInt(a.automorphisms.count) / a.divisor));
 }
 
@@ -113,16 +109,9 @@ export async function readResidualLadder(engine: Snapshot, a: PatternAnalysis): 
   const largest = new Map<ResidualPart, bigint>();
   // With all symbols fixed there is at most one way; counting it as one keeps the ladder conditions.
   for (const part of parts)
-    largest.set(
-      part,
-      isFixed(q, part) ? 1n : await scalarAnswer(engine, compileLargest(q, part.part, part.boundary, engine.dialect)),
-    );
-  return new Exact(
-    residualLadderFrom(
-      a,
-      residualTerms(parts, (p) => largest.get(p)!),
-    ),
-  );
+    if (!isFixed(q, part)) largest.set(part, await scalarAnswer(engine, compileLargest(q, part, engine.dialect)));
+  const terms = residualTerms(parts, (part) => largest.get(part) ?? 1n);
+  return new Exact(residualLadderFrom(a, terms));
 }
 
 const isFixed = (q: BoundPattern, { part, boundary }: ResidualPart): boolean =>

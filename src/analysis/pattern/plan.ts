@@ -4,11 +4,10 @@ import type { ExpectedError } from '../../query/bound.js';
 import type { PlanInput } from '../../release/session/complete-plan.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { PrivacySession } from '../../release/session/session.js';
-import { adversarialPromise } from './adversarial-promise.js';
-import { type CountingWork, endlessFault, workText } from './counting-time.js';
-import { patternExecution } from './execution.js';
+import { type CountingWork, endlessFault, patternExecution, workText } from './counting-time.js';
 import type { PreparedPattern } from './prepare.js';
 import type { PatternAnalysis } from './query/analyse.js';
+import { boundedAdversary, domainSize } from './query/lambda.js';
 import type { PatternMechanism } from './strategies/strategies.js';
 import { isAdversarial, type PatternCandidate } from './strategies/strategy.js';
 
@@ -92,3 +91,22 @@ const why = (chosen: PatternCandidate, all: readonly PatternCandidate[]): string
     ? 'Plain noise at global sensitivity has the least expected error here.'
     : `${chosen.mechanism}: expected error ${Number(ratio.toPrecision(2))} times below plain noise at global sensitivity${chosen.note ? ` (${chosen.note})` : ''}.`;
 };
+
+function adversarialPromise(plan: Plan, a: PatternAnalysis, epsilon: number, gamma: string): Plan['guarantee'] {
+  const m = domainSize(a.pattern);
+  const { known, marginal } = boundedAdversary(m);
+  return {
+    ...plan.guarantee,
+    certified: false,
+    epsilon,
+    assumptions: [
+      `The attacker's belief about the tuples has only negative correlations, knows the sizes of the relations, is certain of at most ${known} tuples and gives every other one less than ${marginal.toPrecision(2)}.`,
+    ],
+    how: 'Algorithm 2.1 of Rastogi et al. 2009, corrected (privacy/mechanism/algorithm21.proof.md).',
+    sentences: [
+      `Protected: the presence of one tuple; belief in it grows at most to e^${epsilon} times what it was, plus ${gamma}.`,
+      'This is (epsilon, gamma)-adversarial privacy, not differential privacy: it does not limit what is learned about absent tuples, and it does not compose.',
+      'It is kept apart from the budget: one such query per population.',
+    ],
+  };
+}

@@ -1,18 +1,17 @@
 import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, type Rational } from '../../base/exact/rational.js';
 import { nothingLeft } from '../../release/accountant/share.js';
-import type { Allowance } from '../../release/session/allowance.js';
-import { type PublicFact, relationFact } from '../../release/session/public-facts.js';
+import { relationFact } from '../../release/session/public-facts.js';
 import type { PrivacySession, ReleaseOptions } from '../../release/session/session.js';
 import { chooseCandidate, publicDegree } from './candidates.js';
-import { type CountingWork, countingWork } from './counting-time.js';
+import { countingWork } from './counting-time.js';
 import { refuseWideJoin } from './exact-answer.js';
 import { type AnalysisOptions, analysePatternText, type PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
 import { subgraphShape } from './query/shape.js';
 import { patternSecret, refuseOtherSecrets } from './secret.js';
 import { offersFor, type PatternMechanism } from './strategies/strategies.js';
-import type { DrawnMechanisms, PatternCandidate, PatternOffer } from './strategies/strategy.js';
+import type { PatternOffer } from './strategies/strategy.js';
 
 export interface PatternOptions extends ReleaseOptions, AnalysisOptions {
   /** Accept (epsilon, gamma)-adversarial privacy. */
@@ -23,24 +22,10 @@ export interface PatternOptions extends ReleaseOptions, AnalysisOptions {
   readonly mechanism?: PatternMechanism;
 }
 
-/** An analysed pattern with its chosen noise, before any reading or spending. */
-export interface PreparedPattern {
-  readonly analysis: PatternAnalysis;
-  readonly allowance: Allowance;
-  readonly candidates: readonly PatternCandidate<PatternMechanism>[];
-  readonly chosen: PatternCandidate<PatternMechanism>;
-  /** Mechanisms of the chosen candidate; only these are drawn from. */
-  readonly drawn: DrawnMechanisms;
-  /** Expected counting time at the public guess of the most ties, and in a complete graph. */
-  readonly work: { readonly expected: CountingWork; readonly most: CountingWork };
-  /** Gamma as given, for printing. */
-  readonly gamma: string | undefined;
-  /** Request text: different texts are different requests. */
-  readonly canonical: readonly (string | number | null)[];
-  readonly relied: readonly PublicFact[];
-}
+/** An analysed pattern with its chosen noise, before any reading or spending; only the mechanisms in `drawn` are drawn from. */
+export type PreparedPattern = Awaited<ReturnType<typeof preparePattern>>;
 
-export async function preparePattern(session: PrivacySession, text: string, options: PatternOptions): Promise<PreparedPattern> {
+export async function preparePattern(session: PrivacySession, text: string, options: PatternOptions) {
   const { policy } = session;
   refuseOtherSecrets(policy);
   const analysis = analysePatternText(text, { relations: policy.relations, columns: policy.columns }, options);
@@ -59,11 +44,13 @@ export async function preparePattern(session: PrivacySession, text: string, opti
     candidates: offers.map((o) => o.candidate),
     chosen: candidate,
     drawn,
+    /** At the public guess of the most ties, and in a complete graph. */
     work: {
       expected: countingWork(analysis, candidate.mechanism, degree),
       most: countingWork(analysis, candidate.mechanism, domainSize(analysis.pattern)),
     },
     gamma: options.gamma,
+    /** Different texts are different requests. */
     canonical: [analysis.text, analysis.unit, candidate.mechanism, options.gamma ?? null, degree, options.log ?? 'safe'],
     relied: analysis.pattern.relations.filter((r) => !r.private).map((r) => relationFact(r.name)),
   };

@@ -1,9 +1,9 @@
+import { Fault } from '../../base/errors.js';
 import type { Snapshot } from '../../data/engine/engine.js';
 import { defaultLimits } from '../../data/engine/limits.js';
 import type { Payment } from '../../privacy/mechanism/payment.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import type { PrivacySession } from '../../release/session/session.js';
-import { refuseSecondBatch } from './adversarial-promise.js';
 import { refuseTooLong } from './counting-time.js';
 import { checkDomain } from './exact-answer.js';
 import { type PatternPlan, planOf } from './plan.js';
@@ -43,6 +43,20 @@ export async function releasePattern(
     still: async () => refuseTooLong(prepared.work.expected, defaultLimits()),
     execute: (engine, payment) => answerPattern(engine, prepared, payment),
   });
+}
+
+/**
+ * One declared batch per population, answered from the record ever after: adversarial privacy does not compose. This refusal is only
+ * the early one; the ledger admits the one-time cost only once, under any concurrency and gamma.
+ */
+async function refuseSecondBatch(session: PrivacySession, label: string): Promise<void> {
+  const before = (await session.entries()).find((e) => e.label.startsWith('adversarial privacy: '));
+  if (before && before.label !== label)
+    throw new Fault(
+      'BUDGET_EXCEEDED',
+      'This population has already answered one query under adversarial privacy.',
+      'Its guarantee does not compose: ask without --gamma, which uses the DP budget.',
+    );
 }
 
 export async function answerPattern(engine: Snapshot, prepared: PreparedPattern, payment: Payment): Promise<PatternResult> {

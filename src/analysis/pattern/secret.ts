@@ -1,12 +1,11 @@
 import { Fault } from '../../base/errors.js';
-import type { Policy } from '../../policy/policy.js';
+import type { Policy, Relation } from '../../policy/policy.js';
 import { everyRecord, type RecordClass, tuplesIn } from '../../privacy/mechanism/record-class.js';
 import { type RecordSensitivity, sensitivityOn } from '../../privacy/mechanism/sensitivity.js';
-import { maxPerOwner, ownsTuples, resultOwner } from './owner.js';
 import { maxPerPerson } from './per-person.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
-import { privateRelations } from './query/sensitivity.js';
+import { bindingCount, privateRelations } from './query/sensitivity.js';
 
 /** Protected change of a pattern's records: the classes that pay, and the most one of their records moves the answer in any data. */
 export type PatternSecret =
@@ -45,7 +44,6 @@ export const secretSensitivity = ({ classes, moves }: PatternSecret): RecordSens
   return sensitivityOn(classes, { l1, l2squared: l1 * l1 });
 };
 
-/** Secret of a policy in a pattern. */
 export function patternSecret(policy: Policy, a: PatternAnalysis): PatternSecret {
   return policy.protect.secret === 'person' ? personSecretIn(policy, a) : tupleSecret(a);
 }
@@ -77,3 +75,29 @@ function personSecretIn(policy: Policy, a: PatternAnalysis): PatternSecret {
     );
   return personSecret(a);
 }
+
+/** Column of the one person who owns a tuple. A symmetric tie belongs to both ends, whatever its columns are called. */
+const ownerColumn = ({ protect: { unit } }: Policy, { columns, symmetric }: Relation): number =>
+  unit === undefined || symmetric ? -1 : columns.indexOf(unit);
+
+const ownsTuples = (policy: Policy, relation: Relation): boolean => ownerColumn(policy, relation) >= 0;
+
+/**
+ * Symbol of the owner: with one private goal with an owner, and every variable counted, each result belongs to one person. Otherwise
+ * every column names people.
+ */
+function resultOwner(policy: Policy, a: PatternAnalysis): number | undefined {
+  const secret = a.pattern.goals.filter((g) => a.pattern.relations[g.relation]!.private);
+  const column = ownerColumn(policy, a.pattern.relations[secret[0]!.relation]!);
+  const owner = secret[0]!.symbols[column];
+  const whole = a.pattern.head.length === a.pattern.variables.length;
+  return owner !== undefined && owner >= a.pattern.constants.length && secret.length === 1 && whole ? owner : undefined;
+}
+
+/** The most results one person can own. */
+const maxPerOwner = (a: PatternAnalysis, person: number): bigint =>
+  bindingCount(
+    a.pattern,
+    a.pattern.head.filter((s) => s !== person),
+    [person],
+  );

@@ -8,7 +8,7 @@ import { exactAnswer } from './exact-answer.js';
 import { preparePattern } from './prepare.js';
 import { analysePatternText } from './query/analyse.js';
 import type { SensitivityLadder } from './query/ladders.js';
-import { truncatedCount } from './truncated.js';
+import { truncatedCount } from './strategies/truncated-noise.js';
 
 /**
  * A person with eight friends, and perhaps a self-tie, against the same person without any: the exact privacy loss of a whole release

@@ -101,7 +101,7 @@ function nameOf({ merged }: PlannedForm, { kind, route: { amplifier } }: NoisePl
   const more = merged ? ', merged' : '';
   if (amplifier.factoredOnly) return `${distribution}, pairwise bound${more}`;
   if (!amplifier.scope(everyRecord)) return `${distribution}, declared network${more}`;
-  return merged ? `${distribution}, merged` : kind === 'laplace' ? `${distribution}, split by size` : distribution;
+  return kind === 'laplace' && !merged ? `${distribution}, split by size` : `${distribution}${more}`;
 }
 
 /** For comparison: planned Laplace noise of the same cost, spread evenly over the tables that need any. */
@@ -120,7 +120,6 @@ function evenLaplace(form: PlannedForm, protect: Protect): readonly Draft[] {
   return [{ ...like, name: 'Laplace, equal', ...partsAndError(form.measures, noise) }];
 }
 
-/** Parts and error, from the distributions themselves. */
 function partsAndError(
   measures: readonly Measure[],
   distributions: readonly NoiseDistribution[],

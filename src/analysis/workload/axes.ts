@@ -5,7 +5,6 @@ import type { AxisView, LinearQuery } from './linear-query.js';
 export interface WorkloadColumn extends LabelledKey {
   readonly name: string;
   readonly first: number;
-  /** Sizes of its axes. */
   readonly sizes: readonly number[];
   /** Position of each key value in the row-major grid of the axes. */
   readonly at: readonly number[];
@@ -55,7 +54,6 @@ export const groupsAt = ({ sizes, at }: AxisGrid, level: number): readonly numbe
   return at.map((place) => Math.floor(place / finer));
 };
 
-/** Sum of queries. */
 export function sumQueries(questions: readonly LinearQuery[]): LinearQuery {
   const sums = new Map<number, number>();
   for (const { cells, shares } of questions)

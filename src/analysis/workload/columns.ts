@@ -18,7 +18,6 @@ export interface NamedView {
 
 type ByColumn<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
 
-/** Views by name. */
 export function namedViews(
   policy: Policy,
   levels: ByColumn<LevelGroups>,
@@ -48,9 +47,15 @@ export function namedViews(
 export function layOutColumns(
   policy: Policy,
   requested: readonly string[],
-  named: ReadonlyMap<string, NamedView>,
-  pooled: readonly string[],
-  onOneAxis: (column: string) => boolean,
+  {
+    named,
+    pooled,
+    onOneAxis,
+  }: {
+    readonly named: ReadonlyMap<string, NamedView>;
+    readonly pooled: readonly string[];
+    readonly onOneAxis: (column: string) => boolean;
+  },
 ): { readonly columns: readonly WorkloadColumn[]; readonly placed: ReadonlyMap<string, PlacedView> } {
   const names = [...new Set(requested.map((own) => named.get(own)?.column ?? own))];
   const placed = new Map<string, PlacedView>();
@@ -61,7 +66,7 @@ export function layOutColumns(
     const own = [...named].flatMap(([view, of]) =>
       of.column === name ? [{ view, ...of, requested: requested.includes(view) }] : [],
     );
-    const { grid, views } = gridOf(name, labels, own, requested.includes(name), onOneAxis(name));
+    const { grid, views } = gridOf({ name, labels, itself: requested.includes(name), flat: onOneAxis(name) }, own);
     const column = { ...key, name, first, sizes: grid.sizes, at: at.map((place) => grid.at[place]!), views };
     for (const view of views) placed.set(view.name, { axes: axesOf(column).slice(0, view.sizes.length), view });
     first += grid.sizes.length;
@@ -84,32 +89,35 @@ function withoutMissing({ labels }: LabelledKey) {
  * requested or not.
  */
 function gridOf(
-  name: string,
-  labels: readonly string[],
+  column: { readonly name: string; readonly labels: readonly string[]; readonly itself: boolean; readonly flat: boolean },
   own: readonly (NamedView & { readonly view: string; readonly requested: boolean })[],
-  itself: boolean,
-  flat: boolean,
 ): { readonly grid: AxisGrid; readonly views: readonly AxisView[] } {
+  const { name, labels, itself, flat } = column;
   const levels = own.find((view) => view.levels)?.levels;
   const declared = own.flatMap(({ view, requested, ranges }) =>
     ranges ? [{ view, requested, spans: spansOf(name, labels, ranges) }] : [],
   );
   const split = levels && nestedAxes(name, labels, levels);
   const leveled = own.some((view) => view.levels && view.requested) ? split : undefined;
-  const one: AxisGrid = { sizes: [labels.length], at: labels.map((_, k) => k) };
   const ranges = declared.filter(({ requested }) => requested);
-  const single = itself ? labels.map((_, k) => [k, k] as const) : [];
-  const suited = () => (ranges.length > 0 ? gridFor(labels.length, [...ranges.flatMap(({ spans }) => spans), ...single]) : one);
-  const grid = flat ? one : (leveled?.grid ?? suited());
+  const suited = (): AxisGrid => {
+    if (leveled) return leveled.grid;
+    const spans = ranges.flatMap((own) => own.spans);
+    const single = itself ? labels.map((_, k) => [k, k] as const) : [];
+    return spans.length > 0 ? gridFor(labels.length, [...spans, ...single]) : oneAxis(labels.length);
+  };
+  const grid = flat ? oneAxis(labels.length) : suited();
+  const coarser = () => (flat ? summedLevels(name, labels, levels!) : leveled!.views);
   return {
     grid,
     views: [
       valuesView(name, labels, grid),
-      ...(leveled ? (flat ? summedLevels(name, labels, levels!) : leveled.views) : []),
+      ...(leveled ? coarser() : []),
       ...ranges.map(({ view, spans }) => rangesView(view, labels, grid, spans)),
     ],
   };
 }
+const oneAxis = (values: number): AxisGrid => ({ sizes: [values], at: Array.from({ length: values }, (_, k) => k) });
 
 /** A row has one value on an axis. */
 function keyed(policy: Policy, column: string): LabelledKey {

@@ -2,7 +2,6 @@ import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { publicName } from '../../policy/population.js';
 import type { AnswerTable } from '../../query/bound.js';
-import type { RecordedBatchAnswer as RecordedBatch } from '../../release/session/batch.js';
 import { onGroundOf } from '../../release/session/ground.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { answerTables, halfWidthFactor, tidyTables } from './answer.js';
@@ -10,7 +9,7 @@ import { maximalSets, subsets } from './closure.js';
 import { combineReadings, type Discrepancy } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { type AnsweredEntry, isLaidOut, type RecordedEvidence, type RecordedPart, recordedEvidence } from './recorded-parts.js';
-import { consistentTables, type RecordedWorkload } from './release.js';
+import { consistentTables } from './release.js';
 
 export interface EstimateOptions {
   /** No negative counts: the tables of one distribution, or the nearest. */
@@ -52,18 +51,14 @@ export async function estimateTables(
   options: EstimateOptions,
 ): Promise<EstimatedTables> {
   const { policy } = session;
-  const answers = (await session.recorded()).filter(
-    ({ entry }) =>
-      (!options.since || entry.at >= options.since.getTime()) && (!options.entries || options.entries.includes(entry.sequence)),
-  );
+  const { since, entries } = options;
+  const answers = (await session.recorded())
+    .filter(({ entry }) => (!since || entry.at >= since.getTime()) && (!entries || entries.includes(entry.sequence)))
+    .map(({ entry, answer }): AnsweredEntry => ({ entry, answer: JSON.parse(answer) }));
   const requested = form ?? recordedTables(policy, answers);
   const workload = layOutAsRecorded(policy, requested, answers);
   const { parts: recordedParts, unused, rows } = recordedEvidence(policy, workload.columns, answers);
-  const { estimate, discrepancies } = combineReadings(
-    { sizes: workload.sizes, parts: recordedParts.map(({ part }) => part) },
-    recordedParts.map(({ numbers: answered }) => answered),
-    recordedParts.map(({ variance }) => variance),
-  );
+  const { estimate, discrepancies } = combineReadings(workload.sizes, recordedParts);
   refuseInconsistent(answers, recordedParts, discrepancies, rows);
   const answered = workload.tables.filter(({ axes }) => subsets(axes).every((inner) => estimate.by.has(inner.join())));
   const unanswered = workload.tables
@@ -90,7 +85,6 @@ export async function estimateTables(
   };
 }
 
-/** Predicate of tables that Laplace noise enters. */
 function laplaceEnters(recordedParts: readonly RecordedPart[]): (axes: readonly number[]) => boolean {
   const wide = recordedParts.filter((own) => own.wide).map(({ part }) => part);
   return (axes) => wide.some((part) => !part.centred || part.axes.every((axis) => axes.includes(axis)));
@@ -100,9 +94,7 @@ function laplaceEnters(recordedParts: readonly RecordedPart[]): (axes: readonly 
 function layOutAsRecorded(policy: Policy, form: WorkloadForm, answers: readonly AnsweredEntry[]): Workload {
   const requested = readWorkload(policy, form);
   if (requested.columns.every(({ sizes }) => sizes.length === 1)) return requested;
-  const recordedColumns = answers.flatMap(
-    ({ answer }) => (JSON.parse(answer) as { result?: Partial<RecordedWorkload> }).result?.columns ?? [],
-  );
+  const recordedColumns = answers.flatMap(({ answer }) => answer.result?.columns ?? []);
   const split = new Set(
     requested.columns
       .filter((column) => recordedColumns.some((own) => own.name === column.name && isLaidOut(policy, column, own)))
@@ -116,8 +108,7 @@ function recordedTables(policy: Policy, answers: readonly AnsweredEntry[]): Work
   const isOn = onGroundOf(policy);
   const names: string[] = [];
   const place = (name: string) => (names.includes(name) ? names.indexOf(name) : names.push(name) - 1);
-  const sets = answers.flatMap(({ answer }) => {
-    const { told: answered, result } = JSON.parse(answer) as Partial<RecordedBatch> & { result?: Partial<RecordedWorkload> };
+  const sets = answers.flatMap(({ answer: { told: answered, result } }) => {
     if (answered && isOn(answered.ground)) return answered.tables.flatMap((table) => (table ? [table.by.map(place)] : []));
     if (!result?.columns || !isOn(result.ground)) return [];
     const owner = result.columns.flatMap(({ name, sizes }) => sizes.map(() => ({ name, flat: sizes.length === 1 })));

@@ -1,20 +1,32 @@
-import { partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
+import { type LayoutPart, partCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
 import { subsets } from './closure.js';
 
 /** Best linear estimate from noisy parts: a centred table for each set of axes, and the variance of its noise before centring. */
 export interface TableEstimate {
   readonly sizes: readonly number[];
-  readonly by: ReadonlyMap<string, { readonly values: Float64Array; readonly variance: number }>;
+  readonly by: ReadonlyMap<string, CentredTable>;
+}
+interface CentredTable {
+  readonly axes: readonly number[];
+  readonly values: Float64Array;
+  readonly variance: number;
 }
 
-/** Parts that contribute to each centred table, with their variances for noise of variance 1 on every number. */
-function contributingParts({
+/** The cell of the marginal over `kept` to which each cell of the table over `axes` belongs. */
+export const marginPlaces = (sizes: readonly number[], axes: readonly number[], kept: readonly number[]) =>
+  placesWithout(
+    axes.map((axis) => sizes[axis]!),
+    axes.reduce((set, axis, k) => (kept.includes(axis) ? set : set | (1 << k)), 0),
+  );
+
+/** The estimate with another variance for some of its centred tables. */
+export const withVariance = ({ sizes, by }: TableEstimate, of: (table: CentredTable) => number): TableEstimate => ({
   sizes,
-  parts,
-}: ResidualLayout): ReadonlyMap<
-  string,
-  { readonly axes: readonly number[]; readonly from: { readonly part: number; readonly variance: number }[] }
-> {
+  by: new Map([...by].map(([text, table]) => [text, { ...table, variance: of(table) }])),
+});
+
+/** Parts that contribute to each centred table, with their variances for noise of variance 1 on every number. */
+function contributingParts({ sizes, parts }: ResidualLayout) {
   const found = new Map<string, { axes: readonly number[]; from: { part: number; variance: number }[] }>();
   for (const [k, part] of parts.entries())
     for (const axes of part.centred ? [part.axes] : subsets(part.axes)) {
@@ -28,9 +40,12 @@ function contributingParts({
 const pooledVariance = (list: readonly { readonly variance: number }[]): number =>
   1 / list.reduce((sum, { variance }) => sum + 1 / variance, 0);
 
-/** Variances of all centred tables of a layout, for noise of variance 1; nothing is drawn or read. */
-export const variancesOf = (layout: ResidualLayout): ReadonlyMap<string, number> =>
-  new Map([...contributingParts(layout)].map(([text, { from }]) => [text, pooledVariance(from)]));
+/** Variances of all centred tables of a layout, for noise of variance 1; zero for those that are exact. */
+export const variancesOf = (
+  layout: ResidualLayout,
+  isExact: (axes: readonly number[]) => boolean = () => false,
+): ReadonlyMap<string, number> =>
+  new Map([...contributingParts(layout)].map(([text, { axes, from }]) => [text, isExact(axes) ? 0 : pooledVariance(from)]));
 
 /** Variance of one cell of a table, from the variances of the centred ones inside it. */
 export function cellVariance(sizes: readonly number[], axes: readonly number[], variances: ReadonlyMap<string, number>): number {
@@ -47,13 +62,9 @@ export function combineParts(
   noisyNumbers: readonly (readonly number[])[],
   variance: number,
 ): TableEstimate {
-  const { estimate } = combineReadings(
-    layout,
-    noisyNumbers,
-    layout.parts.map(() => variance || 1),
-  );
-  if (variance > 0) return estimate;
-  return { ...estimate, by: new Map([...estimate.by].map(([text, { values }]) => [text, { values, variance: 0 }])) };
+  const readings = layout.parts.map((part, k) => ({ part, numbers: noisyNumbers[k]!, variance: variance || 1 }));
+  const { estimate } = combineReadings(layout.sizes, readings);
+  return variance > 0 ? estimate : withVariance(estimate, () => 0);
 }
 
 /** Discrepancy of repeated measurements: the sum of squares in units of their noise, and the degrees of freedom. */
@@ -62,36 +73,39 @@ export interface Discrepancy {
   readonly freedom: number;
 }
 
+/** The noisy numbers of a part, and the variance of each. */
+export interface PartReading {
+  readonly part: LayoutPart;
+  readonly numbers: readonly number[];
+  readonly variance: number;
+}
+
 /** The same for parts whose noise differs, with each part's agreement with the others (recorded-parts.proof.md). */
 export function combineReadings(
-  layout: ResidualLayout,
-  noisyNumbers: readonly (readonly number[])[],
-  variances: readonly number[],
+  sizes: readonly number[],
+  recorded: readonly PartReading[],
 ): { readonly estimate: TableEstimate; readonly discrepancies: readonly Discrepancy[] } {
-  const { sizes, parts } = layout;
-  const by = new Map<string, { values: Float64Array; variance: number }>();
+  const parts = recorded.map(({ part }) => part);
+  const by = new Map<string, CentredTable>();
   const discrepancies = parts.map(() => ({ squares: 0, freedom: 0 }));
-  for (const [text, { axes, from }] of contributingParts(layout)) {
+  for (const [text, { axes, from }] of contributingParts({ sizes, parts })) {
     const own = axes.map((axis) => sizes[axis]!);
-    const noisy = from.map(({ part, variance }) => ({ part, variance: variance * variances[part]! }));
+    const noisy = from.map(({ part, variance }) => ({ part, variance: variance * recorded[part]!.variance }));
     const all = pooledVariance(noisy);
     const values = new Float64Array(partCells(sizes, { axes }));
     const readings = noisy.map(({ part: k, variance }) => {
       const part = parts[k]!;
-      const set = part.axes.reduce((bits, axis, i) => (axes.includes(axis) ? bits : bits | (1 << i)), 0);
-      const { at } = placesWithout(
-        part.axes.map((axis) => sizes[axis]!),
-        set,
-      );
+      const { at } = marginPlaces(sizes, part.axes, axes);
       const reading = new Float64Array(values.length);
-      const [numbers, scale] = [noisyNumbers[k]!, Number(part.scale)];
+      const { numbers } = recorded[k]!;
+      const scale = Number(part.scale);
       for (let cell = 0; cell < at.length; cell++) reading[at[cell]!]! += numbers[cell]! / scale;
       const share = all / variance;
       for (let cell = 0; cell < values.length; cell++) values[cell]! += share * reading[cell]!;
       return reading;
     });
     centre(values, own);
-    by.set(text, { values, variance: all });
+    by.set(text, { axes, values, variance: all });
     if (noisy.length < 2) continue;
     const freedom = own.reduce((n, m) => n * (m - 1), 1);
     for (const [r, { part, variance }] of noisy.entries()) {

@@ -106,7 +106,7 @@ export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (col
   const requested = [...new Set(lists.flatMap(({ sets }) => sets.flat()))];
   within('workloadColumns', new Set(requested.map((own) => named.get(own)?.column ?? own)).size);
   const pooled = complete ? chooseNames(single, { columns: complete }) : [];
-  const { columns, placed } = layOutColumns(policy, requested, named, pooled, onOneAxis);
+  const { columns, placed } = layOutColumns(policy, requested, { named, pooled, onOneAxis });
   const found = new Map<string, WorkloadTable>();
   for (const { sets, weight } of lists)
     for (const set of sets) {

@@ -1,9 +1,9 @@
 import type { Policy } from '../../policy/policy.js';
-import { placesWithout } from '../../privacy/mechanism/residual/layout.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { axesOf } from './axes.js';
-import { type TableEstimate, tableFrom } from './estimate.js';
+import { marginPlaces, type TableEstimate, tableFrom, withVariance } from './estimate.js';
 import type { Workload } from './form.js';
+import { isKnown } from './residual-layout.js';
 
 /** Columns of a published marginal that the workload includes cell by cell; none without known totals. */
 function knownColumns({ known }: Policy, { columns }: Workload) {
@@ -26,20 +26,15 @@ export async function knownTable(session: PrivacySession, workload: Workload, fr
   return tables[0]!.rows.map(({ value }) => value!);
 }
 
-const isKnown = (text: string, known: readonly number[]): boolean =>
-  text === '' || text.split(',').every((axis) => known.includes(Number(axis)));
-
 /** The estimate with no error in tables that follow from the known one. */
-export const withoutError = ({ sizes, by }: TableEstimate, known: readonly number[]): TableEstimate => ({
-  sizes,
-  by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: 0 } : own])),
-});
+export const withoutError = (estimate: TableEstimate, known: readonly number[]): TableEstimate =>
+  withVariance(estimate, ({ axes, variance }) => (isKnown(axes, known) ? 0 : variance));
 
 /** For a fit, which requires some: a negligible error. */
-export function withTinyError({ sizes, by }: TableEstimate, known: readonly number[]): TableEstimate {
-  const least = Math.min(...[...by].flatMap(([text, { variance }]) => (isKnown(text, known) ? [] : [variance])));
+export function withTinyError(estimate: TableEstimate, known: readonly number[]): TableEstimate {
+  const least = Math.min(...[...estimate.by.values()].flatMap(({ axes, variance }) => (isKnown(axes, known) ? [] : [variance])));
   const little = Number.isFinite(least) ? 1e-4 * least : 1;
-  return { sizes, by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: little } : own])) };
+  return withVariance(estimate, ({ axes, variance }) => (isKnown(axes, known) ? little : variance));
 }
 
 /** Tables without negative cells, scaled proportionally to the public table, which they then match exactly. */
@@ -52,10 +47,7 @@ export function rakeTables(
   return (axes) => {
     const own = tableOf(axes);
     const sharedAxes = axes.filter((axis) => known.includes(axis));
-    const { at, cells } = placesWithout(
-      axes.map((axis) => sizes[axis]!),
-      axes.reduce((set, axis, k) => (sharedAxes.includes(axis) ? set : set | (1 << k)), 0),
-    );
+    const { at, cells } = marginPlaces(sizes, axes, sharedAxes);
     const sums = new Float64Array(cells);
     own.forEach((x, cell) => {
       sums[at[cell]!]! += Math.max(0, x);

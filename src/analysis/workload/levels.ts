@@ -5,7 +5,6 @@ import type { AxisView } from './linear-query.js';
 
 /** Groups of the values of a column, or of the groups of the level before, by name, as written. */
 export type LevelGroups = Readonly<Record<string, readonly (string | number)[]>>;
-/** A coarser level: its name, and its groups. */
 export type NamedLevel = readonly [name: string, groups: LevelGroups];
 
 interface LevelGroup {
@@ -91,7 +90,6 @@ const levelFault = (column: string, what: string) =>
     `Put each value that a table of the column shows into one group, and each group of a level into one of the next; ${missingLabel} may be left out.`,
   );
 
-/** The view of a column's values themselves. */
 export function valuesView(name: string, labels: readonly string[], grid: AxisGrid): AxisView {
   const { sizes, at } = grid;
   const plain = sizes.length === 1 && sizes[0] === labels.length;

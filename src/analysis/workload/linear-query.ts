@@ -66,7 +66,6 @@ function classify({ sizes, labels, questions }: AxisView): NormClasses {
   return { norms, of, total };
 }
 
-/** A view placed in a table, with its axes. */
 export interface PlacedView {
   readonly axes: readonly number[];
   readonly view: AxisView;

@@ -63,15 +63,15 @@ function byFrankWolfe(
     const towards = Float64Array.from(tables, ({ axes }, k) => squares[k]![bitsOf(axes, set)]!);
     const from = costs;
     const mixed = (part: number) => from.map((x, k) => (1 - part) * x + part * towards[k]!);
-    costs = mixed(highest((part) => mixed(part).reduce((sum, x, k) => sum + Math.sqrt(tables[k]!.weight * x), 0)));
+    costs = mixed(highest((part) => mixed(part).reduce((sum, x, k) => sum + Math.sqrt(tables[k]!.weight * x), 0), 0, 0.5, 24));
   }
   return best!.c;
 }
 
-/** Maximum of a concave function between 0 and 1/2. */
-function highest(f: (x: number) => number): number {
-  let [low, high] = [0, 0.5];
-  for (let turn = 0; turn < 24; turn++) {
+/** Maximum of a concave function between two numbers. */
+function highest(f: (x: number) => number, from: number, to: number, turns: number): number {
+  let [low, high] = [from, to];
+  for (let turn = 0; turn < turns; turn++) {
     const [a, b] = [low + (high - low) / 3, high - (high - low) / 3];
     if (f(a) < f(b)) low = a;
     else high = b;
@@ -121,15 +121,7 @@ function byLevels(
     return sumOf(tables, c) * worst(c);
   };
   for (let round = 0; round < (most > 2 ? 2 : 1); round++)
-    for (let level = 1; level < most; level++) {
-      let [low, high] = [-3, 4];
-      for (let turn = 0; turn < 10; turn++) {
-        const [a, b] = [low + (high - low) / 3, high - (high - low) / 3];
-        if (error(levels.with(level, a)) < error(levels.with(level, b))) high = b;
-        else low = a;
-      }
-      levels[level] = (low + high) / 2;
-    }
+    for (let level = 1; level < most; level++) levels[level] = highest((x) => -error(levels.with(level, x)), -3, 4, 10);
   return at(levels);
 }
 

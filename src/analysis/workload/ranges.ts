@@ -1,5 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import { missingLabel } from '../../policy/code.js';
+import { placesWithout } from '../../privacy/mechanism/residual/layout.js';
 import { type AxisGrid, groupQueries, sumQueries } from './axes.js';
 import { centre } from './estimate.js';
 import type { AxisView, LinearQuery } from './linear-query.js';
@@ -7,7 +8,6 @@ import type { AxisView, LinearQuery } from './linear-query.js';
 /** Ranges of an ordered column: all intervals, prefixes, or those named by their first and last value. */
 export type Ranges = 'all' | 'prefixes' | readonly (readonly [first: string | number, last: string | number])[];
 
-/** Most values of a column with ranges. */
 const maxOrdered = 256;
 
 /** First and last place of every requested range, among values that are answers. */
@@ -105,21 +105,10 @@ function errorWith(grid: AxisGrid, jointCounts: Float64Array): number {
   let sum = 0;
   for (let set = 0; set < 1 << sizes.length; set++) {
     const own = sizes.filter((_, k) => (set >> k) & 1);
-    const kept = own.reduce((x, m) => x * m, 1);
-    const place = (cell: number): number => {
-      let [rest, to, stride] = [cell, 0, 1];
-      for (let k = sizes.length - 1; k >= 0; k--) {
-        if ((set >> k) & 1) {
-          to += (rest % sizes[k]!) * stride;
-          stride *= sizes[k]!;
-        }
-        rest = Math.floor(rest / sizes[k]!);
-      }
-      return to;
-    };
+    const { at: place, cells: kept } = placesWithout(sizes, (1 << sizes.length) - 1 - set);
     const values = at.map((cell) => {
       const { cells, shares } = single.get(cell)!;
-      return { cells: cells.map(place), shares };
+      return { cells: cells.map((to) => place[to]!), shares };
     });
     // Rows of the Gram matrix in the kept axes, centred, and then its trace.
     const rows = new Float64Array(kept * n);

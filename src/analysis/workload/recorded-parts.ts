@@ -6,21 +6,17 @@ import type { SpendEntry } from '../../release/ledger/ledger.js';
 import type { RecordedBatchAnswer as RecordedBatch } from '../../release/session/batch.js';
 import { onGroundOf, tableBy } from '../../release/session/ground.js';
 import { axesOf, type WorkloadColumn } from './axes.js';
+import type { PartReading } from './estimate.js';
 import type { RecordedWorkload } from './release.js';
 
-/** A recorded answer in the ledger. */
+/** A recorded answer of the ledger, read. */
 export interface AnsweredEntry {
   readonly entry: SpendEntry;
-  readonly answer: string;
+  readonly answer: Partial<RecordedBatch> & { readonly result?: Partial<RecordedWorkload> };
 }
 
-/** Recorded noisy numbers of a table over the axes of a workload. */
-export interface RecordedPart {
+export interface RecordedPart extends PartReading {
   readonly entry: number;
-  readonly part: LayoutPart;
-  readonly numbers: readonly number[];
-  /** Variance of the noise on each of them. */
-  readonly variance: number;
   /** True if that noise may be Laplace noise. */
   readonly wide: boolean;
 }
@@ -33,9 +29,6 @@ export interface RecordedEvidence {
   readonly rows: readonly number[];
 }
 
-type RecordedText = Partial<RecordedBatch> & { readonly result?: Partial<RecordedWorkload> };
-
-/** Variance assigned to numbers released without noise. */
 const exactVariance = 1e-12;
 
 export function recordedEvidence(
@@ -45,22 +38,23 @@ export function recordedEvidence(
 ): RecordedEvidence {
   const isOn = onGroundOf(policy);
   const evidence = { parts: [] as RecordedPart[], unused: [] as RecordedEvidence['unused'][number][], rows: [] as number[] };
-  for (const { entry, answer } of answers) {
-    const text = JSON.parse(answer) as RecordedText;
+  for (const { entry, answer: text } of answers) {
     const on = text.told?.ground ?? text.result?.ground;
-    const found = !isOn(on) ? [] : text.told ? fromBatch(policy, columns, text) : fromWorkload(policy, columns, text.result!);
+    const partsIn = () => (text.told ? fromBatch(policy, columns, text) : fromWorkload(policy, columns, text.result!));
+    const found = !isOn(on) ? [] : partsIn();
     evidence.parts.push(...found.map((own) => ({ entry: entry.sequence, ...own })));
     if (found.length > 0 && text.result?.rows !== undefined) evidence.rows.push(text.result.rows);
     if (found.length > 0) continue;
-    const why =
-      on === undefined
-        ? 'it tells no whole tables, or was recorded before such tables were marked'
-        : !isOn(on)
-          ? 'it is about other rows: the source, the secret or the ties were declared otherwise'
-          : 'none of its tables goes by these columns alone, in these cells';
-    evidence.unused.push({ entry: entry.sequence, label: entry.label, why });
+    evidence.unused.push({ entry: entry.sequence, label: entry.label, why: whyUnused(on, isOn) });
   }
   return evidence;
+}
+
+function whyUnused(on: string | undefined, isOn: (ground: string | undefined) => boolean): string {
+  if (on === undefined) return 'it tells no whole tables, or was recorded before such tables were marked';
+  return isOn(on)
+    ? 'none of its tables goes by these columns alone, in these cells'
+    : 'it is about other rows: the source, the secret or the ties were declared otherwise';
 }
 
 type Own = Omit<RecordedPart, 'entry'>;
@@ -69,29 +63,22 @@ type Own = Omit<RecordedPart, 'entry'>;
 function fromBatch(
   policy: Policy,
   columns: readonly WorkloadColumn[],
-  { told: description, noisy }: RecordedText,
+  { told: description, noisy }: AnsweredEntry['answer'],
 ): readonly Own[] {
   const flat = new Map(columns.filter(isFlat).map((column) => [column.name, column]));
   return description!.tables.flatMap((table, k): readonly Own[] => {
     const own = table?.by.map((name) => flat.get(name));
     const { values, noise } = noisy!.measures[k]!;
     if (!table || !values || !own?.every((column) => column !== undefined)) return [];
-    if (
-      tableBy(
-        policy,
-        own.map(({ key }) => key as Axis),
-      ).of !== table.of
-    )
-      return [];
+    const keys = own.map(({ key }) => key as Axis);
+    if (tableBy(policy, keys).of !== table.of) return [];
     const distribution = distributionFromText(noise);
-    const order = own.map(({ first }) => first);
     return [
       {
-        part: { axes: [...order].sort((a, b) => a - b), scale: 1n, centred: false },
-        numbers: axesInOrder(
-          values.map(Number),
-          own.map(({ sizes }) => sizes[0]!),
-          order,
+        ...partOn(
+          own.map(({ first, sizes }) => ({ axis: first, size: sizes[0]! })),
+          values,
+          { scale: 1n, centred: false },
         ),
         variance: Math.max(exactVariance, varianceOf(distribution)),
         wide: distribution.kind === 'laplace',
@@ -119,15 +106,9 @@ function fromWorkload(
   return parts.flatMap((part): readonly Own[] => {
     const to = part.axes.map((axis) => axes.get(axis));
     if (!to.every((x) => x !== undefined)) return [];
-    const order = to.map(({ axis }) => axis);
     return [
       {
-        part: { axes: [...order].sort((a, b) => a - b), scale: BigInt(part.scale), centred: part.centred },
-        numbers: axesInOrder(
-          part.told.map(Number),
-          to.map(({ size }) => size),
-          order,
-        ),
+        ...partOn(to, part.told, { scale: BigInt(part.scale), centred: part.centred }),
         variance: Math.max(exactVariance, variance),
         wide: (wide ?? 0) > 2,
       },
@@ -143,12 +124,15 @@ export const isLaidOut = (
   there.sizes.join() === here.sizes.join() &&
   there.at.join() === here.at.join();
 
-/** A table with its axes in increasing order. */
-function axesInOrder(values: readonly number[], own: readonly number[], order: readonly number[]): readonly number[] {
-  const sorted = order.map((_, k) => k).sort((a, b) => order[a]! - order[b]!);
-  if (sorted.every((k, i) => k === i)) return values;
-  const strides = own.map((_, k) => own.slice(k + 1).reduce((n, m) => n * m, 1));
+/** A recorded table with its axes in increasing order. */
+function partOn(
+  to: readonly { readonly axis: number; readonly size: number }[],
+  recorded: readonly string[],
+  more: Pick<LayoutPart, 'scale' | 'centred'>,
+): Pick<RecordedPart, 'part' | 'numbers'> {
+  const strides = to.map((_, k) => to.slice(k + 1).reduce((n, { size }) => n * size, 1));
+  const sorted = [...to.keys()].sort((a, b) => to[a]!.axis - to[b]!.axis);
   let cells = [0];
-  for (const k of sorted) cells = cells.flatMap((base) => Array.from({ length: own[k]! }, (_, p) => base + p * strides[k]!));
-  return cells.map((cell) => values[cell]!);
+  for (const k of sorted) cells = cells.flatMap((base) => Array.from({ length: to[k]!.size }, (_, p) => base + p * strides[k]!));
+  return { part: { axes: sorted.map((k) => to[k]!.axis), ...more }, numbers: cells.map((cell) => Number(recorded[cell])) };
 }

@@ -3,13 +3,14 @@ import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { layoutCells, placesWithout, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
+import { layoutCells, type ResidualLayout } from '../../privacy/mechanism/residual/layout.js';
+import type { ExpectedError } from '../../query/bound.js';
 import { publicRecordCount } from '../../query/count/contribution-bound.js';
 import { type MarginalSet, noisyMarginals } from '../../query/count/marginals.js';
 import type { Axis } from '../../query/count/measure.js';
 import type { RequestReading } from '../../release/accountant/request-reading.js';
 import { nothingLeft } from '../../release/accountant/share.js';
-import { type Allowance, planFieldsOf } from '../../release/session/allowance.js';
+import { planFieldsOf } from '../../release/session/allowance.js';
 import { groundOf, tableBy } from '../../release/session/ground.js';
 import { looseDeltaWarning, mostlyNoiseWarning, type Plan } from '../../release/session/plan.js';
 import { columnFact, type PublicFact, rowsFact } from '../../release/session/public-facts.js';
@@ -19,23 +20,13 @@ import { answerTables, expectedTableErrors, halfWidthFactor, tidyTables } from '
 import { axisCounting } from './axes.js';
 import { maximalSets } from './closure.js';
 import { distributionCells, fitDistribution } from './distribution.js';
-import { combineParts, combineReadings, type TableEstimate, tableFrom } from './estimate.js';
+import { combineReadings, marginPlaces, type PartReading, type TableEstimate, tableFrom, withVariance } from './estimate.js';
 import { readWorkload, type Workload, type WorkloadForm } from './form.js';
 import { knownAxes, knownTable, rakeTables, withoutError, withTinyError } from './known-table.js';
 import { nonNegative } from './non-negative.js';
 import { strategyReason, type WorkloadStrategy, workloadChanges, workloadStrategies } from './strategy-choice.js';
 import { synthesisHint } from './synthesis-hint.js';
 import { refuseLargeWorkload } from './too-large.js';
-
-interface PreparedWorkload {
-  readonly workload: Workload;
-  readonly allowance: Allowance;
-  readonly best: WorkloadStrategy;
-  readonly plan: WorkloadPlan;
-  readonly canonical: string;
-  /** Axes whose table is public. */
-  readonly known: readonly number[];
-}
 
 /** A plan with the totals over its tables. */
 export interface WorkloadPlan extends Plan {
@@ -126,39 +117,35 @@ export async function releaseWorkload(session: PrivacySession, form: WorkloadFor
       };
     },
   });
-  const parts = result.parts.map(({ axes, scale, centred }) => ({ axes, scale: BigInt(scale), centred }));
-  const noisyNumbers = result.parts.map((part) => part.told.map(Number));
-  if (known.length > 0)
-    return { tables: await tablesWithKnown(session, workload, known, { parts, noisyNumbers, result }, options), receipt };
-  const estimate = combineParts({ sizes: workload.sizes, parts }, noisyNumbers, result.variance);
-  const tables = answerTables(workload, estimate, result.wide);
-  if (!options.tidy || result.variance === 0) return { tables, receipt };
+  const { variance, wide } = result;
+  const readings = result.parts.map(({ axes, scale, centred, told }) => ({
+    part: { axes, scale: BigInt(scale), centred },
+    numbers: told.map(Number),
+    variance: variance || 1,
+  }));
+  if (known.length > 0) return { tables: await tablesWithKnown({ session, options, workload, known, readings, wide }), receipt };
+  const combined = combineReadings(workload.sizes, readings).estimate;
+  const estimate = variance > 0 ? combined : withVariance(combined, () => 0);
+  const tables = answerTables(workload, estimate, wide);
+  if (!options.tidy || variance === 0) return { tables, receipt };
   return { tables: tidyTables(workload, tables, consistentTables(estimate, workload, result.rows)), receipt };
 }
 
 /** All tables combined with a public one, with which they then agree (estimate.proof.md). */
-async function tablesWithKnown(
-  session: PrivacySession,
-  workload: Workload,
-  known: readonly number[],
-  {
-    parts,
-    noisyNumbers,
-    result,
-  }: {
-    readonly parts: ResidualLayout['parts'];
-    readonly noisyNumbers: readonly (readonly number[])[];
-    readonly result: RecordedWorkload;
-  },
-  { tidy, fresh }: ReleaseOptions,
-): Promise<Release['tables']> {
+async function tablesWithKnown(recorded: {
+  readonly session: PrivacySession;
+  readonly options: ReleaseOptions;
+  readonly workload: Workload;
+  readonly known: readonly number[];
+  readonly readings: readonly PartReading[];
+  readonly wide: number;
+}): Promise<Release['tables']> {
+  const { session, workload, known, readings, wide } = recorded;
+  const { tidy, fresh } = recorded.options;
   const exact = await knownTable(session, workload, fresh);
-  const { estimate } = combineReadings(
-    { sizes: workload.sizes, parts: [...parts, { axes: known, scale: 1n, centred: false }] },
-    [...noisyNumbers, exact],
-    [...parts.map(() => result.variance || 1), 1e-12],
-  );
-  const tables = answerTables(workload, withoutError(estimate, known), result.wide);
+  const exactReading = { part: { axes: known, scale: 1n, centred: false }, numbers: exact, variance: 1e-12 };
+  const { estimate } = combineReadings(workload.sizes, [...readings, exactReading]);
+  const tables = answerTables(workload, withoutError(estimate, known), wide);
   if (!tidy) return tables;
   const rows = exact.reduce((a, b) => a + b, 0);
   const near = consistentTables(withTinyError(estimate, known), workload, rows);
@@ -186,7 +173,7 @@ export function consistentTables(
  */
 const rowsArePublic = (policy: Policy): boolean => !isAddRemove(policy) && policy.protect.secret !== 'person';
 
-async function prepareWorkload(session: PrivacySession, form: WorkloadForm, options: ReleaseOptions): Promise<PreparedWorkload> {
+async function prepareWorkload(session: PrivacySession, form: WorkloadForm, options: ReleaseOptions) {
   const { policy } = session;
   refuseTieSecret(policy);
   const workload = readWorkload(policy, form);
@@ -195,59 +182,53 @@ async function prepareWorkload(session: PrivacySession, form: WorkloadForm, opti
   const reading: RequestReading = { sums: policy.protect.secret !== 'answer', addRemove: true, knownTotals: true };
   const allowance = await session.allowance(options, everyRecord, reading);
   const known = await knownAxes(session, workload);
-  const strategies = workloadStrategies(workload, changes, allowance, isAddRemove(policy) ? 'removed' : 'replaced', known);
+  const change = isAddRemove(policy) ? 'removed' : 'replaced';
+  const strategies = workloadStrategies({ workload, changes, allowance, change, known });
   const [best] = strategies;
   if (!best) throw nothingLeft();
-  const { tables } = workload;
+  const { tables, columns } = workload;
   const errors = expectedTableErrors(workload, best.noised, known);
-  const behind = distributionCells(workload);
-  const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), layoutCells(best.noised.layout)];
-  const records = isAddRemove(policy) ? undefined : await session.records();
-  const doubts =
-    records === undefined
-      ? []
-      : [
-          mostlyNoiseWarning(errors, records, policy),
-          synthesisHint(policy, workload, errors, records),
-          looseDeltaWarning(session.account.delta, records),
-        ].filter((w) => w !== undefined);
+  const warnings = await doubtsAbout(session, workload, errors);
+  const noiseOf = ({ noised }: WorkloadStrategy) => noised.mechanism.distribution.kind;
   const framed = session.completePlan({
-    label:
-      options.label ??
-      `workload: ${tables.length} ${tables.length === 1 ? 'table' : 'tables'} of ${workload.columns.length} columns`,
+    label: options.label ?? `workload: ${tables.length} ${tables.length === 1 ? 'table' : 'tables'} of ${columns.length} columns`,
     ...planFieldsOf(allowance),
     mechanisms: [best.noised.mechanism],
-    mechanism:
-      best.noised.mechanism.distribution.kind === 'none' ? 'none' : `${best.noised.mechanism.distribution.kind}, ${best.name}`,
+    mechanism: noiseOf(best) === 'none' ? 'none' : `${noiseOf(best)}, ${best.name}`,
     why: strategyReason(strategies),
     errors,
-    ...(doubts.length > 0 && { warnings: doubts }),
+    ...(warnings.length > 0 && { warnings }),
     candidates: strategies.map((strategy) => ({
-      mechanism: `${strategy.noised.mechanism.distribution.kind}, ${strategy.name}`,
+      mechanism: `${noiseOf(strategy)}, ${strategy.name}`,
       route: allowance.route.amplifier.name,
       error: strategy.error,
       fits: session.admits(strategy.noised.mechanism.cost, reading, allowance.spent),
     })),
   });
-  return {
-    workload,
-    allowance,
-    best,
-    plan: {
-      ...framed,
-      workload: {
-        tables: tables.length,
-        cells,
-        noised,
-        memory: 32e6 + bytesPerCell * Math.max(cells, noised),
-        aim: workload.aim,
-        ways: strategies.map(({ name, noised, error }) => ({ name, noise: noised.mechanism.distribution.kind, error })),
-        ...(behind !== undefined && { distribution: behind }),
-      },
-    },
-    canonical: canonicalOf(workload),
-    known,
+  const [cells, noised] = [errors.reduce((n, own) => n + own.cells, 0), layoutCells(best.noised.layout)];
+  const distribution = distributionCells(workload);
+  const totals: WorkloadPlan['workload'] = {
+    tables: tables.length,
+    cells,
+    noised,
+    memory: 32e6 + bytesPerCell * Math.max(cells, noised),
+    aim: workload.aim,
+    ways: strategies.map((strategy) => ({ name: strategy.name, noise: noiseOf(strategy), error: strategy.error })),
+    ...(distribution !== undefined && { distribution }),
   };
+  return { workload, allowance, best, plan: { ...framed, workload: totals }, canonical: canonicalOf(workload), known };
+}
+
+async function doubtsAbout(session: PrivacySession, workload: Workload, errors: readonly ExpectedError[]) {
+  const { policy, account } = session;
+  if (isAddRemove(policy)) return [];
+  const records = await session.records();
+  if (records === undefined) return [];
+  return [
+    mostlyNoiseWarning(errors, records, policy),
+    synthesisHint(policy, workload, errors, records),
+    looseDeltaWarning(account.delta, records),
+  ].filter((w) => w !== undefined);
 }
 
 /** Workloads with equal texts are equal: columns of one axis each, and tables of all cells, keep the text of earlier versions. */
@@ -299,13 +280,7 @@ function workloadCounting({ columns, sizes, tables }: Workload, { parts }: Resid
       return placed;
     });
     return parts.map((part, k) => {
-      const own = maximal[holding[k]!]!;
-      const set = own.reduce((bits, axis, i) => (part.axes.includes(axis) ? bits : bits | (1 << i)), 0);
-      if (set === 0) return counts[holding[k]!]!;
-      const { at, cells } = placesWithout(
-        own.map((axis) => sizes[axis]!),
-        set,
-      );
+      const { at, cells } = marginPlaces(sizes, maximal[holding[k]!]!, part.axes);
       const sums = new Array<bigint>(cells).fill(0n);
       for (const [cell, x] of counts[holding[k]!]!.entries()) sums[at[cell]!]! += x;
       return sums;

@@ -13,10 +13,10 @@ interface WorkloadTables {
   /** Axes whose table is public: their errors do not count. */
   readonly known?: readonly number[];
 }
-const isKnown = (axes: readonly number[], known: readonly number[] = []): boolean =>
+/** True if the table over these axes follows from a public one. */
+export const isKnown = (axes: readonly number[], known: readonly number[] = []): boolean =>
   known.length > 0 && axes.every((axis) => known.includes(axis));
 
-/** Number of answers of a table. */
 export const numberOfAnswers = (sizes: readonly number[], { axes, views }: RequestedTable): number =>
   views ? views.reduce((n, { view }) => n * view.labels.length, 1) : partCells(sizes, { axes });
 
@@ -116,11 +116,7 @@ function wholeScales(
 
 /** Variances of all centred tables, zero for public ones. */
 export function variancesGivenKnown(layout: ResidualLayout, known: readonly number[] = []): ReadonlyMap<string, number> {
-  const variances = variancesOf(layout);
-  if (known.length === 0) return variances;
-  return new Map(
-    [...variances].map(([text, v]) => [text, isKnown(text === '' ? [] : text.split(',').map(Number), known) ? 0 : v]),
-  );
+  return variancesOf(layout, (axes) => isKnown(axes, known));
 }
 
 /** The largest weighted variance of an answer for noise of variance 1, before anything is drawn. */

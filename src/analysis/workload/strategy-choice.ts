@@ -36,13 +36,19 @@ export function workloadChanges(policy: Policy, workload: Workload): readonly Re
 }
 
 /** Strategies by increasing error. */
-export function workloadStrategies(
-  workload: Workload,
-  changes: readonly RecordChange[],
-  allowance: Allowance,
-  change: Extract<RowChange, string>,
-  known: readonly number[],
-): readonly WorkloadStrategy[] {
+export function workloadStrategies({
+  workload,
+  changes,
+  allowance,
+  change,
+  known,
+}: {
+  readonly workload: Workload;
+  readonly changes: readonly RecordChange[];
+  readonly allowance: Allowance;
+  readonly change: Extract<RowChange, string>;
+  readonly known: readonly number[];
+}): readonly WorkloadStrategy[] {
   const { rho, pure, route, closes } = allowance;
   const by = (name: WorkloadStrategy['name'], layout: ResidualLayout, budgetShare: BudgetShare): WorkloadStrategy => {
     const noised = noisedTables('tables of the workload', layout, changes, budgetShare, route.amplifier.scope);

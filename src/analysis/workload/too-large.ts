@@ -38,7 +38,6 @@ function refuseLargeTable(workload: Workload, { axes }: WorkloadTable, size: num
   );
 }
 
-/** Column of each axis. */
 const ownersOf = ({ columns }: Workload): readonly string[] => columns.flatMap((column) => column.sizes.map(() => column.name));
 
 /** Columns to leave out: always the one whose tables have most cells, until the rest fits. */

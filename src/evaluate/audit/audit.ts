@@ -1,8 +1,7 @@
-import { enumerate, type JointDistribution } from '../../privacy/dependence/model/joint.js';
+import { enumerate } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
-import { leastScale } from './exact-calibration.js';
-import { type Adversary, exactLoss, nameWorst } from './exact-loss.js';
-import { type ReadTable, readRecordQuery, type StateAnswers, stateAnswers } from './record-query.js';
+import { type Adversary, exactLoss, leastScale, nameWorst } from './exact-loss.js';
+import { type ReadTable, readRecordQuery, stateAnswers } from './record-query.js';
 
 /** Output of `fugu audit`: the exact worst case of one Laplace release on one declared distribution. */
 export interface Audit {
@@ -20,20 +19,16 @@ export interface Audit {
   readonly assumptions: readonly string[];
 }
 
-export interface Audited {
-  readonly joint: JointDistribution;
-  readonly answers: StateAnswers;
-  readonly query: string;
-}
+export type Audited = ReturnType<typeof prepareAudit>;
 
-export function prepareAudit(model: Model, query: string, readTable?: ReadTable): Audited {
+export function prepareAudit(model: Model, query: string, readTable?: ReadTable) {
   const joint = enumerate(model);
   return { joint, answers: stateAnswers(joint, readRecordQuery(query, joint, readTable)), query };
 }
 
 export function audit({ joint, answers, query }: Audited, scale: number, adversary: Adversary): Audit {
   const { loss, worst } = exactLoss(joint, answers, scale, { adversary });
-  const named = worst ? nameWorst(joint, worst) : { record: null, values: [], known: {}, output: null };
+  const named = worst ? nameWorst(joint, worst) : nothingLearnt;
   return { adversary, query, scale, loss, ...named, assumptions: joint.assumptions };
 }
 
@@ -44,6 +39,8 @@ export interface Calibrated extends Audit {
 export function calibrate(audited: Audited, epsilon: number, adversary: Adversary): Calibrated {
   const scale = leastScale(audited.joint, audited.answers, epsilon, { adversary });
   if (scale > 0) return { epsilon, ...audit(audited, scale, adversary) };
-  const nothing = { record: null, values: [], known: {}, output: null };
-  return { epsilon, adversary, query: audited.query, scale, loss: 0, ...nothing, assumptions: audited.joint.assumptions };
+  const { query, joint } = audited;
+  return { epsilon, adversary, query, scale, loss: 0, ...nothingLearnt, assumptions: joint.assumptions };
 }
+
+const nothingLearnt = { record: null, values: [], known: {}, output: null };

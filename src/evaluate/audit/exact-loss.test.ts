@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readVectors } from '../../../test/vectors.js';
 import { enumerate, type JointDistribution } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
-import { leastScale } from './exact-calibration.js';
-import { exactLoss } from './exact-loss.js';
+import { exactLoss, leastScale } from './exact-loss.js';
 import { joinQueries, type RecordQuery, readRecordQuery, stateAnswers } from './record-query.js';
 
 const flat = (nested: unknown): number[] => (Array.isArray(nested) ? nested.flatMap(flat) : [nested as number]);

@@ -1,6 +1,7 @@
 import type { Adversary } from '../../policy/policy.js';
 import { enumerationTooLarge, type JointDistribution } from '../../privacy/dependence/model/joint.js';
 import { type Arithmetic, cellsFor, linearArithmetic, logArithmetic } from './known-cells.js';
+import { leastRoot } from './least-root.js';
 import type { StateAnswers } from './record-query.js';
 
 /** Worst-case loss of `answer + Laplace(scale)` on one joint distribution. See exact-loss.proof.md. */
@@ -41,20 +42,20 @@ export function exactLoss(joint: JointDistribution, answers: StateAnswers, scale
   const lightest = possible.reduce((least, state) => Math.min(least, joint.probabilities[state]!), 1);
   // Below this no likelihood leaves the normal range of a double, so plain sums keep full relative precision; beyond it sums run on logarithms.
   const arithmetic: Arithmetic = span - Math.log(lightest) < 650 ? linearArithmetic : logArithmetic;
-  const base = cells.sums(
-    possible.map((state) => arithmetic.of(joint.probabilities[state]!)),
-    arithmetic,
-  );
-  const factors = grid.map((axis, k) => axis.map((s) => kernel(answers, possible, k, s, scale)));
+  const prior = possible.map((state) => arithmetic.of(joint.probabilities[state]!));
+  const base = cells.sums(prior, arithmetic);
+  const kernel = (k: number, s: number) =>
+    Float64Array.from(possible, (state) => -Math.abs(answers.points[state * answers.width + k]! - s) / scale);
+  const factors = grid.map((axis, k) => axis.map((s) => kernel(k, s)));
 
   let best = arithmetic.none;
   let worst: ExactLoss['worst'];
   const likelihood = new Float64Array(possible.length);
-  for (const position of product(grid.map((axis) => axis.length))) {
+  for (const position of positions(grid.map((axis) => axis.length))) {
     for (let p = 0; p < possible.length; p++) {
       let exponent = 0;
       for (let k = 0; k < position.length; k++) exponent += factors[k]![position[k]!]![p]!;
-      likelihood[p] = arithmetic.times(joint.probabilities[possible[p]!]!, exponent);
+      likelihood[p] = arithmetic.scaled(prior[p]!, exponent);
     }
     const found = cells.widest(cells.sums(likelihood, arithmetic), base, arithmetic, best);
     if (!found) continue;
@@ -90,28 +91,21 @@ export function lossWithoutNoise(joint: JointDistribution, answers: StateAnswers
   return linearArithmetic.loss(best);
 }
 
-const possibleStates = (joint: JointDistribution): number[] => {
-  const states: number[] = [];
-  joint.probabilities.forEach((p, state) => {
-    if (p > 0) states.push(state);
-  });
-  return states;
-};
+export const possibleStates = ({ probabilities }: JointDistribution): number[] =>
+  [...probabilities.keys()].filter((state) => probabilities[state]! > 0);
 
 const coordinates = (answers: StateAnswers, possible: readonly number[]): number[][] =>
   Array.from({ length: answers.width }, (_, k) =>
     [...new Set(possible.map((state) => answers.points[state * answers.width + k]!))].sort((a, b) => a - b),
   );
 
-const kernel = (answers: StateAnswers, possible: readonly number[], k: number, s: number, scale: number): Float64Array =>
-  Float64Array.from(possible, (state) => -Math.abs(answers.points[state * answers.width + k]! - s) / scale);
-
 /** The widest L1 distance two answers can have, from the sides of the bounding box. */
-export function spanOf(answers: StateAnswers, possible: readonly number[]): number {
+function spanOf(answers: StateAnswers, possible: readonly number[]): number {
   return coordinates(answers, possible).reduce((total, axis) => total + axis.at(-1)! - axis[0]!, 0);
 }
 
-function* product(lengths: readonly number[]): Generator<number[]> {
+/** Every position in a grid; one list that is overwritten. */
+export function* positions(lengths: readonly number[]): Generator<readonly number[]> {
   const at = lengths.map(() => 0);
   for (;;) {
     yield at;
@@ -119,6 +113,20 @@ function* product(lengths: readonly number[]): Generator<number[]> {
     while (k >= 0 && ++at[k]! === lengths[k]!) at[k--] = 0;
     if (k < 0) return;
   }
+}
+
+/**
+ * The least Laplace scale whose exact loss is at most epsilon, rounded up. Sound because the loss never
+ * increases with the scale (note F2): larger noise is smaller noise plus independent noise, so post-processing.
+ */
+export function leastScale(joint: JointDistribution, answers: StateAnswers, epsilon: number, options: LossOptions): number {
+  if (lossWithoutNoise(joint, answers, options) <= epsilon * (1 - 1e-9)) return 0;
+  const excess = (scale: number) => {
+    const { loss, slack } = exactLoss(joint, answers, scale, options);
+    return Math.log((loss + slack) / epsilon);
+  };
+  // No two answers are farther from each other than the span, so this scale is safe even after rounding.
+  return leastRoot(excess, (spanOf(answers, possibleStates(joint)) / epsilon) * (1 + 1e-9));
 }
 
 /** The same worst case in the user's words. */

@@ -6,7 +6,8 @@ export interface Arithmetic {
   readonly none: number;
   readonly empty: number;
   of(probability: number): number;
-  times(probability: number, exponent: number): number;
+  /** A sum times e^exponent. */
+  scaled(a: number, exponent: number): number;
   add(a: number, b: number): number;
   /** Likelihood ratio of one value to another. */
   quotient(a: number, b: number): number;
@@ -16,7 +17,7 @@ export const linearArithmetic: Arithmetic = {
   none: 1,
   empty: 0,
   of: (p) => p,
-  times: (p, exponent) => p * Math.exp(exponent),
+  scaled: (a, exponent) => a * Math.exp(exponent),
   add: (a, b) => a + b,
   quotient: (a, b) => a / b,
   loss: (gap) => Math.log(gap),
@@ -25,7 +26,7 @@ export const logArithmetic: Arithmetic = {
   none: 0,
   empty: Number.NEGATIVE_INFINITY,
   of: (p) => Math.log(p),
-  times: (p, exponent) => Math.log(p) + exponent,
+  scaled: (a, exponent) => a + exponent,
   add: (a, b) => {
     if (a === Number.NEGATIVE_INFINITY) return b;
     if (b === Number.NEGATIVE_INFINITY) return a;
@@ -35,134 +36,110 @@ export const logArithmetic: Arithmetic = {
   loss: (gap) => gap,
 };
 
-export interface WorstCase {
+interface WorstCase {
   readonly record: number;
   readonly pair: readonly [number, number];
   readonly known: readonly (readonly [number, number])[];
 }
 /** The events an adversary conditions on: x_i = a together with any known values, each a set of states. */
-export interface KnowledgeCells {
+interface Events {
+  /** Number of cells: each holds the total over the states of one event. */
   readonly total: number;
   sums(weights: ArrayLike<number>, arithmetic: Arithmetic): Float64Array;
-  /** The largest likelihood ratio between two cells that differ in one record's value only, if above `best`. */
-  widest(
-    sums: Float64Array,
-    base: Float64Array,
-    arithmetic: Arithmetic,
-    best: number,
-  ): { gap: number; where: WorstCase } | undefined;
+  /** Visits the cells that differ in the value of one record only: the first of them, and the step to the next. */
+  fibres(visit: (record: number, first: number, step: number) => void): void;
+  /** What is known in a cell besides the value of that record. */
+  known(record: number, cell: number): WorstCase['known'];
 }
 
-export const cellsFor = (joint: JointDistribution, possible: readonly number[], adversary: Adversary): KnowledgeCells =>
-  adversary === 'informed' ? knownSubsets(joint, possible) : nothingKnown(joint, possible);
+export function cellsFor(joint: JointDistribution, possible: readonly number[], adversary: Adversary) {
+  const { total, sums, fibres, known } = adversary === 'informed' ? knownSubsets(joint, possible) : nothingKnown(joint, possible);
+  /** The largest likelihood ratio between two cells that differ in one record's value only, if above `best`. */
+  const widest = (sums: Float64Array, base: Float64Array, { empty, quotient }: Arithmetic, best: number) => {
+    const ratio = sums.map((s, cell) => (base[cell] === empty ? Number.NaN : quotient(s, base[cell]!)));
+    let gap = best;
+    let found: { readonly record: number; readonly pair: readonly [number, number]; readonly cell: number } | undefined;
+    fibres((record, first, step) => {
+      let [high, low] = [0, 0];
+      let [top, bottom] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+      // An impossible cell is NaN and loses every comparison.
+      for (let v = 0; v < joint.sizes[record]!; v++) {
+        const r = ratio[first + v * step]!;
+        if (r > top) {
+          top = r;
+          high = v;
+        }
+        if (r < bottom) {
+          bottom = r;
+          low = v;
+        }
+      }
+      if (high === low || !(quotient(top, bottom) > gap)) return;
+      gap = quotient(top, bottom);
+      found = { record, pair: [high, low], cell: first + high * step };
+    });
+    if (!found) return undefined;
+    const { record, pair, cell } = found;
+    return { gap, where: { record, pair, known: known(record, cell) } };
+  };
+  return { total, sums, widest };
+}
 
 /**
  * Every coordinate takes one more value, "unknown": prod (m_j + 1) cells hold the total over all states that agree with the known ones.
  * A fibre along record i with the other coordinates fixed is one choice of the known set and of its values.
  */
-function knownSubsets(joint: JointDistribution, possible: readonly number[]): KnowledgeCells {
-  const wide = joint.sizes.map((m) => m + 1);
+function knownSubsets({ sizes, strides: places }: JointDistribution, possible: readonly number[]): Events {
+  const wide = sizes.map((m) => m + 1);
   const strides = stridesOf(wide);
   const total = wide.reduce((product, m) => product * m, 1);
   const home = Int32Array.from(possible, (state) =>
-    joint.sizes.reduce((cell, m, j) => cell + (Math.floor(state / joint.strides[j]!) % m) * strides[j]!, 0),
+    sizes.reduce((cell, m, j) => cell + (Math.floor(state / places[j]!) % m) * strides[j]!, 0),
   );
-  const position = (cell: number, j: number) => Math.floor(cell / strides[j]!) % wide[j]!;
+  const fibresAlong = (j: number, visit: (first: number, step: number) => void) => {
+    const stride = strides[j]!;
+    for (let block = 0; block < total; block += stride * wide[j]!)
+      for (let cell = block; cell < block + stride; cell++) visit(cell, stride);
+  };
   return {
     total,
     sums(weights, arithmetic) {
       const out = new Float64Array(total).fill(arithmetic.empty);
       for (let p = 0; p < home.length; p++) out[home[p]!] = weights[p]!;
-      joint.sizes.forEach((m, j) => {
-        const stride = strides[j]!;
-        for (let block = 0; block < total; block += stride * (m + 1))
-          for (let cell = block; cell < block + stride; cell++) {
-            let sum = out[cell]!;
-            for (let v = 1; v < m; v++) sum = arithmetic.add(sum, out[cell + v * stride]!);
-            out[cell + m * stride] = sum;
-          }
-      });
+      for (const [j, m] of sizes.entries())
+        fibresAlong(j, (first, step) => {
+          let sum = out[first]!;
+          for (let v = 1; v < m; v++) sum = arithmetic.add(sum, out[first + v * step]!);
+          out[first + m * step] = sum;
+        });
       return out;
     },
-    widest(sums, base, arithmetic, best) {
-      const ratio = sums.map((s, cell) => (base[cell] === arithmetic.empty ? Number.NaN : arithmetic.quotient(s, base[cell]!)));
-      let gap = best;
-      let where: [record: number, high: number, low: number] | undefined;
-      joint.sizes.forEach((m, i) => {
-        const stride = strides[i]!;
-        for (let block = 0; block < total; block += stride * (m + 1))
-          for (let cell = block; cell < block + stride; cell++) {
-            let high = cell;
-            let low = cell;
-            let top = Number.NEGATIVE_INFINITY;
-            let bottom = Number.POSITIVE_INFINITY;
-            // An impossible cell is NaN and loses every comparison.
-            for (let c = cell; c < cell + m * stride; c += stride) {
-              const r = ratio[c]!;
-              if (r > top) {
-                top = r;
-                high = c;
-              }
-              if (r < bottom) {
-                bottom = r;
-                low = c;
-              }
-            }
-            if (high === low) continue;
-            const found = arithmetic.quotient(top, bottom);
-            if (found > gap) {
-              gap = found;
-              where = [i, high, low];
-            }
-          }
-      });
-      if (!where) return undefined;
-      const [record, high, low] = where;
-      const known = joint.sizes.flatMap((m, j) =>
-        j !== record && position(high, j) < m ? [[j, position(high, j)] as const] : [],
-      );
-      return { gap, where: { record, pair: [position(high, record), position(low, record)], known } };
+    fibres: (visit) => {
+      for (const record of sizes.keys()) fibresAlong(record, (first, step) => visit(record, first, step));
     },
+    known: (record, cell) =>
+      sizes.flatMap((m, j) => {
+        const value = Math.floor(cell / strides[j]!) % wide[j]!;
+        return j !== record && value < m ? [[j, value] as const] : [];
+      }),
   };
 }
 
 /** Only x_i = a: sum of m_j cells. */
-function nothingKnown(joint: JointDistribution, possible: readonly number[]): KnowledgeCells {
-  const starts: number[] = [];
-  let total = 0;
-  for (const m of joint.sizes) {
-    starts.push(total);
-    total += m;
-  }
-  const homes = joint.sizes.map((m, j) =>
-    Int32Array.from(possible, (state) => starts[j]! + (Math.floor(state / joint.strides[j]!) % m)),
-  );
+function nothingKnown({ sizes, strides }: JointDistribution, possible: readonly number[]): Events {
+  const starts = sizes.map((_, j) => sizes.slice(0, j).reduce((sum, m) => sum + m, 0));
+  const cells = sizes.reduce((sum, m) => sum + m, 0);
+  const homes = sizes.map((m, j) => Int32Array.from(possible, (state) => starts[j]! + (Math.floor(state / strides[j]!) % m)));
   return {
-    total: total + possible.length,
+    total: cells + possible.length,
     sums(weights, arithmetic) {
-      const out = new Float64Array(total).fill(arithmetic.empty);
+      const out = new Float64Array(cells).fill(arithmetic.empty);
       for (const home of homes) for (let p = 0; p < home.length; p++) out[home[p]!] = arithmetic.add(out[home[p]!]!, weights[p]!);
       return out;
     },
-    widest(sums, base, arithmetic, best) {
-      let gap = best;
-      let where: WorstCase | undefined;
-      joint.sizes.forEach((m, record) => {
-        const ratios: [number, number][] = [];
-        for (let v = 0; v < m; v++) {
-          const cell = starts[record]! + v;
-          if (base[cell] !== arithmetic.empty) ratios.push([arithmetic.quotient(sums[cell]!, base[cell]!), v]);
-        }
-        if (ratios.length < 2) return;
-        const high = ratios.reduce((x, y) => (y[0] > x[0] ? y : x));
-        const low = ratios.reduce((x, y) => (y[0] < x[0] ? y : x));
-        const found = arithmetic.quotient(high[0], low[0]);
-        if (found > gap) {
-          gap = found;
-          where = { record, pair: [high[1], low[1]], known: [] };
-        }
-      });
-      return where && { gap, where };
+    fibres: (visit) => {
+      for (const record of sizes.keys()) visit(record, starts[record]!, 1);
     },
+    known: () => [],
   };
 }

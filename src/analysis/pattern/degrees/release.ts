@@ -3,16 +3,15 @@ import { within } from '../../../base/input/limits.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import { relationView } from '../../../data/engine/structure.js';
 import type { Relation } from '../../../policy/policy.js';
-import type { AdditiveMechanism } from '../../../privacy/mechanism/additive.js';
 import { everyRecord, tuplesIn } from '../../../privacy/mechanism/record-class.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
-import { type Allowance, planFieldsOf } from '../../../release/session/allowance.js';
+import { planFieldsOf } from '../../../release/session/allowance.js';
 import type { Plan } from '../../../release/session/plan.js';
 import type { Receipt } from '../../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { publicDegree } from '../candidates.js';
+import { graphInMemory } from '../counting-time.js';
 import { checkDomain } from '../exact-answer.js';
-import { graphInMemory } from '../execution.js';
 import { analysePatternText } from '../query/analyse.js';
 import { type DegreeForm, degreeNoise, noisyDegrees, personDegreeSensitivity, tieDegreeSensitivity } from './distribution.js';
 import { degreeCounts, projectedDegrees } from './projection.js';
@@ -35,16 +34,6 @@ export const degreeRelation = (text: string): { relation: string | undefined } |
   const m = /^\s*degrees?(?: distribution)?(?:\s+of\s+([A-Za-z_]\w*))?\s*$/.exec(text);
   return m ? { relation: m[1] } : undefined;
 };
-
-interface PreparedDegrees {
-  readonly relation: Relation;
-  readonly form: DegreeForm;
-  readonly last: number;
-  readonly theta: number | undefined;
-  readonly noise: AdditiveMechanism;
-  readonly allowance: Allowance;
-  readonly plan: Plan;
-}
 
 export async function planDegrees(session: PrivacySession, options: DegreeOptions = {}): Promise<Plan> {
   return (await prepare(session, options)).plan;
@@ -70,7 +59,7 @@ export async function releaseDegrees(
   });
 }
 
-async function prepare(session: PrivacySession, options: DegreeOptions): Promise<PreparedDegrees> {
+async function prepare(session: PrivacySession, options: DegreeOptions) {
   const { policy } = session;
   const relation = relationOf(session, options.relation);
   const person = policy.protect.secret === 'person';
@@ -105,7 +94,7 @@ async function prepare(session: PrivacySession, options: DegreeOptions): Promise
   const name = `degrees of ${relation.name}`;
   const noise = degreeNoise({ name, form, last: degree, people: relation.domain, sensitivity, record }, allowance.pure);
   const plan = session.completePlan({
-    label: options.label ?? `degrees of ${relation.name} (${form})`,
+    label: options.label ?? `${name} (${form})`,
     ...planFieldsOf(allowance),
     mechanisms: [noise],
     mechanism: noise.distribution.kind,
@@ -133,14 +122,10 @@ function relationOf(session: PrivacySession, name?: string): Relation {
   );
 }
 
-const view = (relation: Relation): string => relationView(relation.name);
-
 /** Degree of everybody with a tie; for a directed relation, ties that start there. */
 async function readDegrees(engine: Snapshot, relation: Relation): Promise<number[]> {
-  const rows = (
-    await engine.rows({ sql: `SELECT COUNT(*) FROM ${view(relation)} WHERE c0 <> c1 GROUP BY c0`, values: [] })
-  ).open();
-  return rows.map(([d]) => Number(d));
+  const sql = `SELECT COUNT(*) FROM ${relationView(relation.name)} WHERE c0 <> c1 GROUP BY c0`;
+  return (await engine.rows({ sql, values: [] })).open().map(([d]) => Number(d));
 }
 
 /** Kept ties per person, in the order of a hash of the tie's own two names. */
@@ -151,7 +136,8 @@ async function readProjected(engine: Snapshot, relation: Relation, theta: number
     return numbers.get(name)!;
   };
   const ties: { key: number; text: string; pair: readonly [number, number] }[] = [];
-  for await (const chunk of engine.stream({ sql: `SELECT c0, c1 FROM ${view(relation)} WHERE c0 < c1`, values: [] })) {
+  const sql = `SELECT c0, c1 FROM ${relationView(relation.name)} WHERE c0 < c1`;
+  for await (const chunk of engine.stream({ sql, values: [] })) {
     const { rows, columns } = chunk.open();
     for (let r = 0; r < rows; r++) {
       const [a, b] = [columns[0]![r] as string, columns[1]![r] as string];

@@ -14,7 +14,7 @@ interface PairSearch {
 }
 
 /** Index of the first entry of the sorted list that is not below x. */
-function placeIn(sorted: Uint32Array, x: number, from: number, to: number): number {
+function placeIn(sorted: Uint32Array | Float64Array, x: number, from: number, to: number): number {
   while (from < to) {
     const middle = (from + to) >>> 1;
     if (sorted[middle]! < x) from = middle + 1;
@@ -27,31 +27,86 @@ function placeIn(sorted: Uint32Array, x: number, from: number, to: number): numb
  * Offers every pair that shares a neighbour and could be useful, busiest nodes first. A partner of i first found with r neighbours
  * left has at most r in common: below what is known for r it is skipped, so most pairs of a hub are never visited.
  */
-function searchPairs(g: Graph, search: PairSearch): void {
-  const { offsets, targets, forward } = g;
-  const degree = Uint32Array.from({ length: g.nodes }, (_, v) => degreeOf(g, v));
-  const shared = new Uint32Array(g.nodes);
-  const met = new Uint32Array(g.nodes);
-  const adjacent = new Uint8Array(g.nodes);
-  // Degree a partner needs to be visited at each neighbour; non-decreasing from one to the next.
-  const needed = new Float64Array(degree.at(-1) ?? 0);
+class Partners {
+  readonly #graph: Graph;
+  readonly #degree: Uint32Array;
+  /** Common neighbours with each partner, as far as they were counted. */
+  readonly #shared: Uint32Array;
+  readonly #met: Uint32Array;
+  readonly #adjacent: Uint8Array;
+  /** Degree a partner needs to be visited at each neighbour; non-decreasing from one to the next. */
+  readonly #needed: Float64Array;
 
-  /**
-   * Completes the counts of partners of i that were skipped at some neighbours but may still matter: by search or by scan, whichever is
-   * less work.
-   */
-  const complete = (i: number, late: readonly number[]): void => {
+  constructor(g: Graph) {
+    this.#graph = g;
+    this.#degree = Uint32Array.from({ length: g.nodes }, (_, v) => degreeOf(g, v));
+    this.#shared = new Uint32Array(g.nodes);
+    this.#met = new Uint32Array(g.nodes);
+    this.#adjacent = new Uint8Array(g.nodes);
+    this.#needed = new Float64Array(this.#degree.at(-1) ?? 0);
+  }
+
+  offerAll(search: PairSearch): void {
+    for (let i = this.#graph.nodes - 1; i >= 0; i--) {
+      const met = this.#met.subarray(0, this.#meet(i, search));
+      if (met.length === 0) continue;
+      const late = this.#late(i, met, search);
+      if (late.length > 0) this.#complete(i, late);
+      this.#offer(i, met, search);
+    }
+  }
+
+  /** Counts the common neighbours of i with those that could be useful; the number of partners met. */
+  #meet(i: number, search: PairSearch): number {
+    const { offsets, targets } = this.#graph;
+    const [degree, shared, met, needed] = [this.#degree, this.#shared, this.#met, this.#needed];
+    const [start, d] = [offsets[i]!, degree[i]!];
+    let size = 0;
+    for (let k = 0; k < d; k++) {
+      const u = targets[start + k]!;
+      const need = search.known(d - k) - d;
+      needed[k] = need;
+      for (let f = offsets[u + 1]! - 1; f >= offsets[u]!; f--) {
+        const j = targets[f]!;
+        if (j <= i || degree[j]! <= need) break;
+        if (shared[j]!++ === 0) met[size++] = j;
+      }
+    }
+    return size;
+  }
+
+  /** Partners that were skipped at some neighbours but may still matter. */
+  #late(i: number, met: Uint32Array, search: PairSearch): readonly number[] {
+    const d = this.#degree[i]!;
+    const late: number[] = [];
+    for (const j of met) {
+      const ties = this.#degree[j]!;
+      const passed = ties > this.#needed[d - 1]! ? 0 : d - this.#firstPassed(ties, d);
+      if (passed > 0 && search.known(Math.min(d, this.#shared[j]! + passed)) < d + ties) late.push(j);
+    }
+    return late;
+  }
+
+  /** Index of the first neighbour at which a partner with so many ties was skipped. */
+  #firstPassed(ties: number, d: number): number {
+    return placeIn(this.#needed, ties, 0, d);
+  }
+
+  /** Completes their counts: by search or by scan, whichever is less work. */
+  #complete(i: number, late: readonly number[]): void {
+    const { offsets, targets } = this.#graph;
+    const [degree, shared, needed] = [this.#degree, this.#shared, this.#needed];
     const [start, d] = [offsets[i]!, degree[i]!];
     let [bySearch, byScan, first] = [0, 0, d];
     for (const j of late) {
-      const passed = firstPassed(degree[j]!, d);
+      const passed = this.#firstPassed(degree[j]!, d);
       first = Math.min(first, passed);
       bySearch += (d - passed) * Math.log2(2 + degree[j]!);
     }
     for (let k = first; k < d; k++) byScan += degree[targets[start + k]!]!;
     if (bySearch <= byScan) {
       for (const j of late)
-        for (let k = firstPassed(degree[j]!, d), from = offsets[j]!; k < d; k++) {
+        for (let k = this.#firstPassed(degree[j]!, d), from = offsets[j]!; k < d; k++) {
           const u = targets[start + k]!;
           from = placeIn(targets, u, from, offsets[j + 1]!);
           if (from < offsets[j + 1]! && targets[from] === u) shared[j]!++;
@@ -66,44 +121,15 @@ function searchPairs(g: Graph, search: PairSearch): void {
         if (degree[j]! <= needed[k]! && isLate.has(j)) shared[j]!++;
       }
     }
-  };
-  /** Index of the first neighbour at which a partner with so many ties was skipped. */
-  const firstPassed = (ties: number, d: number): number => {
-    let [from, to] = [0, d];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (needed[middle]! < ties) from = middle + 1;
-      else to = middle;
-    }
-    return from;
-  };
+  }
 
-  for (let i = g.nodes - 1; i >= 0; i--) {
-    const [start, d] = [offsets[i]!, degree[i]!];
-    let size = 0;
-    for (let k = 0; k < d; k++) {
-      const u = targets[start + k]!;
-      const need = search.known(d - k) - d;
-      needed[k] = need;
-      for (let f = offsets[u + 1]! - 1; f >= offsets[u]!; f--) {
-        const j = targets[f]!;
-        if (j <= i || degree[j]! <= need) break;
-        if (shared[j]!++ === 0) met[size++] = j;
-      }
-    }
-    if (size === 0) continue;
-    const late: number[] = [];
-    for (let s = 0; s < size; s++) {
-      const j = met[s]!;
-      const passed = degree[j]! > needed[d - 1]! ? 0 : d - firstPassed(degree[j]!, d);
-      if (passed > 0 && search.known(Math.min(d, shared[j]! + passed)) < d + degree[j]!) late.push(j);
-    }
-    if (late.length > 0) complete(i, late);
+  /** A partner that was skipped and is not late has too low a count, and is useless either way. */
+  #offer(i: number, met: Uint32Array, search: PairSearch): void {
+    const { offsets, targets, forward } = this.#graph;
+    const [degree, shared, adjacent] = [this.#degree, this.#shared, this.#adjacent];
     for (let e = forward[i]!; e < offsets[i + 1]!; e++) adjacent[targets[e]!] = 1;
-    // A partner that was skipped and is not late has too low a count, and is useless either way.
-    for (let s = 0; s < size; s++) {
-      const j = met[s]!;
-      search.offer(shared[j]!, d + degree[j]! - 2 * adjacent[j]!);
+    for (const j of met) {
+      search.offer(shared[j]!, degree[i]! + degree[j]! - 2 * adjacent[j]!);
       shared[j] = 0;
     }
     for (let e = forward[i]!; e < offsets[i + 1]!; e++) adjacent[targets[e]!] = 0;
@@ -113,7 +139,7 @@ function searchPairs(g: Graph, search: PairSearch): void {
 /** The most common neighbours of any pair. */
 export function maxCommonNeighbours(g: Graph): number {
   let most = 0;
-  searchPairs(g, {
+  new Partners(g).offerAll({
     known: (common) => (common > most ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY),
     offer: (common) => {
       if (common > most) most = common;
@@ -129,7 +155,7 @@ export function maxCommonNeighbours(g: Graph): number {
 export function commonNeighbourPairs(g: Graph): readonly NodePair[] {
   // farthest[c]: the largest reach of a pair with at least c common neighbours.
   const farthest = new Float64Array((g.nodes === 0 ? 0 : degreeOf(g, g.nodes - 1)) + 2).fill(-1);
-  searchPairs(g, {
+  new Partners(g).offerAll({
     known: (common) => farthest[common]!,
     offer: (common, reach) => {
       for (let c = common; c > 0 && farthest[c]! < reach; c--) farthest[c] = reach;

@@ -14,6 +14,33 @@ export interface Graph {
 
 export const degreeOf = (g: Graph, v: number): number => g.offsets[v + 1]! - g.offsets[v]!;
 
+export function nodesByDegree(g: Graph): Map<number, number> {
+  const many = new Map<number, number>();
+  for (let v = 0; v < g.nodes; v++) many.set(degreeOf(g, v), (many.get(degreeOf(g, v)) ?? 0) + 1);
+  return many;
+}
+
+/** Ties among the listed nodes, each under its new number; those without one are left out. */
+export function subgraph(
+  g: Graph,
+  nodes: Iterable<number>,
+  numbering: { size: number; of: (v: number) => number | undefined },
+): Graph {
+  const from: number[] = [];
+  const to: number[] = [];
+  for (const v of nodes) {
+    const own = numbering.of(v);
+    if (own === undefined) continue;
+    for (let e = g.forward[v]!; e < g.offsets[v + 1]!; e++) {
+      const other = numbering.of(g.targets[e]!);
+      if (other === undefined) continue;
+      from.push(own);
+      to.push(other);
+    }
+  }
+  return buildGraph(numbering.size, Uint32Array.from(from), Uint32Array.from(to));
+}
+
 /** Pairs may come in any order, in one direction or both, repeated, with loops. */
 export function buildGraph(nodes: number, from: Uint32Array, to: Uint32Array): Graph {
   const graph = arrange(nodes, from, to);

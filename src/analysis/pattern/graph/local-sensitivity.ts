@@ -1,5 +1,5 @@
 import { choose } from '../query/ladders.js';
-import { buildGraph, degreeOf, type Graph } from './csr.js';
+import { degreeOf, type Graph, subgraph } from './csr.js';
 import { countCliques, edgeSupports } from './subgraph-counts.js';
 
 /**
@@ -109,17 +109,7 @@ export function diamondLocalSensitivity(g: Graph, most: number): bigint {
 function induced(g: Graph, nodes: Uint32Array): Graph {
   const index = new Map<number, number>();
   for (const [i, v] of nodes.entries()) index.set(v, i);
-  const from: number[] = [];
-  const to: number[] = [];
-  for (const [v, i] of index)
-    for (let e = g.forward[v]!; e < g.offsets[v + 1]!; e++) {
-      const j = index.get(g.targets[e]!);
-      if (j !== undefined) {
-        from.push(i);
-        to.push(j);
-      }
-    }
-  return buildGraph(nodes.length, Uint32Array.from(from), Uint32Array.from(to));
+  return subgraph(g, nodes, { size: nodes.length, of: (v) => index.get(v) });
 }
 
 /** Supports stored at the lower end of each edge, copied to the upper end. */

@@ -1,5 +1,5 @@
 import { choose } from '../query/ladders.js';
-import { degreeOf, type Graph } from './csr.js';
+import { type Graph, nodesByDegree } from './csr.js';
 
 /** Exact counts of small subgraphs. Sums move into a BigInt before they leave the safe range. */
 const flushAt = 2 ** 52;
@@ -42,10 +42,8 @@ export function countTriangles(g: Graph): bigint {
 
 /** Centres with k chosen neighbours; 2-stars are the 2-paths. A 1-star would be each edge seen from both ends. */
 export function countStars(g: Graph, k: number): bigint {
-  const byDegree = new Map<number, number>();
-  for (let v = 0; v < g.nodes; v++) byDegree.set(degreeOf(g, v), (byDegree.get(degreeOf(g, v)) ?? 0) + 1);
   let total = 0n;
-  for (const [d, many] of byDegree) total += BigInt(many) * choose(BigInt(d), k);
+  for (const [d, many] of nodesByDegree(g)) total += BigInt(many) * choose(BigInt(d), k);
   return total;
 }
 

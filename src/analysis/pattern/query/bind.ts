@@ -1,7 +1,16 @@
-import { Fault, type FaultCode } from '../../../base/errors.js';
 import { nameText } from '../../../data/engine/name.js';
 import type { Column, Relation } from '../../../policy/policy.js';
-import type { Atom, Comparator, Pattern, PatternComparison, PatternTerm, PatternVariable, TextPosition } from './written.js';
+import {
+  type Atom,
+  type Comparator,
+  type Pattern,
+  type PatternComparison,
+  type PatternTerm,
+  type PatternVariable,
+  patternFault,
+  type SumHead,
+  type TextPosition,
+} from './written.js';
 
 /** Declarations a pattern is bound against: the relations, and the columns that share a name with theirs. */
 export interface PatternSchema {
@@ -40,38 +49,13 @@ export interface SymbolFilter {
   readonly value: string;
 }
 
-const bindFault = (code: FaultCode, at: TextPosition, message: string, hint: string): Fault =>
-  new Fault(code, `${message} (line ${at.line}, column ${at.column}).`, hint, {
-    place: { file: 'pattern', line: at.line, column: at.column },
-  });
-
 export function bindPattern(written: Pattern, schema: PatternSchema): BoundPattern {
   const pattern = withNames(written);
-  const relationOf = (name: string, at: TextPosition): Relation => {
-    const declared = schema.relations.get(name);
-    if (!declared)
-      throw bindFault(
-        'RELATION_UNKNOWN',
-        at,
-        `There is no relation "${name}"`,
-        `Declared relations: ${[...schema.relations.keys()].join(', ') || 'none'}.`,
-      );
-    return pattern.symmetric.includes(name) ? { ...declared, symmetric: true } : declared;
-  };
-  if (pattern.atoms.length === 0)
-    throw bindFault(
-      'PATTERN_UNSAFE',
-      { line: 1, column: 1 },
-      'The pattern names no relation',
-      'Add at least one goal such as friend(x, y).',
-    );
-  for (const atom of pattern.atoms) checkAtom(atom, relationOf(atom.relation, atom.at), schema);
-
+  const relations = declaredRelations(pattern, schema);
   const variables = [...new Set(pattern.atoms.flatMap((a) => a.terms.filter(isVariable).map((t) => t.name)))];
-  const inBody = new Set(variables);
-  const safe = (v: PatternVariable) => {
-    if (!inBody.has(v.name))
-      throw bindFault(
+  const occurs = (v: PatternVariable) => {
+    if (!variables.includes(v.name))
+      throw patternFault(
         'PATTERN_UNSAFE',
         v.at,
         `The variable ${v.name} occurs in no goal`,
@@ -79,29 +63,72 @@ export function bindPattern(written: Pattern, schema: PatternSchema): BoundPatte
       );
   };
   for (const [i, v] of pattern.head.entries()) {
-    safe(v);
+    occurs(v);
     if (pattern.head.slice(0, i).some((w) => w.name === v.name))
-      throw bindFault('PATTERN_HEAD', v.at, `The head names ${v.name} twice`, 'Name each counted variable once.');
+      throw patternFault('PATTERN_HEAD', v.at, `The head names ${v.name} twice`, 'Name each counted variable once.');
   }
   const kept = pattern.comparisons.filter((c) => {
-    for (const t of [c.left, c.right]) if (isVariable(t)) safe(t);
+    for (const t of [c.left, c.right]) if (isVariable(t)) occurs(t);
     return !holdsAlready(c);
   });
-
-  const constantTexts = [
-    ...new Set(
-      [...pattern.atoms.flatMap((a) => a.terms), ...kept.filter(isUnequal).flatMap((c) => [c.left, c.right])]
-        .filter((t) => !isVariable(t))
-        .map((t) => (t as { value: string }).value),
-    ),
-  ];
+  const named = [...pattern.atoms.flatMap((a) => a.terms), ...kept.filter(isUnequal).flatMap((c) => [c.left, c.right])];
+  const constants = [...new Set(named.flatMap((t) => (isVariable(t) ? [] : [t.value])))];
   const symbol = (t: PatternTerm): number =>
-    isVariable(t) ? constantTexts.length + variables.indexOf(t.name) : constantTexts.indexOf(t.value);
+    isVariable(t) ? constants.length + variables.indexOf(t.name) : constants.indexOf(t.value);
 
-  const relations = [...new Set(pattern.atoms.map((a) => a.relation))].map((n) => relationOf(n, pattern.atoms[0]!.at));
+  const { goals, collapsed } = distinctGoals(pattern.atoms, relations, symbol);
+  const unequal = new Map<string, readonly [number, number]>();
+  for (const c of kept.filter(isUnequal)) {
+    const pair = [symbol(c.left), symbol(c.right)].sort((a, b) => a - b) as [number, number];
+    unequal.set(pair.join(), pair);
+  }
+  const filters = kept.flatMap((c) => (isUnequal(c) ? [] : [filterOf(c, symbol)]));
+  if (pattern.sum) occurs(pattern.sum.variable);
+  const sum = pattern.sum && boundSum(pattern.sum, symbol(pattern.sum.variable), { goals, relations, columns: schema.columns });
+  return {
+    constants,
+    variables,
+    relations,
+    closed: [...relations.keys()].filter((r) => relations[r]!.symmetric && !schema.relations.get(relations[r]!.name)!.symmetric),
+    goals,
+    head: pattern.head.length > 0 ? pattern.head.map(symbol) : variables.map((_, i) => constants.length + i),
+    unequal: [...unequal.values()],
+    filters,
+    collapsed,
+    ...(sum && { sum }),
+  };
+}
+
+/** The relations of a pattern, in the order in which it names them. */
+function declaredRelations(pattern: Pattern, schema: PatternSchema): readonly Relation[] {
+  if (pattern.atoms.length === 0)
+    throw patternFault(
+      'PATTERN_UNSAFE',
+      { line: 1, column: 1 },
+      'The pattern names no relation',
+      'Add at least one goal such as friend(x, y).',
+    );
+  const found = new Map<string, Relation>();
+  for (const atom of pattern.atoms) {
+    const declared = schema.relations.get(atom.relation);
+    if (!declared)
+      throw patternFault(
+        'RELATION_UNKNOWN',
+        atom.at,
+        `There is no relation "${atom.relation}"`,
+        `Declared relations: ${[...schema.relations.keys()].join(', ') || 'none'}.`,
+      );
+    const relation = pattern.symmetric.includes(atom.relation) ? { ...declared, symmetric: true } : declared;
+    checkAtom(atom, relation, schema);
+    if (!found.has(atom.relation)) found.set(atom.relation, relation);
+  }
+  return [...found.values()];
+}
+
+function distinctGoals(atoms: readonly Atom[], relations: readonly Relation[], symbol: (t: PatternTerm) => number) {
   const goals = new Map<string, PatternGoal>();
   const collapsed: string[] = [];
-  for (const atom of pattern.atoms) {
+  for (const atom of atoms) {
     const relation = relations.findIndex((r) => r.name === atom.relation);
     const goal = { relation, symbols: atom.terms.map(symbol) };
     if (relations[relation]!.symmetric && goal.symbols[0] === goal.symbols[1])
@@ -110,28 +137,7 @@ export function bindPattern(written: Pattern, schema: PatternSchema): BoundPatte
     if (goals.has(key)) collapsed.push(`${atom.relation}(${atom.terms.map(termText).join(', ')})`);
     else goals.set(key, goal);
   }
-
-  const unequal = new Map<string, readonly [number, number]>();
-  const filters: SymbolFilter[] = [];
-  for (const c of kept) {
-    if (isUnequal(c)) {
-      const pair = [symbol(c.left), symbol(c.right)].sort((a, b) => a - b) as [number, number];
-      unequal.set(pair.join(), pair);
-    } else filters.push(filterOf(c, symbol));
-  }
-  const sum = pattern.sum && boundSum(pattern, schema, relations, [...goals.values()], safe, symbol);
-  return {
-    constants: constantTexts,
-    variables,
-    relations,
-    closed: [...relations.keys()].filter((r) => relations[r]!.symmetric && !schema.relations.get(relations[r]!.name)!.symmetric),
-    goals: [...goals.values()],
-    head: pattern.head.length > 0 ? pattern.head.map(symbol) : variables.map((_, i) => constantTexts.length + i),
-    unequal: [...unequal.values()],
-    filters,
-    collapsed,
-    ...(sum && { sum }),
-  };
+  return { goals: [...goals.values()], collapsed };
 }
 
 /** Constants as names in the spelling of the relations; numbers in comparisons stay as they are. */
@@ -150,8 +156,8 @@ function withNames(pattern: Pattern): Pattern {
 }
 
 /** Fault of a contradiction: the answer is 0 whatever the data, so nothing is read and nothing spent. */
-const impossible = (at: TextPosition, message: string): Fault =>
-  bindFault('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data. Remove it.');
+const impossible = (at: TextPosition, message: string) =>
+  patternFault('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data. Remove it.');
 
 const isVariable = (t: PatternTerm): t is PatternVariable => t.kind === 'variable';
 const isUnequal = (c: PatternComparison): boolean => c.op === '!=';
@@ -167,14 +173,14 @@ export function goalKey(goal: PatternGoal, relations: readonly Relation[]): stri
 function checkAtom(atom: Atom, relation: Relation, schema: PatternSchema): void {
   const arity = relation.columns.length;
   if (atom.terms.length !== arity)
-    throw bindFault(
+    throw patternFault(
       'PATTERN_ARITY',
       atom.at,
       `${atom.relation} has ${arity} columns, not ${atom.terms.length}`,
       `Its columns are ${relation.columns.join(', ')}.`,
     );
   if (relation.symmetric && arity !== 2)
-    throw bindFault(
+    throw patternFault(
       'PATTERN_ARITY',
       atom.at,
       `Only a relation of two columns can be symmetric`,
@@ -184,9 +190,9 @@ function checkAtom(atom: Atom, relation: Relation, schema: PatternSchema): void 
     const column = schema.columns?.get(relation.columns[i]!);
     if (isVariable(t) || !column) continue;
     if ((column.type === 'integer' || column.type === 'number') && t.type !== 'number')
-      throw bindFault('PATTERN_TYPE', t.at, `${column.name} holds numbers, not text`, 'Write the number without quotes.');
+      throw patternFault('PATTERN_TYPE', t.at, `${column.name} holds numbers, not text`, 'Write the number without quotes.');
     if (column.type === 'category' && !column.values.some((code) => nameText(code) === t.value))
-      throw bindFault(
+      throw patternFault(
         'VALUE_UNKNOWN',
         t.at,
         `${column.name} has no such value`,
@@ -200,7 +206,7 @@ function holdsAlready(c: PatternComparison): boolean {
   const never = () => impossible(c.at, 'This condition can never hold');
   if (isVariable(c.left) && isVariable(c.right)) {
     if (!isUnequal(c))
-      throw bindFault(
+      throw patternFault(
         'QUERY_UNSUPPORTED',
         c.at,
         'Two variables can only be compared with !=',
@@ -221,7 +227,7 @@ const flipped: Readonly<Record<Comparator, Comparator>> = { '!=': '!=', '<': '>'
 function filterOf(c: PatternComparison, symbol: (t: PatternTerm) => number): SymbolFilter {
   const [variable, value, op] = isVariable(c.left) ? [c.left, c.right, c.op] : [c.right, c.left, flipped[c.op]];
   if (isVariable(value) || value.type !== 'number')
-    throw bindFault('PATTERN_TYPE', c.at, 'An order comparison needs a number', 'Write for example a >= 30.');
+    throw patternFault('PATTERN_TYPE', c.at, 'An order comparison needs a number', 'Write for example a >= 30.');
   return { symbol: symbol(variable), op, value: value.value };
 }
 
@@ -229,28 +235,26 @@ function filterOf(c: PatternComparison, symbol: (t: PatternTerm) => number): Sym
 const largestTerm = 1n << 61n;
 
 function boundSum(
-  pattern: Pattern,
-  schema: PatternSchema,
-  relations: readonly Relation[],
-  goals: readonly PatternGoal[],
-  safe: (v: PatternVariable) => void,
-  symbol: (t: PatternTerm) => number,
+  { variable, bounds }: SumHead,
+  id: number,
+  {
+    goals,
+    relations,
+    columns,
+  }: Pick<BoundPattern, 'goals' | 'relations'> & { readonly columns: PatternSchema['columns'] | undefined },
 ): NonNullable<BoundPattern['sum']> {
-  const { variable, bounds } = pattern.sum!;
-  safe(variable);
-  const id = symbol(variable);
   const within = (low: bigint, high: bigint): NonNullable<BoundPattern['sum']> => {
     if (low < -largestTerm || high > largestTerm)
-      throw bindFault('PATTERN_UNSAFE', variable.at, 'The bounds of the sum are too large', 'They must lie within 2^61 of 0.');
+      throw patternFault('PATTERN_UNSAFE', variable.at, 'The bounds of the sum are too large', 'They must lie within 2^61 of 0.');
     return { symbol: id, bounds: [low, high] };
   };
   if (bounds) return within(...bounds);
   for (const goal of goals) {
-    const column = schema.columns?.get(relations[goal.relation]!.columns[goal.symbols.indexOf(id)] ?? '');
+    const column = columns?.get(relations[goal.relation]!.columns[goal.symbols.indexOf(id)] ?? '');
     if (column?.type === 'integer')
       return within(column.bounds[0].num / column.bounds[0].den, column.bounds[1].num / column.bounds[1].den);
   }
-  throw bindFault(
+  throw patternFault(
     'PATTERN_UNSAFE',
     variable.at,
     `The sum of ${variable.name} has no bounds`,

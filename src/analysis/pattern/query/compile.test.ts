@@ -72,10 +72,10 @@ describe('the SQL of a pattern', () => {
     const triangle = queries[0]!;
     const [x, y, z] = triangle.head as [number, number, number];
     // Without the goal R(x, y): pairs (x, y) and the z with R(y, z), R(z, x).
-    expect(await ask(compileLargest(triangle, [1, 2], [x, y], duckdb))).toBe(1n);
-    expect(await ask(compileLargest(triangle, [1], [y, z], duckdb))).toBe(1n);
-    expect(await ask(compileLargest(triangle, [1], [y], duckdb))).toBe(2n);
-    expect(await ask(compileLargest(triangle, [0], [], duckdb))).toBe(6n);
+    expect(await ask(compileLargest(triangle, { part: [1, 2], boundary: [x, y] }, duckdb))).toBe(1n);
+    expect(await ask(compileLargest(triangle, { part: [1], boundary: [y, z] }, duckdb))).toBe(1n);
+    expect(await ask(compileLargest(triangle, { part: [1], boundary: [y] }, duckdb))).toBe(2n);
+    expect(await ask(compileLargest(triangle, { part: [0], boundary: [] }, duckdb))).toBe(6n);
   });
 
   it('the SQL reads a relation stored in one direction in both when a pragma declares it symmetric', async () => {

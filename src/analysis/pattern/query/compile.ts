@@ -1,7 +1,8 @@
 import type { Dialect } from '../../../data/engine/dialect.js';
 import type { Statement } from '../../../data/engine/engine.js';
 import { relationView } from '../../../data/engine/structure.js';
-import type { BoundPattern, PatternGoal, SymbolFilter } from './bind.js';
+import type { BoundPattern, PatternGoal } from './bind.js';
+import type { ResidualPart } from './residual.js';
 
 /** The exact answer as one number in one row. With `mostTies`, values tied to more than that many others are left out first. */
 export function compilePattern(q: BoundPattern, dialect: Dialect, mostTies?: number): Statement {
@@ -10,11 +11,11 @@ export function compilePattern(q: BoundPattern, dialect: Dialect, mostTies?: num
     const [low, high] = q.sum.bounds;
     const value = dialect.numberInText(join.expression(q.sum.symbol));
     const clamped = `CASE WHEN ${value} IS NULL THEN 0 WHEN ${value} <= ${low} THEN ${low} WHEN ${value} >= ${high} THEN ${high} ELSE ${dialect.rounded(value)} END`;
-    return statement(join, `SELECT ${dialect.text(`COALESCE(SUM(${dialect.wide(clamped)}), 0)`)} FROM ${join.from}${join.where}`);
+    return statement(join, `SELECT ${dialect.text(`COALESCE(SUM(${dialect.wide(clamped)}), 0)`)} FROM ${join.body}`);
   }
-  if (q.head.length === q.variables.length) return statement(join, `SELECT COUNT(*) FROM ${join.from}${join.where}`);
+  if (q.head.length === q.variables.length) return statement(join, `SELECT COUNT(*) FROM ${join.body}`);
   const columns = q.head.map((s, i) => `${join.expression(s)} AS h${i}`).join(', ');
-  return statement(join, `SELECT COUNT(*) FROM (SELECT DISTINCT ${columns} FROM ${join.from}${join.where}) h`);
+  return statement(join, `SELECT COUNT(*) FROM (SELECT DISTINCT ${columns} FROM ${join.body}) h`);
 }
 
 /**
@@ -23,44 +24,33 @@ export function compilePattern(q: BoundPattern, dialect: Dialect, mostTies?: num
  */
 export function compileLargest(
   q: BoundPattern,
-  part: readonly number[],
-  boundary: readonly number[],
+  { part, boundary }: Pick<ResidualPart, 'part' | 'boundary'>,
   dialect: Dialect,
 ): Statement {
   const join = joinOf(q, part, dialect);
-  if (boundary.length === 0) return statement(join, `SELECT COUNT(*) FROM ${join.from}${join.where}`);
+  if (boundary.length === 0) return statement(join, `SELECT COUNT(*) FROM ${join.body}`);
   const keys = boundary.map((s) => join.expression(s)).join(', ');
-  return statement(
-    join,
-    `SELECT COALESCE(MAX(c), 0) FROM (SELECT COUNT(*) AS c FROM ${join.from}${join.where} GROUP BY ${keys}) h`,
-  );
+  return statement(join, `SELECT COALESCE(MAX(c), 0) FROM (SELECT COUNT(*) AS c FROM ${join.body} GROUP BY ${keys}) h`);
 }
 
 /** Number of results in which each value of one symbol takes part. */
 export function compilePerValue(q: BoundPattern, symbol: number, dialect: Dialect): Statement {
   const join = joinOf(q, [...q.goals.keys()], dialect);
-  return statement(join, `SELECT COUNT(*) AS c FROM ${join.from}${join.where} GROUP BY ${join.expression(symbol)}`);
+  return statement(join, `SELECT COUNT(*) AS c FROM ${join.body} GROUP BY ${join.expression(symbol)}`);
 }
 
 /** Number of different values of a relation; more than the declared domain breaks a declaration. */
 export function compileDomainCheck(q: BoundPattern, relation: number): Statement {
   const { name, columns } = q.relations[relation]!;
-  const values = columns.map((_, i) => `SELECT c${i} AS v FROM ${view(name)}`).join(' UNION ');
+  const values = columns.map((_, i) => `SELECT c${i} AS v FROM ${relationView(name)}`).join(' UNION ');
   return { sql: `SELECT COUNT(*) FROM (${values}) d`, values: [] };
 }
 
-interface Join {
-  readonly from: string;
-  readonly where: string;
-  readonly values: readonly string[];
-  readonly expression: (symbol: number) => string;
-}
-const statement = (join: Join, sql: string): Statement => ({ sql, values: join.values });
-const view = relationView;
+const statement = (join: ReturnType<typeof joinOf>, sql: string): Statement => ({ sql, values: join.values });
 
 /** In an undirected relation a self-tuple is no tie. */
 const tuplesOf = (q: BoundPattern, relation: number): string => {
-  const name = view(q.relations[relation]!.name);
+  const name = relationView(q.relations[relation]!.name);
   return q.closed.includes(relation)
     ? `(SELECT c0, c1 FROM ${name} WHERE c0 <> c1 UNION SELECT c1, c0 FROM ${name} WHERE c0 <> c1)`
     : name;
@@ -74,9 +64,9 @@ function withoutHubs(all: string, mostTies: number): string {
 
 /**
  * Join of the goals: names come from the policy and are quoted, constants are bound. Each next goal shares a symbol with earlier ones
- * if possible.
+ * if possible. The body stands after FROM.
  */
-function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, mostTies?: number): Join {
+function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, mostTies?: number) {
   const values: string[] = [];
   const bind = (text: string): string => `$${values.push(text)}`;
   const expressions = new Map<number, string>();
@@ -94,24 +84,20 @@ function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, most
     }
     const tuples = tuplesOf(q, goal.relation);
     const source = `${mostTies !== undefined && q.relations[goal.relation]!.private ? withoutHubs(tuples, mostTies) : tuples} ${alias}`;
-    from += step === 0 ? source : on.length > 0 ? ` JOIN ${source} ON ${on.join(' AND ')}` : ` CROSS JOIN ${source}`;
+    const joined = on.length > 0 ? ` JOIN ${source} ON ${on.join(' AND ')}` : ` CROSS JOIN ${source}`;
+    from += step === 0 ? source : joined;
   }
   const expression = (s: number): string => expressions.get(s)!;
   const here = (s: number) => s < q.constants.length || expressions.has(s);
   const side = (s: number) => (s < q.constants.length ? bind(q.constants[s]!) : expression(s));
   const differ = q.unequal.filter(([a, b]) => here(a) && here(b)).map(([a, b]) => `${side(b)} <> ${side(a)}`);
-  const filters = q.filters.filter((f) => here(f.symbol)).map((f) => filterText(f, expression, bind, dialect));
+  // Names that are no numbers meet no condition on numbers.
+  const filters = q.filters
+    .filter((f) => here(f.symbol))
+    .map((f) => `${dialect.numberInText(expression(f.symbol))} ${f.op} ${dialect.real(bind(f.value))}`);
   const tests = [...constantTests, ...differ, ...filters];
-  return { from, where: tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '', values, expression };
+  return { body: tests.length > 0 ? `${from} WHERE ${tests.join(' AND ')}` : from, values, expression };
 }
-
-/** Names that are no numbers meet no condition on numbers. */
-const filterText = (
-  f: SymbolFilter,
-  expression: (s: number) => string,
-  bind: (text: string) => string,
-  dialect: Dialect,
-): string => `${dialect.numberInText(expression(f.symbol))} ${f.op} ${dialect.real(bind(f.value))}`;
 
 /**
  * Rows of intermediate joins if every value occurs in `degree` tuples of a column: a goal without shared symbols multiplies by all of

@@ -7,7 +7,6 @@ import { privateRelations, smaller } from './sensitivity.js';
  * changed tuples, the remaining goals F have at most T(F) assignments with the shared symbols fixed.
  */
 export interface ResidualPart {
-  /** Remaining goals. */
   readonly part: readonly number[];
   /** Symbols they share with the changed goals. */
   readonly boundary: readonly number[];
@@ -68,21 +67,18 @@ export function largestUnderDegree(
   const bound = new Set(part.boundary);
   const left = [...part.part];
   let total = 1n;
+  const free = (g: number) => q.goals[g]!.symbols.filter((s) => s >= q.constants.length && !bound.has(s)).length;
+  // A goal that shares no symbol comes last.
+  const order = (g: number) => (free(g) === q.goals[g]!.symbols.length ? 100 : free(g));
   while (left.length > 0) {
-    const fixed = (g: number) => q.goals[g]!.symbols.filter((s) => s < q.constants.length || bound.has(s)).length;
-    const next = left.reduce((best, g) => (freeness(g) < freeness(best) ? g : best));
-    const goal = q.goals[next]!;
-    const free = goal.symbols.length - fixed(next);
-    const roof = BigInt(q.relations[goal.relation]!.domain);
-    const degree = fanOut(goal.relation);
-    if (free > 0) total *= free === goal.symbols.length ? roof * smaller(degree, roof) : smaller(degree, roof ** BigInt(free));
-    for (const s of goal.symbols) bound.add(s);
+    const next = left.reduce((best, g) => (order(g) < order(best) ? g : best));
+    const { relation, symbols } = q.goals[next]!;
+    const roof = BigInt(q.relations[relation]!.domain);
+    const degree = fanOut(relation);
+    const open = free(next);
+    if (open > 0) total *= open === symbols.length ? roof * smaller(degree, roof) : smaller(degree, roof ** BigInt(open));
+    for (const s of symbols) bound.add(s);
     left.splice(left.indexOf(next), 1);
   }
   return total;
-
-  function freeness(g: number): number {
-    const free = q.goals[g]!.symbols.filter((s) => s >= q.constants.length && !bound.has(s)).length;
-    return free === q.goals[g]!.symbols.length ? 100 : free;
-  }
 }

@@ -5,7 +5,6 @@ import type { BoundPattern } from './bind.js';
  * largest absolute value it may add).
  */
 export interface AnswerBounds {
-  /** Upper bound of the answer. */
   readonly most: bigint;
   /** Lower bound of the answer: 0 unless a sum may add negative values. */
   readonly least: bigint;
@@ -14,7 +13,6 @@ export interface AnswerBounds {
 }
 
 export function answerBounds(q: BoundPattern): AnswerBounds {
-  const largest = q.sum ? magnitude(q.sum.bounds) : 1n;
   const counted = q.sum ? everyVariable(q) : q.head;
   const all = bindingCount(q, counted, []);
   const sensitivity = privateRelations(q).reduce((worst, relation) => {
@@ -37,17 +35,14 @@ export function answerBounds(q: BoundPattern): AnswerBounds {
   return {
     most: q.sum ? all * (q.sum.bounds[1] > 0n ? q.sum.bounds[1] : 0n) : all,
     least: q.sum ? all * (q.sum.bounds[0] < 0n ? q.sum.bounds[0] : 0n) : 0n,
-    globalSensitivity: largest * smaller(sensitivity, all),
+    globalSensitivity: largestAdded(q) * smaller(sensitivity, all),
   };
 }
 
 export const smaller = (a: bigint, b: bigint): bigint => [a, b][Number(b < a)]!;
 export const larger = (a: bigint, b: bigint): bigint => [a, b][Number(b > a)]!;
-const magnitude = ([low, high]: readonly [bigint, bigint]): bigint => {
-  const a = low < 0n ? -low : low;
-  const b = high < 0n ? -high : high;
-  return larger(a, b);
-};
+/** The largest absolute value that a result of the pattern may add. */
+export const largestAdded = ({ sum }: BoundPattern): bigint => (sum ? larger(-sum.bounds[0], sum.bounds[1]) : 1n);
 export const everyVariable = (q: BoundPattern): number[] => q.variables.map((_, i) => q.constants.length + i);
 export const privateRelations = (q: BoundPattern): number[] => [...q.relations.keys()].filter((r) => q.relations[r]!.private);
 

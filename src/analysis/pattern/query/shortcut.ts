@@ -14,45 +14,39 @@ const size = (text: string, least: number, what: string): number => {
   return k;
 };
 const names = (k: number): string[] => Array.from({ length: k }, (_, i) => `x${i + 1}`);
-const rule = (vars: readonly string[], goals: readonly string[], distinct = vars): string =>
-  `q(${vars.join(', ')}) :- ${goals.join(', ')}${distinct.length > 1 ? `, all_distinct(${distinct.join(', ')})` : ''}`;
+type Edge = readonly [string, string];
+/** All edges of the relation, between different nodes, in the order in which they first occur. */
+const rule = (r: string, edges: readonly Edge[]): string => {
+  const nodes = [...new Set(edges.flat())].join(', ');
+  const goals = edges.map(([x, y]) => `${r}(${x}, ${y})`).join(', ');
+  return `q(${nodes}) :- ${goals}, all_distinct(${nodes})`;
+};
 
-const star = (r: string, k: number) =>
-  rule(
-    ['c', ...names(k)],
-    names(k).map((x) => `${r}(c, ${x})`),
-  );
-const cycle = (r: string, k: number) =>
-  rule(
-    names(k),
-    names(k).map((x, i, all) => `${r}(${x}, ${all[(i + 1) % k]})`),
-  );
-const clique = (r: string, k: number) =>
-  rule(
-    names(k),
-    names(k).flatMap((x, i, all) => all.slice(i + 1).map((y) => `${r}(${x}, ${y})`)),
-  );
-const path = (r: string, k: number) =>
-  rule(
-    names(k + 1),
-    names(k).map((x, i) => `${r}(${x}, x${i + 2})`),
-  );
+const star = (k: number) => names(k).map((x): Edge => ['c', x]);
+const cycle = (k: number) => names(k).map((x, i, all): Edge => [x, all[(i + 1) % k]!]);
+const clique = (k: number) => names(k).flatMap((x, i, all) => all.slice(i + 1).map((y): Edge => [x, y]));
+const path = (k: number) => names(k).map((x, i): Edge => [x, `x${i + 2}`]);
 /** One edge in k triangles: the shared edge a, b and k further corners. */
-const fan = (r: string, k: number) =>
-  rule(['a', 'b', ...names(k)], [`${r}(a, b)`, ...names(k).flatMap((x) => [`${r}(a, ${x})`, `${r}(b, ${x})`])]);
+const fan = (k: number): Edge[] => [
+  ['a', 'b'],
+  ...names(k).flatMap((x): Edge[] => [
+    ['a', x],
+    ['b', x],
+  ]),
+];
 const reach = (r: string, k: number, from: string) =>
   `q(x${k}) :- ${r}(${from}, x1)${names(k - 1)
     .map((x, i) => `, ${r}(${x}, x${i + 2})`)
     .join('')}`;
 
 const forms: readonly (readonly [RegExp, (m: RegExpExecArray, relation: string) => string])[] = [
-  [/^edges$/, (_, r) => rule(['x', 'y'], [`${r}(x, y)`])],
-  [/^triangles$/, (_, r) => cycle(r, 3)],
-  [/^(\d+)-triangles$/, (m, r) => fan(r, size(m[1]!, 1, 'triangles'))],
-  [/^(\d+)-stars$/, (m, r) => star(r, size(m[1]!, 1, 'stars'))],
-  [/^(\d+)-cycles$/, (m, r) => cycle(r, size(m[1]!, 3, 'cycles'))],
-  [/^(\d+)-cliques$/, (m, r) => clique(r, size(m[1]!, 2, 'cliques'))],
-  [/^(\d+)-paths$/, (m, r) => path(r, size(m[1]!, 1, 'paths'))],
+  [/^edges$/, (_, r) => rule(r, [['x', 'y']])],
+  [/^triangles$/, (_, r) => rule(r, cycle(3))],
+  [/^(\d+)-triangles$/, (m, r) => rule(r, fan(size(m[1]!, 1, 'triangles')))],
+  [/^(\d+)-stars$/, (m, r) => rule(r, star(size(m[1]!, 1, 'stars')))],
+  [/^(\d+)-cycles$/, (m, r) => rule(r, cycle(size(m[1]!, 3, 'cycles')))],
+  [/^(\d+)-cliques$/, (m, r) => rule(r, clique(size(m[1]!, 2, 'cliques')))],
+  [/^(\d+)-paths$/, (m, r) => rule(r, path(size(m[1]!, 1, 'paths')))],
   [/^(\d+)-paths from ('(?:[^']|'')*'|-?\d+|\$\w+)$/, (m, r) => reach(r, size(m[1]!, 1, 'paths'), m[2]!)],
   [/^paths from ('(?:[^']|'')*'|-?\d+|\$\w+)$/, (m, r) => reach(r, 2, m[1]!)],
 ];

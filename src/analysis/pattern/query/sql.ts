@@ -3,15 +3,17 @@ import { Fault } from '../../../base/errors.js';
 import type { Relation } from '../../../policy/policy.js';
 import { declaredSpelling, refuse, refuseAll, SqlText } from '../../../query/sql/refuse.js';
 import { sqlStatements } from '../../../query/sql/statements.js';
-import type {
-  Atom,
-  Comparator,
-  Pattern,
-  PatternComparison,
-  PatternConstant,
-  PatternTerm,
-  PatternVariable,
-  TextPosition,
+import {
+  type Atom,
+  type Comparator,
+  comparators,
+  constantTerm,
+  type Pattern,
+  type PatternComparison,
+  type PatternTerm,
+  type PatternVariable,
+  type TextPosition,
+  variableTerm,
 } from './written.js';
 
 /**
@@ -77,7 +79,7 @@ interface Table {
   readonly alias: string;
   readonly at: TextPosition;
 }
-const variable = (t: Table, column: string): PatternVariable => ({ kind: 'variable', name: `${t.alias}.${column}`, at: t.at });
+const variable = (t: Table, column: string): PatternVariable => variableTerm(`${t.alias}.${column}`, t.at);
 
 function selectOf(sql: SqlText): SelectFromStatement {
   let statements: Statement[];
@@ -125,15 +127,6 @@ function columnOf(sql: SqlText, ref: ExprRef, tables: readonly Table[]): Pattern
 }
 
 type Test = { readonly left: Expr; readonly right: Expr; readonly op: Comparator | '='; readonly node: PGNode };
-const operators: Readonly<Record<string, Comparator | '='>> = {
-  '=': '=',
-  '!=': '!=',
-  '<': '<',
-  '<=': '<=',
-  '>': '>',
-  '>=': '>=',
-};
-
 function conjuncts(sql: SqlText, e: Expr): Test[] {
   if (e.type === 'ternary' && e.op === 'BETWEEN')
     return [
@@ -142,16 +135,15 @@ function conjuncts(sql: SqlText, e: Expr): Test[] {
     ];
   if (e.type !== 'binary') throw refuse(sql, 'this condition', e);
   if (e.op === 'AND') return [...conjuncts(sql, e.left), ...conjuncts(sql, e.right)];
-  const op = operators[e.op];
+  const op = e.op === '=' ? e.op : comparators[e.op];
   if (!op) throw refuse(sql, e.op, e, 'Conditions are comparisons joined by AND.');
   return [{ left: e.left, right: e.right, op, node: e }];
 }
 
 function operand(sql: SqlText, e: Expr, column: (ref: ExprRef) => PatternVariable): PatternTerm {
   if (e.type === 'ref' && e.name !== '*') return column(e);
-  if (e.type === 'string') return { kind: 'constant', value: e.value, type: 'text', at: place(sql, e) };
-  if (e.type === 'integer' || e.type === 'numeric')
-    return { kind: 'constant', value: String(e.value), type: 'number', at: place(sql, e) };
+  if (e.type === 'string') return constantTerm(e.value, 'text', place(sql, e));
+  if (e.type === 'integer' || e.type === 'numeric') return constantTerm(String(e.value), 'number', place(sql, e));
   throw refuse(sql, 'an expression in a condition', e);
 }
 
@@ -214,8 +206,8 @@ function headOf(
   throw refuse(sql, `${word.toUpperCase()} over a join`, call, 'Ask for one of COUNT(*), COUNT(DISTINCT a, b) and SUM(a).');
 }
 
-const place = (sql: SqlText, node: PGNode | PatternConstant): TextPosition => {
-  const offset = '_location' in node && node._location ? node._location.start : 0;
+const place = (sql: SqlText, node: PGNode): TextPosition => {
+  const offset = node._location?.start ?? 0;
   const before = sql.text.slice(0, offset).split('\n');
   return { line: before.length, column: before.at(-1)!.length + 1 };
 };

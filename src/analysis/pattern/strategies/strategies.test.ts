@@ -24,9 +24,9 @@ import { analysePatternText, type PatternAnalysis, schemaFromText } from '../que
 import type { SensitivityLadder } from '../query/ladders.js';
 import { subgraphShape } from '../query/shape.js';
 import { ownerSecret, type PatternSecret, personSecret, tupleSecret } from '../secret.js';
-import { personLadder } from '../truncated.js';
 import { raceLevels } from './race-to-the-top.js';
 import { offersFor, type PatternMechanism } from './strategies.js';
+import { personLadder } from './truncated-noise.js';
 
 const epsilon = rational(3, 4);
 const degree = 2;

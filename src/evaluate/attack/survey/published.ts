@@ -83,8 +83,8 @@ export async function judgePublished(
     table.levels.map(() => (2 * table.levels.length) / epsilon),
   );
   return readings.map((reading): PublishedFigure => {
-    const noise = asPrinted(() => tabularNoise(pairs, chunks, k, epsilon, { reading, asPublished: true }));
-    const kept = asPrinted(() => tabularNoise(pairs, chunks, k, epsilon, { reading }));
+    const noise = asPrinted(() => tabularNoise(pairs, { chunks, chunkSize: k, epsilon }, { reading, asPublished: true }));
+    const kept = asPrinted(() => tabularNoise(pairs, { chunks, chunkSize: k, epsilon }, { reading }));
     const l2 = 'refused' in noise ? null : l2Of(table, noise.scales);
     const audits = auditSubSurveys(small, epsilon, tabularCalibrate(reading)).toSorted((a, b) => a.loss - b.loss);
     const losses = audits.map((a) => a.loss / epsilon);

@@ -89,9 +89,7 @@ export function worstShift(
         'MODEL_TOO_LARGE',
         `Worst knowledge over ${others.length} tied records cannot be enumerated.`,
         'Use a precision matrix without positive off-diagonals, or smaller groups.',
-        {
-          details: { size: others.length, limit: largestEnumeration },
-        },
+        { details: { size: others.length, limit: largestEnumeration } },
       );
     for (let mask = 0; mask < 2 ** others.length; mask++) consider(i, new Set(others.filter((_, k) => (mask >> k) & 1)));
   }

@@ -4,11 +4,11 @@ import type { Model } from '../../../privacy/dependence/model/model.js';
 import { readAdditive } from '../../audit/record-query.js';
 import { clippedShift, correlationBound, type GaussianModel, shift, worstShift } from '../bayesian-dp/gaussian.js';
 import type { GaussianRecords } from '../bayesian-dp/gaussian-file.js';
-import { laplaceFor } from '../group-dp/group.js';
+import { groupFor, laplaceFor } from '../group-dp/group.js';
 import { inverse } from '../pufferfish/matrix.js';
 import { leakageScale } from './calculus.js';
 import { judge, judgeUnknown, type MechanismComparison } from './judge.js';
-import { type Calibration, maximumOf, total } from './mechanism.js';
+import { asPublished, type Calibration, maximumOf, provenAgainst } from './mechanism.js';
 
 /** A weighted sum of jointly Gaussian records: the noise of each mechanism, and its loss under that distribution. */
 export function compareGaussians(records: GaussianRecords, query: string, epsilon: number): MechanismComparison {
@@ -29,28 +29,25 @@ export function compareGaussians(records: GaussianRecords, query: string, epsilo
   const informed = moved(shift);
   const uninformed = maximumOf(widths.map((width, i) => Math.abs(shift(gaussian, i)) * width));
   if (!(informed > 0)) throw new Fault('QUERY_INVALID', 'No record moves this query.', 'Ask for something the records decide.');
-  const published = { certified: false, against: null, composes: false } as const;
-  const known = { certified: true, against: 'informed' } as const;
   const found: Calibration[] = [
     laplaceFor(maximumOf(sensitivities), epsilon),
-    {
-      name: 'group',
-      scale: maximumOf(componentsOf(model).map((c) => total(c.map((j) => sensitivities[j]!)))) / epsilon,
-      ...known,
-      composes: true,
-      assumption: 'Records that the matrix does not connect are independent, and every value lies between its bounds.',
-    },
+    groupFor(
+      componentsOf(model),
+      sensitivities,
+      epsilon,
+      'Records that the matrix does not connect are independent, and every value lies between its bounds.',
+    ),
     {
       name: 'gaussian-bayesian',
       scale: informed / epsilon,
-      ...published,
+      ...asPublished,
       assumption: 'The records follow the declared Gaussian law, without bounds except for the attacked one.',
     },
     ...correlated(records, weights, widths, epsilon),
     {
       name: 'gaussian-clipped',
       scale: moved(clippedShift) / epsilon,
-      ...known,
+      ...provenAgainst('informed'),
       composes: false,
       assumption: 'The records follow the declared Gaussian law and are then pulled to their bounds.',
     },
@@ -91,9 +88,7 @@ function correlated(
     {
       name: 'gaussian-correlation',
       scale: (correlationBound(weights.length, most) * widths[0]!) / epsilon,
-      certified: false,
-      against: null,
-      composes: false,
+      ...asPublished,
       assumption: 'The records follow a Gaussian law of which only the largest correlation is known.',
     },
   ];

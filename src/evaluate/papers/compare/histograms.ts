@@ -1,16 +1,14 @@
 import { oneCopy } from '../../../privacy/dependence/model/chain-model.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { robustScale } from '../dependent-dp/robust-quilt.js';
-import { laplaceFor } from '../group-dp/group.js';
-import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
-import { quiltOnChain } from '../pufferfish/markov-quilt.js';
+import { groupFor, laplaceFor } from '../group-dp/group.js';
 import { chainCalibration } from './calculus.js';
+import { chainMechanisms, declaredDistribution } from './chain-mechanisms.js';
 import { judge, judgeUnknown, type MechanismComparison } from './judge.js';
 import { markovChainOf } from './markov-chain-of.js';
 import type { Calibration } from './mechanism.js';
 import { SumDistributions } from './sum-distribution.js';
 import { SumLoss } from './sum-loss.js';
-import { approximateScale, longest } from './sums.js';
+import { longest } from './sums.js';
 
 /**
  * Frequencies of the states of a chain too long to enumerate: one record
@@ -22,48 +20,23 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
   if (!chain) return undefined;
   const { length } = chain;
   const sensitivity = 2;
-  const left: string[] = [];
-  const declared = {
-    certified: true,
-    against: 'uninformed',
-    composes: true,
-    assumption: 'The declared distribution is the true one, and the adversary knows no record.',
-  } as const;
-  const known = { certified: true, against: 'informed', composes: true } as const;
+  const sensitivities = new Array<number>(length).fill(sensitivity);
+  const { found: ofChain, left } = chainMechanisms(chain, sensitivity, epsilon);
   const found: Calibration[] = [
     laplaceFor(sensitivity, epsilon),
-    { name: 'markov-quilt', scale: sensitivity * quiltOnChain(chain, epsilon).scale, ...declared },
-  ];
-  const approximate = approximateScale(chain, epsilon);
-  if (approximate !== undefined) found.push({ name: 'markov-quilt-approximate', scale: sensitivity * approximate, ...declared });
-  else left.push('The approximate Markov quilt needs a chain that forgets where it began.');
-  if (inferentialBase(chain, epsilon) !== undefined) found.push(inferentialOnChain(chain, sensitivity, epsilon));
-  else left.push(notApplicable().message);
-  const sensitivities = new Array<number>(length).fill(sensitivity);
-  found.push(
-    {
-      name: 'zhao-robust',
-      scale: sensitivity * robustScale(chain, epsilon).value,
-      ...known,
-      assumption: 'The declared transition is the true one.',
-    },
-    {
-      name: 'group',
-      scale: (sensitivity * length) / epsilon,
-      ...known,
-      assumption: 'Records in different components are independent.',
-    },
+    ...ofChain,
+    groupFor([[...sensitivities.keys()]], sensitivities, epsilon),
     ...(['uninformed', 'informed'] as const).map((adversary) =>
-      chainCalibration(chain, model, sensitivities, epsilon, adversary),
+      chainCalibration({ chain, model }, sensitivities, epsilon, adversary),
     ),
-  );
+  ];
   const two = chain.transition.length === 2 && length <= longest;
   const losses = length <= longest ? countLosses(model, two) : undefined;
   if (two) {
     const distributions = new SumDistributions(model, occurrence(model, 0));
     const distance = Math.max(...model.ids.map((_, j) => distributions.distance(j)));
     // Both counts change by the same amount.
-    found.push({ name: 'wasserstein', scale: (sensitivity * distance) / epsilon, ...declared, composes: false });
+    found.push({ name: 'wasserstein', scale: (sensitivity * distance) / epsilon, ...declaredDistribution, composes: false });
   } else left.push('The Wasserstein mechanism is computed here for two states, on chains that are not too long.');
   left.push(
     losses

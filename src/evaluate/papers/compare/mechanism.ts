@@ -29,13 +29,18 @@ export interface Calibration {
 }
 
 /** A paper's claim and nothing more. */
-export const nothingKnown = { certified: false, against: null, composes: false } as const;
+export const asPublished = { certified: false, against: null, composes: false } as const;
+/** Proven here, against this adversary. */
+export const provenAgainst = (against: Adversary) => ({ certified: true, against, composes: true }) as const;
 
 export const maximumOf = (numbers: Iterable<number>): number => {
   let most = 0;
   for (const x of numbers) if (x > most) most = x;
   return most;
 };
+/** The largest over all pairs of a list; 0 if it has none. */
+export const maximumOverPairs = <T>(list: readonly T[], of: (a: T, b: T) => number): number =>
+  maximumOf(list.flatMap((a, k) => list.slice(0, k).map((b) => of(a, b))));
 export const total = (numbers: Iterable<number>): number => {
   let sum = 0;
   for (const x of numbers) sum += x;

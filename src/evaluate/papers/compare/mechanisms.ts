@@ -1,5 +1,4 @@
-import { leastScale } from '../../audit/exact-calibration.js';
-import type { Adversary } from '../../audit/exact-loss.js';
+import { type Adversary, leastScale } from '../../audit/exact-loss.js';
 import { cim } from '../correlated-sensitivity/cim.js';
 import { zhu } from '../correlated-sensitivity/pearson.js';
 import { dpm14, dpm18 } from '../dependent-tuples/dpm.js';
@@ -9,14 +8,13 @@ import { pmw } from '../multiplicative-weights/pmw.js';
 import { inferential } from '../pufferfish/inferential.js';
 import { markovQuilt } from '../pufferfish/quilt-network.js';
 import { wasserstein } from '../pufferfish/wasserstein.js';
-import type { Calibration, MechanismInput } from './mechanism.js';
+import { type Calibration, type MechanismInput, provenAgainst } from './mechanism.js';
 
 /** Least noise for this one release; see exact-loss.proof.md. */
 const exactCalibration = ({ joint, answers, epsilon }: MechanismInput, adversary: Adversary): Calibration => ({
   name: adversary === 'informed' ? 'exact-informed' : 'exact',
   scale: leastScale(joint, answers, epsilon, { adversary }),
-  certified: true,
-  against: adversary,
+  ...provenAgainst(adversary),
   composes: false,
   assumption: 'The declared distribution is the true one, and nothing else about these records is ever released.',
 });

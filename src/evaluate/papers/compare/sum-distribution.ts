@@ -2,6 +2,7 @@ import { Fault } from '../../../base/errors.js';
 import { componentsOf, integers } from '../../../privacy/dependence/model/joint.js';
 import type { Model, TableFactor } from '../../../privacy/dependence/model/model.js';
 import { infinityDistance, pointDistribution } from '../pufferfish/wasserstein-distance.js';
+import { maximumOverPairs } from './mechanism.js';
 
 /** Distribution of a sum as weights per total, exact up to a common multiplier. */
 type Sums = ReadonlyMap<number, bigint>;
@@ -37,10 +38,7 @@ export class SumDistributions {
     const distributions = this.given(record)
       .filter((sums) => sums.size > 0)
       .map((sums) => pointDistribution([...sums].map(([total, weight]) => [[total], weight])));
-    let furthest = 0;
-    for (let a = 1; a < distributions.length; a++)
-      for (let b = 0; b < a; b++) furthest = Math.max(furthest, infinityDistance(distributions[a]!, distributions[b]!));
-    return furthest;
+    return maximumOverPairs(distributions, infinityDistance);
   }
 
   #fromRecord(record: number, except: number): readonly Sums[] {

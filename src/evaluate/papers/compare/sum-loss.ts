@@ -1,6 +1,7 @@
 import { rational, toNumber } from '../../../base/exact/rational.js';
+import { type Arithmetic, linearArithmetic, logArithmetic } from '../../audit/known-cells.js';
 import { leastRoot } from '../../audit/least-root.js';
-import { maximumOf } from './mechanism.js';
+import { maximumOf, maximumOverPairs } from './mechanism.js';
 import type { SumDistributions } from './sum-distribution.js';
 
 /** Distribution of a sum given each value of one record, as plain numbers. */
@@ -68,18 +69,15 @@ const safeExponent = 600;
 function lossTwice(mixtures: readonly Mixture[], scale: number): number {
   const least = Math.min(...mixtures.map((m) => m.sums[0]!));
   const width = Math.max(...mixtures.map((m) => m.sums.at(-1)!)) - least + 1;
-  const exponents = (2 * width) / scale < safeExponent ? linear : logarithmic;
-  const sides = mixtures.map((m) => {
-    const shares = new Float64Array(width);
+  const arithmetic = (2 * width) / scale < safeExponent ? linearArithmetic : logArithmetic;
+  const each = mixtures.map((m) => {
+    const shares = new Float64Array(width).fill(arithmetic.empty);
     m.sums.forEach((sum, k) => {
-      shares[sum - least] = m.shares[k]!;
+      shares[sum - least] = arithmetic.of(m.shares[k]!);
     });
-    return exponents.sides(shares, scale);
+    return sidesOf(shares, scale, arithmetic);
   });
-  let worst = 0;
-  for (let a = 0; a < sides.length; a++)
-    for (let b = 0; b < a; b++) worst = Math.max(worst, exponents.furthest(sides[a]!, sides[b]!));
-  return worst;
+  return maximumOverPairs(each, (a, b) => furthest(a, b, arithmetic));
 }
 
 interface Sides {
@@ -90,59 +88,30 @@ interface Sides {
   readonly above: Float64Array;
 }
 
-const linear = {
-  sides(shares: Float64Array, scale: number): Sides {
-    const step = Math.exp(-2 / scale);
-    const [below, above] = [new Float64Array(shares.length), new Float64Array(shares.length)];
-    for (let u = 0; u < shares.length; u++) below[u] = (u > 0 ? below[u - 1]! * step : 0) + shares[u]!;
-    for (let v = shares.length - 2; v >= 0; v--) above[v] = (above[v + 1]! + shares[v + 1]!) * step;
-    return { shares, below, above };
-  },
-  furthest(a: Sides, b: Sides): number {
-    let [most, fewest] = [1, 1];
-    for (let u = 0; u < a.shares.length; u++) {
-      let [x, y] = [a.below[u]!, b.below[u]!];
-      for (let v = u; v < a.shares.length; v++) {
-        if (v > u) {
-          x += a.shares[v]!;
-          y += b.shares[v]!;
-        }
-        const ratio = (x + a.above[v]!) / (y + b.above[v]!);
-        if (ratio > most) most = ratio;
-        if (ratio < fewest) fewest = ratio;
-      }
-    }
-    return Math.max(Math.log(most), -Math.log(fewest));
-  },
-};
+function sidesOf(shares: Float64Array, scale: number, { empty, add, scaled }: Arithmetic): Sides {
+  const below = shares.slice();
+  const above = shares.slice().fill(empty);
+  for (let u = 1; u < shares.length; u++) below[u] = add(scaled(below[u - 1]!, -2 / scale), shares[u]!);
+  for (let v = shares.length - 2; v >= 0; v--) above[v] = scaled(add(above[v + 1]!, shares[v + 1]!), -2 / scale);
+  return { shares, below, above };
+}
 
-/** The same in logarithms, where likelihoods would underflow: slower. */
-const logarithmic = {
-  sides(plain: Float64Array, scale: number): Sides {
-    const shares = plain.map((share) => Math.log(share));
-    const none = () => new Float64Array(shares.length).fill(Number.NEGATIVE_INFINITY);
-    const [below, above] = [none(), none()];
-    for (let u = 0; u < shares.length; u++)
-      below[u] = logAdd(u > 0 ? below[u - 1]! - 2 / scale : Number.NEGATIVE_INFINITY, shares[u]!);
-    for (let v = shares.length - 2; v >= 0; v--) above[v] = logAdd(above[v + 1]!, shares[v + 1]!) - 2 / scale;
-    return { shares, below, above };
-  },
-  furthest(a: Sides, b: Sides): number {
-    let most = 0;
-    for (let u = 0; u < a.shares.length; u++) {
-      let [x, y] = [a.below[u]!, b.below[u]!];
-      for (let v = u; v < a.shares.length; v++) {
-        if (v > u) {
-          x = logAdd(x, a.shares[v]!);
-          y = logAdd(y, b.shares[v]!);
-        }
-        const difference = Math.abs(logAdd(x, a.above[v]!) - logAdd(y, b.above[v]!));
-        if (difference > most) most = difference;
+function furthest(a: Sides, b: Sides, { none, add, quotient, loss }: Arithmetic): number {
+  let [most, fewest] = [none, none];
+  for (let u = 0; u < a.shares.length; u++) {
+    let [x, y] = [a.below[u]!, b.below[u]!];
+    for (let v = u; v < a.shares.length; v++) {
+      if (v > u) {
+        x = add(x, a.shares[v]!);
+        y = add(y, b.shares[v]!);
       }
+      const ratio = quotient(add(x, a.above[v]!), add(y, b.above[v]!));
+      if (ratio > most) most = ratio;
+      if (ratio < fewest) fewest = ratio;
     }
-    return most;
-  },
-};
+  }
+  return Math.max(loss(most), -loss(fewest));
+}
 
 /** log sum of share e^{-|output - sum|/scale} at sorted outputs: one sweep from each side, kept as logarithms so that nothing underflows. */
 function logLikelihoods({ sums, shares }: Mixture, outputs: readonly number[], scale: number): Float64Array {
@@ -151,7 +120,8 @@ function logLikelihoods({ sums, shares }: Mixture, outputs: readonly number[], s
   let k = 0;
   for (const [at, o] of outputs.entries()) {
     if (at > 0) carried -= (o - outputs[at - 1]!) / scale;
-    for (; k < sums.length && sums[k]! <= o; k++) carried = logAdd(carried, Math.log(shares[k]!) - (o - sums[k]!) / scale);
+    for (; k < sums.length && sums[k]! <= o; k++)
+      carried = logArithmetic.add(carried, Math.log(shares[k]!) - (o - sums[k]!) / scale);
     out[at] = carried;
   }
   carried = Number.NEGATIVE_INFINITY;
@@ -159,14 +129,8 @@ function logLikelihoods({ sums, shares }: Mixture, outputs: readonly number[], s
   for (let at = outputs.length - 1; at >= 0; at--) {
     if (at < outputs.length - 1) carried -= (outputs[at + 1]! - outputs[at]!) / scale;
     for (; k >= 0 && sums[k]! > outputs[at]!; k--)
-      carried = logAdd(carried, Math.log(shares[k]!) - (sums[k]! - outputs[at]!) / scale);
-    out[at] = logAdd(out[at]!, carried);
+      carried = logArithmetic.add(carried, Math.log(shares[k]!) - (sums[k]! - outputs[at]!) / scale);
+    out[at] = logArithmetic.add(out[at]!, carried);
   }
   return out;
-}
-
-function logAdd(a: number, b: number): number {
-  if (a === Number.NEGATIVE_INFINITY) return b;
-  if (b === Number.NEGATIVE_INFINITY) return a;
-  return Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
 }

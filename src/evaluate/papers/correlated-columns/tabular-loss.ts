@@ -31,7 +31,7 @@ export function tabularLoss(
   const most = largestEvidence / Math.max(1, sizes.length - 1);
   const lowered = costs.map((cost) => Math.min(cost, most));
   sizes.forEach((size, i) => {
-    const tensor = contractOthers(weights, sizes, lowered, i, adversary === 'informed');
+    const tensor = contractOthers({ weights, sizes, costs: lowered }, i, adversary === 'informed');
     const width = tensor.values.length / size;
     for (let a = 0; a < size; a++)
       for (let b = 0; b < size; b++) {
@@ -54,9 +54,7 @@ export function tabularLoss(
 
 /** Axis i first and kept; every other axis j becomes its 2^v - 1 subsets (and its v known values). `totals` is the same without evidence. */
 function contractOthers(
-  weights: ArrayLike<number>,
-  sizes: readonly number[],
-  costs: readonly number[],
+  { weights, sizes, costs }: { weights: ArrayLike<number>; sizes: readonly number[]; costs: readonly number[] },
   i: number,
   informed: boolean,
 ) {
@@ -73,12 +71,11 @@ function contractOthers(
         'MODEL_TOO_LARGE',
         'The exact loss of this survey needs too many outputs.',
         'Audit fewer columns at a time.',
-        {
-          details: { size: left * wide * rest, limit: largestTensor },
-        },
+        { details: { size: left * wide * rest, limit: largestTensor } },
       );
-    values = replaceAxis(values, left, v, rest, Math.expm1(cost), informed);
-    totals = replaceAxis(totals, left, v, rest, 0, informed);
+    const axis = { left, v, rest, informed };
+    values = replaceAxis(values, axis, Math.expm1(cost));
+    totals = replaceAxis(totals, axis, 0);
     left *= wide;
   }
   return { values, totals };
@@ -96,7 +93,11 @@ function bringToFront(weights: ArrayLike<number>, sizes: readonly number[], i: n
 }
 
 /** [left][v][rest] -> [left][subsets (+ values)][rest]; the entry of subset S is sum_x T_x + lift sum_{x in S} T_x. */
-function replaceAxis(tensor: Float64Array, left: number, v: number, rest: number, lift: number, informed: boolean): Float64Array {
+function replaceAxis(
+  tensor: Float64Array,
+  { left, v, rest, informed }: { left: number; v: number; rest: number; informed: boolean },
+  lift: number,
+): Float64Array {
   const subsets = (1 << v) - 1;
   const wide = subsets + (informed ? v : 0);
   const out = new Float64Array(left * wide * rest);
@@ -123,14 +124,9 @@ export function leastTabularScale(
   epsilon: number,
   adversary: 'informed' | 'uninformed',
 ): number {
-  const excess = (scale: number): number =>
-    Math.log(
-      tabularLoss(
-        weights,
-        sizes,
-        sizes.map(() => 2 / scale),
-        adversary,
-      ).loss / epsilon,
-    );
+  const excess = (scale: number): number => {
+    const costs = sizes.map(() => 2 / scale);
+    return Math.log(tabularLoss(weights, sizes, costs, adversary).loss / epsilon);
+  };
   return leastRoot(excess, ((2 * sizes.length) / epsilon) * (1 + 1e-9));
 }

@@ -74,7 +74,9 @@ describe('Tabular-DDP on the paper’s own example', () => {
   const pairs = pairTablesOfJoint(['prize', 'choice', 'opened'], doors, montyHall);
 
   it('the mechanism is refused: a structural zero needs infinite noise', () => {
-    expect(() => tabularNoise(pairs, [network], 3, 1, { asPublished: true })).toThrow(/infinite noise in 1 of 1/);
+    expect(() => tabularNoise(pairs, { chunks: [network], chunkSize: 3, epsilon: 1 }, { asPublished: true })).toThrow(
+      /infinite noise in 1 of 1/,
+    );
   });
 
   it('the noise that is exactly needed is finite, between one column and composition', () => {
@@ -90,8 +92,8 @@ describe('Tabular-DDP', () => {
   const edge = { columns: [0, 1], parents: [[], [0]] };
 
   it('Tabular-DDP adds no noise to a chunk without edges, and is refused for it', () => {
-    expect(() => tabularNoise(strangers, [edgeless], 2, 1)).toThrow(Fault);
-    const published = tabularNoise(strangers, [edgeless], 2, 1, { asPublished: true });
+    expect(() => tabularNoise(strangers, { chunks: [edgeless], chunkSize: 2, epsilon: 1 })).toThrow(Fault);
+    const published = tabularNoise(strangers, { chunks: [edgeless], chunkSize: 2, epsilon: 1 }, { asPublished: true });
     expect(published.scales).toEqual([0, 0]);
     expect(published.certified).toBe(false);
     expect(published.problems.join(' ')).toMatch(/counts would be exact/);
@@ -103,7 +105,7 @@ describe('Tabular-DDP', () => {
       [1, 5.33],
       [10, 4.97],
     ] as const) {
-      const scale = tabularNoise(weak, [edge], 2, epsilon, { asPublished: true }).scales[0]!;
+      const scale = tabularNoise(weak, { chunks: [edge], chunkSize: 2, epsilon }, { asPublished: true }).scales[0]!;
       expect(scale * epsilon).toBeCloseTo(Math.log(1.5), 9);
       expect(tabularLoss([6, 4, 4, 6], [2, 2], all([2, 2], scale), 'uninformed').loss / epsilon).toBeCloseTo(times, 2);
     }
@@ -116,7 +118,10 @@ describe('Tabular-DDP', () => {
       flat([6, 4, 4, 6].map((p) => [6, 4, 4, 6].map((q) => p * q))),
     );
     const chunks = [edge, { columns: [2, 3], parents: [[], [0]] }];
-    expect(tabularNoise(four, chunks, 2, 1, { asPublished: true }).scales[0]).toBeCloseTo(2 * Math.log(1.5), 9);
+    expect(tabularNoise(four, { chunks, chunkSize: 2, epsilon: 1 }, { asPublished: true }).scales[0]).toBeCloseTo(
+      2 * Math.log(1.5),
+      9,
+    );
   });
 
   it('line 5 can be read in every documented way', () => {

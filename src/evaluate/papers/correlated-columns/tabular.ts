@@ -1,5 +1,7 @@
 import { Fault } from '../../../base/errors.js';
+import { stridesOf } from '../../../privacy/dependence/model/joint.js';
 import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import { influence } from '../pufferfish/quilt-network.js';
 
 /**
  * Tabular-DDP (Algorithm 1 of Maughan and Near), for comparison only. NOT SOUND: no self term, log-probability ratios as
@@ -85,9 +87,7 @@ export interface TabularNoise {
  */
 export function tabularNoise(
   pairs: PairTables,
-  chunks: readonly TabularChunk[],
-  chunkSize: number,
-  epsilon: number,
+  { chunks, chunkSize, epsilon }: { chunks: readonly TabularChunk[]; chunkSize: number; epsilon: number },
   options: { readonly reading?: TabularReadingName; readonly asPublished?: boolean } = {},
 ): TabularNoise {
   const name = options.reading ?? 'conditional';
@@ -128,45 +128,17 @@ export function tabularNoise(
  */
 export function columnQuilt(weights: ArrayLike<number>, sizes: readonly number[], epsilon: number): number {
   const n = sizes.length;
+  const joint = { sizes, strides: stridesOf(sizes), probabilities: Float64Array.from(weights) };
   let worst = 0;
   for (let i = 0; i < n; i++) {
     let least = (2 * n) / epsilon;
     for (let near = 0; near < 1 << n; near++) {
       if (!((near >> i) & 1)) continue;
-      const slack = epsilon - influence(weights, sizes, i, ((1 << n) - 1) ^ near);
-      let count = 0;
-      for (let s = near; s !== 0; s &= s - 1) count++;
-      if (slack > 0) least = Math.min(least, (2 * count) / slack);
+      const far = sizes.flatMap((_, j) => ((near >> j) & 1 ? [] : [j]));
+      const slack = epsilon - influence(joint, i, far);
+      if (slack > 0) least = Math.min(least, (2 * (n - far.length)) / slack);
     }
     worst = Math.max(worst, least);
   }
   return worst;
-}
-
-/** max over a, b and values of the far columns of log P(x_far | x_i=a) / P(x_far | x_i=b). */
-function influence(weights: ArrayLike<number>, sizes: readonly number[], i: number, far: number): number {
-  const table = new Map<number, Float64Array>();
-  const own = new Float64Array(sizes[i]!);
-  const at = sizes.map(() => 0);
-  for (let state = 0; state < weights.length; state++) {
-    let key = 0;
-    for (let j = 0; j < sizes.length; j++) if ((far >> j) & 1) key = key * sizes[j]! + at[j]!;
-    let row = table.get(key);
-    if (!row) {
-      row = new Float64Array(sizes[i]!);
-      table.set(key, row);
-    }
-    row[at[i]!]! += weights[state]!;
-    own[at[i]!]! += weights[state]!;
-    for (let j = sizes.length - 1; j >= 0; j--) {
-      if (++at[j]! < sizes[j]!) break;
-      at[j] = 0;
-    }
-  }
-  let most = 0;
-  for (const row of table.values())
-    for (let a = 0; a < row.length; a++)
-      for (let b = 0; b < row.length; b++)
-        if (own[a]! > 0 && own[b]! > 0 && row[a]! > 0) most = Math.max(most, Math.log(row[a]! / own[a]! / (row[b]! / own[b]!)));
-  return most;
 }

@@ -1,7 +1,7 @@
-import { type Calibration, type MechanismInput, maximumOf, nothingKnown, total } from '../compare/mechanism.js';
+import { asPublished, type Calibration, type MechanismInput } from '../compare/mechanism.js';
 import { queriesOf, type WeightRounds } from '../multiplicative-weights/rounds.js';
 import { roundsLoss } from '../multiplicative-weights/rounds-loss.js';
-import { pearson } from './pearson.js';
+import { correlatedSensitivity } from './pearson.js';
 
 /** Probability that noise alone corrects the histogram; the paper leaves the threshold to the user. */
 const beta = 0.05;
@@ -21,14 +21,15 @@ export function cim(setting: MechanismInput): Calibration {
   const { joint, epsilon } = setting;
   const { queries, exact, unit } = queriesOf(setting);
   const records = joint.sizes.length;
-  const sensitivity = maximumOf(
-    joint.sizes.map((_, i) => total(joint.sizes.map((_, j) => (i === j ? 1 : Math.abs(pearson(joint, i, j)))))),
+  const sensitivity = correlatedSensitivity(
+    joint,
+    joint.sizes.map(() => 1),
   );
   const rounds = cimRounds(queries, records, sensitivity, epsilon);
   return {
     name: 'cim',
     scale: rounds.scale * unit,
-    ...nothingKnown,
+    ...asPublished,
     assumption: 'Dependence is linear and pairwise, and correlations carry the whole effect.',
     loss: (adversary) => roundsLoss(joint, exact, rounds, adversary),
   };

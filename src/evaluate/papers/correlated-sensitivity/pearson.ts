@@ -1,5 +1,5 @@
 import type { JointDistribution } from '../../../privacy/dependence/model/joint.js';
-import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
+import { asPublished, type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
 
 /** Pearson correlation of two records under the joint; 0 where one of them is constant. */
 export function pearson(joint: JointDistribution, i: number, j: number): number {
@@ -12,19 +12,15 @@ export function pearson(joint: JointDistribution, i: number, j: number): number 
 }
 
 /** Correlated sensitivity of Zhu et al. 2015: max_i sum_j |theta_ij| dQ_j with theta the Pearson correlation. */
-export function correlatedSensitivity({ joint, answers }: MechanismInput): number {
+export function correlatedSensitivity(joint: JointDistribution, sensitivities: readonly number[]): number {
   return maximumOf(
-    answers.sensitivities.map((own, i) =>
-      total(answers.sensitivities.map((dQ, j) => (i === j ? own : Math.abs(pearson(joint, i, j)) * dQ))),
-    ),
+    sensitivities.map((own, i) => total(sensitivities.map((dQ, j) => (i === j ? own : Math.abs(pearson(joint, i, j)) * dQ)))),
   );
 }
 
-export const zhu = (setting: MechanismInput): Calibration => ({
+export const zhu = ({ joint, answers, epsilon }: MechanismInput): Calibration => ({
   name: 'zhu',
-  scale: correlatedSensitivity(setting) / setting.epsilon,
-  certified: false,
-  against: null,
-  composes: false,
+  scale: correlatedSensitivity(joint, answers.sensitivities) / epsilon,
+  ...asPublished,
   assumption: 'Dependence is linear and pairwise, and correlations carry the whole effect.',
 });

@@ -40,13 +40,13 @@ describe('the robust influence of a chain', () => {
     ] as const;
     for (const [transition, epsilon, value, quilt] of rows) {
       const robust = robustScale({ transition, length: 1000 }, epsilon);
-      expect(robust.value).toBeCloseTo(value, 6);
-      expect(robust.quilt).toEqual(quilt);
+      expect(robust.score).toBeCloseTo(value, 6);
+      expect([robust.a, robust.b]).toEqual(quilt);
     }
-    expect(1 / robustScale({ transition: first, length: 1000 }, 10).value).toBeCloseTo(4.79462, 5);
-    expect(1 / robustScale({ transition: first, length: 1000 }, 1).value).toBeCloseTo(0.073451, 6);
-    expect(robustLeakage({ transition: first, length: 1000 }, 0.1).value).toBeCloseTo(1.278125, 6);
-    expect(robustLeakage({ transition: second, length: 1000 }, 0.1).value).toBeCloseTo(1.159852, 6);
+    expect(1 / robustScale({ transition: first, length: 1000 }, 10).score).toBeCloseTo(4.79462, 5);
+    expect(1 / robustScale({ transition: first, length: 1000 }, 1).score).toBeCloseTo(0.073451, 6);
+    expect(robustLeakage({ transition: first, length: 1000 }, 0.1).score).toBeCloseTo(1.278125, 6);
+    expect(robustLeakage({ transition: second, length: 1000 }, 0.1).score).toBeCloseTo(1.159852, 6);
   });
 
   it('the bound covers an adversary who knows both ends of a chain, where the plain quilt bound does not', () => {
@@ -54,7 +54,7 @@ describe('the robust influence of a chain', () => {
       [0.7, 0.3],
       [0.3, 0.7],
     ];
-    const bound = robustLeakage({ transition, length: 5 }, 4).value;
+    const bound = robustLeakage({ transition, length: 5 }, 4).score;
     expect(bound).toBeCloseTo(7.389191, 6);
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const model: Model = {
@@ -80,6 +80,6 @@ describe('the robust influence of a chain', () => {
         },
         1,
       ),
-    ).toEqual({ value: 7, quilt: null });
+    ).toEqual({ score: 7, a: null, b: null });
   });
 });

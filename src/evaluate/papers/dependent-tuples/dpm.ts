@@ -1,6 +1,6 @@
-import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
+import { conditionalDistribution } from '../../../privacy/dependence/model/joint.js';
 import { leastRoot } from '../../audit/least-root.js';
-import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
+import { asPublished, type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
 import { pairwiseDependent } from '../group-dp/group.js';
 
 /** Dependent perturbation of Liu et al. 2016: sensitivity max_i sum_j rho_ij dQ_j, with rho from one of two equations. */
@@ -60,12 +60,6 @@ function eighteen(
   return (maximumOf(possibleRows(rows).flatMap((row) => exponents.map((e) => logMean(row, e)))) * scale) / domain;
 }
 
-/** rho_ij at a scale; rho_ii = 1. */
-export const coefficients = (joint: JointDistribution, equation: Coefficient, scale: number): number[][] =>
-  joint.sizes.map((_, i) =>
-    joint.sizes.map((_, j) => (i === j ? 1 : equation(conditionalDistribution(joint, i, j), joint.values[j]!, scale))),
-  );
-
 export type Partners = 'all' | 'pairwise';
 
 /**
@@ -81,30 +75,31 @@ export function fixedPoint({ joint, answers, epsilon }: MechanismInput, equation
     maximumOf(
       sensitivities.map((own, i) =>
         total(
-          sensitivities.map((dQ, j) =>
-            i === j ? own : counted[i]![j] ? equation(tables[i]![j]!, joint.values[j]!, scale) * dQ : 0,
-          ),
+          sensitivities.map((dQ, j) => {
+            if (i === j) return own;
+            return counted[i]![j] ? equation(tables[i]![j]!, joint.values[j]!, scale) * dQ : 0;
+          }),
         ),
       ),
     );
-  const excess = (scale: number) => Math.log(sensitivity(scale) / (scale * epsilon));
-  return leastRoot(excess, (total(sensitivities) / epsilon) * (1 + 1e-12));
+  return fixedPointOf(sensitivity, total(sensitivities), epsilon);
 }
+
+/** The root of scale x epsilon = sensitivity(scale), which is at most `most`. */
+export const fixedPointOf = (sensitivity: (scale: number) => number, most: number, epsilon: number): number =>
+  leastRoot((scale) => Math.log(sensitivity(scale) / (scale * epsilon)), (most / epsilon) * (1 + 1e-12));
 
 export const dpm14 = (setting: MechanismInput, partners: Partners = 'pairwise'): Calibration => ({
   name: `dpm-eq14${partners === 'all' ? '-all' : ''}`,
   scale: fixedPoint(setting, equation14, partners),
-  certified: false,
-  against: null,
-  composes: false,
+  ...asPublished,
   assumption: 'At most two dependent records, and a query that moves with the records’ own numbers.',
 });
 
 export const dpm18 = (setting: MechanismInput, partners: Partners = 'pairwise'): Calibration => ({
   name: `dpm-eq18${partners === 'all' ? '-all' : ''}`,
   scale: fixedPoint(setting, equation18, partners),
-  certified: false,
-  against: null,
+  ...asPublished,
   composes: true,
   assumption:
     'The adversary knows no record, all dependent records are counted, and the query moves with the records’ own numbers.',

@@ -41,7 +41,7 @@ describe('the friend model', () => {
 
   it('the model never exceeds group noise on a star and needs less on a wide grid', () => {
     const friends = Array.from({ length: 9 }, (_, k) => ({ from: 0, to: k + 1, ...backstrom }));
-    const { scale } = friendDpm({ side: 20, step: 1 }, friends, 10, 2, 1);
+    const { scale } = friendDpm({ grid: { side: 20, step: 1 }, friendships: friends, people: 10 }, 2, 1);
     expect(scale).toBeLessThan(20);
     expect(scale).toBeGreaterThan(2 * (1 + 9 / 2));
   });

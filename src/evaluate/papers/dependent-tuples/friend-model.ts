@@ -1,7 +1,7 @@
 import type { FriendshipModel } from '../../../analysis/learn/odds/friendship-model.js';
 import { Fault } from '../../../base/errors.js';
-import { leastRoot } from '../../audit/least-root.js';
-import { type Calibration, maximumOf } from '../compare/mechanism.js';
+import { asPublished, type Calibration, maximumOf } from '../compare/mechanism.js';
+import { fixedPointOf } from './dpm.js';
 
 /** A square grid of cells; `step` is the distance between neighbours in the unit in which the decay was fitted. */
 export interface CellGrid {
@@ -107,34 +107,25 @@ export interface Friendship extends FriendshipModel {
 
 /** DPM over a friendship graph: scale x epsilon = max_i (1 + sum over friends of rho) x sensitivity, by the fixed point of dpm.ts. */
 export function friendDpm(
-  grid: CellGrid,
-  friendships: readonly Friendship[],
-  people: number,
+  { grid, friendships, people }: { grid: CellGrid; friendships: readonly Friendship[]; people: number },
   recordSensitivity: number,
   epsilon: number,
 ): Calibration {
   const coefficients = new FriendCoefficients(grid);
-  const degrees = new Float64Array(people);
-  const sensitivity = (scale: number) => {
-    const rho = coefficients.at(scale, friendships);
-    degrees.fill(1);
+  const withRho = (rho: Float64Array) => {
+    const degrees = new Float64Array(people).fill(1);
     friendships.forEach(({ from, to }, k) => {
       degrees[from]! += rho[k]!;
       degrees[to]! += rho[k]!;
     });
     return maximumOf(degrees) * recordSensitivity;
   };
-  const most = new Int32Array(people).fill(1);
-  for (const { from, to } of friendships) {
-    most[from]!++;
-    most[to]!++;
-  }
-  const high = ((maximumOf(most) * recordSensitivity) / epsilon) * (1 + 1e-12);
+  const sensitivity = (scale: number) => withRho(coefficients.at(scale, friendships));
+  const most = withRho(new Float64Array(friendships.length).fill(1));
   return {
     name: 'dpm-eq18-friends',
-    scale: leastRoot((scale) => Math.log(sensitivity(scale) / (scale * epsilon)), high),
-    certified: false,
-    against: null,
+    scale: fixedPointOf(sensitivity, most, epsilon),
+    ...asPublished,
     composes: true,
     assumption: 'Only direct friends depend on each other, by the distance law alone.',
   };

@@ -1,34 +1,15 @@
-import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
+import { conditionalDistribution } from '../../../privacy/dependence/model/joint.js';
 import { distances } from '../../audit/record-query.js';
-import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
+import { type Calibration, type MechanismInput, maximumOf, provenAgainst, total } from '../compare/mechanism.js';
 
 /** A distance between two values of a record, by position. */
-export type ValueMetric = readonly (readonly number[])[];
+type ValueMetric = readonly (readonly number[])[];
 
 /** The largest expected distance from any fixed value, under any value of the other record. */
-const farFromAnyPoint = (rows: readonly Float64Array[], metric: ValueMetric): number =>
+export const farFromAnyPoint = (rows: readonly Float64Array[], metric: ValueMetric): number =>
   maximumOf(
     rows.filter((row) => row.some((p) => p > 0)).flatMap((row) => metric.map((from) => total(from.map((d, v) => d * row[v]!)))),
   );
-
-/** kappa_ij = max over values b of i and points d of j of E[distance(D_j, d) | D_i = b] / diameter; kappa_ii = 1. */
-export const kappas = (joint: JointDistribution, metricOf: (j: number) => ValueMetric): number[][] =>
-  joint.sizes.map((_, i) =>
-    joint.sizes.map((_, j) => {
-      const metric = metricOf(j);
-      const diameter = maximumOf(metric.flat());
-      return i === j ? 1 : diameter === 0 ? 0 : farFromAnyPoint(conditionalDistribution(joint, i, j), metric) / diameter;
-    }),
-  );
-
-export const absoluteMetric =
-  (joint: JointDistribution) =>
-  (j: number): ValueMetric =>
-    joint.values[j]!.map((u) => joint.values[j]!.map((v) => Math.abs(u - v)));
-export const discreteMetric =
-  (joint: JointDistribution) =>
-  (j: number): ValueMetric =>
-    joint.values[j]!.map((_, u) => joint.values[j]!.map((_, v) => (u === v ? 0 : 1)));
 
 /** Scale-free and sound for every query, because distances are measured in what the query does with them. See kappa.proof.md. */
 export function kappa({ joint, answers, epsilon }: MechanismInput): Calibration {
@@ -42,9 +23,7 @@ export function kappa({ joint, answers, epsilon }: MechanismInput): Calibration 
   return {
     name: 'kappa',
     scale: maximumOf(joint.components.flatMap((c) => c.map((i) => ofRecord(i, c)))) / epsilon,
-    certified: true,
-    against: 'uninformed',
-    composes: true,
+    ...provenAgainst('uninformed'),
     assumption: 'The adversary knows the distribution and no record; the declared distribution is the true one.',
   };
 }

@@ -31,7 +31,7 @@ describe('noise on cluster centres, as published', () => {
   it('the scale of dependent perturbation comes from the person with most ties', () => {
     const star = Array.from({ length: 7 }, (_, k) => ({ from: 0, to: k + 1, ...backstrom }));
     const chain = Array.from({ length: 50 }, (_, k) => ({ from: k + 10, to: k + 11, ...backstrom }));
-    const whole = friendDpm(setting.grid, [...star, ...chain], 200, 1, 0.9).scale;
+    const whole = friendDpm({ grid: setting.grid, friendships: [...star, ...chain], people: 200 }, 1, 0.9).scale;
     expect(dpmCentroids(setting).scale / whole).toBeCloseTo(1, 9);
   });
 

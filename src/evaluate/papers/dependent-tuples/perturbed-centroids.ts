@@ -2,8 +2,8 @@ import { backstrom, type FriendshipModel } from '../../../analysis/learn/odds/fr
 import { Fault } from '../../../base/errors.js';
 import { rational } from '../../../base/exact/rational.js';
 import { laplaceSampler } from '../../../privacy/noise/discrete-laplace.js';
-import { leastRoot } from '../../audit/least-root.js';
-import type { Calibration } from '../compare/mechanism.js';
+import { asPublished, type Calibration } from '../compare/mechanism.js';
+import { fixedPointOf } from './dpm.js';
 import { type CellGrid, FriendCoefficients } from './friend-model.js';
 
 /**
@@ -29,9 +29,7 @@ const assumption = 'One record moves the cluster centres by at most the stated e
 const calibration = (name: string, sensitivity: number, epsilon: number): Calibration => ({
   name,
   scale: sensitivity / epsilon,
-  certified: false,
-  against: null,
-  composes: false,
+  ...asPublished,
   assumption,
 });
 
@@ -54,8 +52,7 @@ export function dpmCentroids(setting: CentroidSetting, understated = 1): Calibra
   const coefficients = new FriendCoefficients(grid);
   const sensitivity = (scale: number) =>
     assumedSensitivity * (1 + mostTies * understated * coefficients.at(scale, [tieDecay])[0]!);
-  const high = ((assumedSensitivity * (1 + mostTies)) / epsilon) * (1 + 1e-12);
-  const scale = leastRoot((s) => Math.log(sensitivity(s) / (s * epsilon)), high);
+  const scale = fixedPointOf(sensitivity, assumedSensitivity * (1 + mostTies), epsilon);
   return calibration(understated === 1 ? 'dpm' : `dpm, rho x ${understated}`, scale * epsilon, epsilon);
 }
 

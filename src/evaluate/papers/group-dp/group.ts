@@ -1,12 +1,11 @@
 import { conditionalDistribution, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
-import { type Calibration, type MechanismInput, maximumOf, total } from '../compare/mechanism.js';
+import { asPublished, type Calibration, type MechanismInput, maximumOf, provenAgainst, total } from '../compare/mechanism.js';
 
 /** Ordinary Laplace noise for the sensitivity of one record, as if records were independent. */
 export const laplaceFor = (sensitivity: number, epsilon: number): Calibration => ({
   name: 'laplace',
   scale: sensitivity / epsilon,
-  certified: false,
-  against: null,
+  ...asPublished,
   composes: true,
   assumption: 'The records are independent of one another.',
 });
@@ -14,22 +13,26 @@ export const independentLaplace = ({ answers, epsilon }: MechanismInput): Calibr
   laplaceFor(maximumOf(answers.sensitivities), epsilon);
 
 /** Noise for a whole dependent component at once (Chen et al. 2014, with k read as the component). See group.proof.md. */
-export const componentGroup = ({ joint, answers, epsilon }: MechanismInput): Calibration => ({
+export const groupFor = (
+  components: readonly (readonly number[])[],
+  sensitivities: readonly number[],
+  epsilon: number,
+  assumption = 'Records in different components are independent.',
+): Calibration => ({
   name: 'group',
-  scale: maximumOf(joint.components.map((c) => total(c.map((j) => answers.sensitivities[j]!)))) / epsilon,
-  certified: true,
-  against: 'informed',
-  composes: true,
-  assumption: 'Records in different components of the model are independent.',
+  scale: maximumOf(components.map((c) => total(c.map((j) => sensitivities[j]!)))) / epsilon,
+  ...provenAgainst('informed'),
+  assumption,
 });
+export const componentGroup = ({ joint, answers, epsilon }: MechanismInput): Calibration =>
+  groupFor(joint.components, answers.sensitivities, epsilon, 'Records in different components of the model are independent.');
 
 /** The published reading: k counts the records pairwise dependent on one record, times the largest sensitivity. */
 export const pairwiseGroup = ({ joint, answers, epsilon }: MechanismInput): Calibration => ({
   name: 'group-pairwise',
   scale:
     (maximumOf(pairwiseDependent(joint).map((row) => row.filter(Boolean).length)) * maximumOf(answers.sensitivities)) / epsilon,
-  certified: false,
-  against: null,
+  ...asPublished,
   composes: true,
   assumption: 'Dependence shows between pairs of records (xor does not).',
 });

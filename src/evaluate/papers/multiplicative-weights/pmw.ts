@@ -1,4 +1,4 @@
-import { type Calibration, type MechanismInput, nothingKnown } from '../compare/mechanism.js';
+import { asPublished, type Calibration, type MechanismInput } from '../compare/mechanism.js';
 import { queriesOf, type WeightRounds } from './rounds.js';
 import { roundsLoss } from './rounds-loss.js';
 
@@ -27,7 +27,7 @@ export function pmw(setting: MechanismInput): Calibration {
   return {
     name: 'pmw',
     scale: rounds.scale * unit,
-    ...nothingKnown,
+    ...asPublished,
     assumption: `Records are independent, and a failure with probability ${delta} is let pass.`,
     loss: (adversary) => roundsLoss(setting.joint, exact, rounds, adversary),
   };

@@ -1,5 +1,5 @@
 import { enumerationTooLarge, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
-import type { Adversary } from '../../audit/exact-loss.js';
+import { type Adversary, possibleStates } from '../../audit/exact-loss.js';
 import { cellsFor, logArithmetic } from '../../audit/known-cells.js';
 import { histories, type RoundOutcome, type WeightRounds } from './rounds.js';
 
@@ -12,12 +12,10 @@ export function roundsLoss(
   rounds: WeightRounds,
   adversary: Adversary,
 ): number {
-  const possible = [...joint.probabilities.keys()].filter((state) => joint.probabilities[state]! > 0);
+  const possible = possibleStates(joint);
   const cells = cellsFor(joint, possible, adversary);
-  const base = cells.sums(
-    possible.map((state) => logArithmetic.of(joint.probabilities[state]!)),
-    logArithmetic,
-  );
+  const prior = possible.map((state) => Math.log(joint.probabilities[state]!));
+  const base = cells.sums(prior, logArithmetic);
   const centres = exact.map((answers) => [...new Set(possible.map((state) => answers[state]!))].sort((a, b) => a - b));
   // Each round has at most its centres, the two thresholds, and the outcome in which the histogram is kept.
   const steps = centres.reduce((n, list) => n * (list.length + 3), 1) * (cells.total + possible.length);
@@ -25,7 +23,7 @@ export function roundsLoss(
   let worst = logArithmetic.none;
   const look = (history: readonly RoundOutcome[], t: number, logs: Float64Array): void => {
     if (t === history.length) {
-      const likelihood = possible.map((state, p) => logArithmetic.times(joint.probabilities[state]!, logs[p]!));
+      const likelihood = prior.map((log, p) => log + logs[p]!);
       worst = cells.widest(cells.sums(likelihood, logArithmetic), base, logArithmetic, worst)?.gap ?? worst;
       return;
     }

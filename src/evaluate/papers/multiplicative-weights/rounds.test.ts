@@ -101,7 +101,7 @@ describe('the correlated iteration mechanism', () => {
     const s = three('histogram');
     // One bin moves by one where all of a histogram moves by two.
     expect(cim(s)).toMatchObject({ name: 'cim', certified: false, composes: false });
-    expect(cim(s).scale).toBeCloseTo(2 * (correlatedSensitivity(s) / 2), 12);
+    expect(cim(s).scale).toBeCloseTo(2 * (correlatedSensitivity(s.joint, s.answers.sensitivities) / 2), 12);
     expect(cimRounds(queriesOf(s).queries, 3, 1, 0.5)).toMatchObject({ scale: 4, rate: (4 * Math.log(40)) / 6 });
   });
 

@@ -89,8 +89,4 @@ export function priorGaps(distribution: Float64Array): Gaps {
 }
 
 /** The same when the chain may start anywhere: worst over the first state. */
-export const anyStartGaps = (power: SquareMatrix): Gaps => {
-  const gaps = columnGaps(power);
-  const n = power.size;
-  return gaps.map((_, st) => gaps[(st % n) * n + Math.floor(st / n)]!);
-};
+export const anyStartGaps = (power: SquareMatrix): Gaps => transpose({ size: power.size, cells: columnGaps(power) }).cells;

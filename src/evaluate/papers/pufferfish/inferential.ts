@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
 import { markovChainOf } from '../compare/markov-chain-of.js';
-import { type Calibration, type MechanismInput, maximumOf } from '../compare/mechanism.js';
+import { asPublished, type Calibration, type MechanismInput, maximumOf } from '../compare/mechanism.js';
 import type { MarkovChain } from './markov-quilt.js';
 
 /**
@@ -51,14 +51,14 @@ function* rowSums(gamma: number, length: number): Iterable<number> {
   }
 }
 
-export const inferentialOnChain = (chain: MarkovChain, sensitivity: number, epsilon: number): Calibration => {
+/** Undefined if inferential privacy is not applicable. */
+export const inferentialOnChain = (chain: MarkovChain, sensitivity: number, epsilon: number): Calibration | undefined => {
   const base = inferentialBase(chain, epsilon);
-  if (base === undefined) throw notApplicable();
+  if (base === undefined) return undefined;
   return {
     name: 'inferential',
     scale: sensitivity / base,
-    certified: false,
-    against: null,
+    ...asPublished,
     composes: true,
     assumption: 'The declared transition is the true one, and what a record reveals about its neighbours dies out.',
   };
@@ -67,7 +67,9 @@ export const inferentialOnChain = (chain: MarkovChain, sensitivity: number, epsi
 export const inferential = ({ model, answers, epsilon }: MechanismInput): Calibration => {
   const chain = markovChainOf(model);
   if (!chain) throw new Fault('QUERY_UNSUPPORTED', 'Inferential privacy is computed on chains only.', 'Give a chain.');
-  return inferentialOnChain(chain, maximumOf(answers.sensitivities), epsilon);
+  const found = inferentialOnChain(chain, maximumOf(answers.sensitivities), epsilon);
+  if (!found) throw notApplicable();
+  return found;
 };
 
 export const notApplicable = () =>

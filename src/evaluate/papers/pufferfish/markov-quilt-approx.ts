@@ -1,4 +1,4 @@
-import { chainStationary, type MarkovChain, step } from './markov-quilt.js';
+import { type ChainQuilt, chainStationary, leastQuilt, type MarkovChain, quiltScore } from './markov-quilt.js';
 import { matrix, type SquareMatrix, symmetricEigenvalues } from './matrix.js';
 
 /** Mixing of a set of chains for MQMApprox: least stationary probability, and rate of forgetting as exp(-rate t). */
@@ -34,25 +34,13 @@ function secondEigenvalue(p: SquareMatrix, pi: Float64Array, kind: 'general' | '
   return Math.max(0, ...symmetricEigenvalues({ size: n, cells }).slice(1).map(Math.abs));
 }
 
-export interface ApproximateQuilt {
-  readonly scale: number;
-  readonly a: number | null;
-  readonly b: number | null;
-}
-
 /** MQMApprox: influences bounded by mixing alone. Records near an end do no worse (they drop a side), so one search serves all. */
-export function approximateQuilt(length: MarkovChain['length'], { least, rate }: Mixing, epsilon: number): ApproximateQuilt {
+export function approximateQuilt(length: MarkovChain['length'], { least, rate }: Mixing, epsilon: number): ChainQuilt {
   const gap = (t: number) => {
     const d = Math.exp(-rate * t) / least;
     return d < 1 ? Math.log((1 + d) / (1 - d)) : Number.POSITIVE_INFINITY;
   };
-  let best: ApproximateQuilt = { scale: length / epsilon, a: null, b: null };
-  for (let near = 1; near / epsilon < best.scale; near += step(near))
-    for (let a = 1; a <= near; a += step(near)) {
-      const b = near + 1 - a;
-      const influence = 2 * gap(a) + gap(b);
-      const scale = influence < epsilon ? near / (epsilon - influence) : Number.POSITIVE_INFINITY;
-      if (scale < best.scale) best = { scale, a, b };
-    }
-  return best;
+  return leastQuilt({ length, whole: length / epsilon, floor: 1 / epsilon }, (near, a, b) =>
+    quiltScore(near, 2 * gap(a) + gap(b), epsilon),
+  );
 }

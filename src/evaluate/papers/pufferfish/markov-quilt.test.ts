@@ -91,7 +91,7 @@ describe('the Markov quilt on a chain', () => {
     ] as const;
     for (const [q, p, exact, approximate] of rows) {
       expect(quiltOnChain(still(two(q, p)), 1).scale).toBeCloseTo(exact, 6);
-      expect(approximateQuilt(100, mixing([two(q, p)], 'reversible'), 1).scale).toBeCloseTo(approximate, 6);
+      expect(approximateQuilt(100, mixing([two(q, p)], 'reversible'), 1).score).toBeCloseTo(approximate, 6);
     }
   });
 
@@ -110,7 +110,7 @@ describe('the Markov quilt on a chain', () => {
     ] as const;
     for (const [m, epsilon, scale, a, b] of rows) {
       const quilt = approximateQuilt(100, m, epsilon);
-      expect(quilt.scale).toBeCloseTo(scale, 6);
+      expect(quilt.score).toBeCloseTo(scale, 6);
       expect([quilt.a, quilt.b]).toEqual([a, b]);
     }
   });

@@ -21,10 +21,15 @@ export interface MarkovQuilt {
   readonly near: number;
 }
 
-interface Choice {
+/** A near set of an inner record of a chain, and its score. */
+export interface ChainQuilt {
   readonly score: number;
+  /** Steps to the quilt on either side; null for the whole chain. */
   readonly a: number | null;
   readonly b: number | null;
+}
+
+interface Choice extends ChainQuilt {
   readonly influence: number;
   readonly near: number;
 }
@@ -67,7 +72,7 @@ class QuiltSearch {
   }
 
   #score(near: number, influence: number): number {
-    return influence < this.#epsilon ? near / (this.#epsilon - influence) : Number.POSITIVE_INFINITY;
+    return quiltScore(near, influence, this.#epsilon);
   }
 
   /** The least score of one record. A quilt with `near` records scores at least near/epsilon, which ends each loop. */
@@ -103,14 +108,34 @@ class QuiltSearch {
     const a = like.a !== null && like.a <= record - 1 ? like.a : null;
     const b = like.b !== null && like.b <= this.#length - record ? like.b : null;
     const near = (a === null ? record : a) + (b === null ? this.#length - record + 1 : b) - 1;
-    const influence =
-      a === null ? (b === null ? 0 : this.#influence.rightAlone(b)) : this.#influence.both(prior, a, b === null ? undefined : b);
-    return this.#score(near, influence);
+    const rightAlone = b === null ? 0 : this.#influence.rightAlone(b);
+    return this.#score(near, a === null ? rightAlone : this.#influence.both(prior, a, b ?? undefined));
   }
 }
 
+/**
+ * The near set with the least score, beside that of the whole chain. `floor` times its size bounds a score from below and ends the
+ * search. Quilts beyond `reach` are left out, and large near sets tried in steps: fewer quilts can only raise the bound.
+ */
+export function leastQuilt(
+  { length, whole, floor, reach = length }: { length: number; whole: number; floor: number; reach?: number },
+  score: (near: number, a: number, b: number) => number,
+): ChainQuilt {
+  let best: ChainQuilt = { score: whole, a: null, b: null };
+  for (let near = 1; near < Math.min(length, 2 * reach) && near * floor < best.score; near += step(near))
+    for (let a = Math.max(1, near + 1 - reach); a <= Math.min(near, reach); a += step(near)) {
+      const own = score(near, a, near + 1 - a);
+      if (own < best.score) best = { score: own, a, b: near + 1 - a };
+    }
+  return best;
+}
+
+/** Score of a near set with this influence: infinite if it leaves nothing of epsilon. */
+export const quiltScore = (near: number, influence: number, epsilon: number): number =>
+  influence < epsilon ? near / (epsilon - influence) : Number.POSITIVE_INFINITY;
+
 /** Every near set up to a thousand records, then one in each thousandth of its size. */
-export const step = (near: number) => Math.max(1, Math.floor(near / 1000));
+const step = (near: number) => Math.max(1, Math.floor(near / 1000));
 
 /** Every record whose surroundings differ: once the marginal stops moving, the records far from both ends are all alike. */
 function* records(

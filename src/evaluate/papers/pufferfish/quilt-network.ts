@@ -1,11 +1,15 @@
 import { enumerationTooLarge, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { type Calibration, type MechanismInput, maximumOf } from '../compare/mechanism.js';
+import { type Calibration, type MechanismInput, maximumOf, provenAgainst } from '../compare/mechanism.js';
 
 const largestNetwork = 2e8;
 
 /** log of the largest ratio P(x_Q | x_i = s) / P(x_Q | x_i = t), both orders. */
-function influence(joint: JointDistribution, i: number, quilt: readonly number[]): number {
+export function influence(
+  joint: Pick<JointDistribution, 'sizes' | 'strides' | 'probabilities'>,
+  i: number,
+  quilt: readonly number[],
+): number {
   const keys = new Map<number, Float64Array>();
   const marginal = new Float64Array(joint.sizes[i]!);
   const value = (state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
@@ -58,8 +62,6 @@ export function quiltOnNetwork(model: Model, joint: JointDistribution, epsilon: 
 export const markovQuilt = ({ model, joint, answers, epsilon }: MechanismInput): Calibration => ({
   name: 'markov-quilt',
   scale: quiltOnNetwork(model, joint, epsilon) * maximumOf(answers.sensitivities),
-  certified: true,
-  against: 'uninformed',
-  composes: true,
+  ...provenAgainst('uninformed'),
   assumption: 'The adversary knows the distribution and no record; further releases use the same quilts.',
 });

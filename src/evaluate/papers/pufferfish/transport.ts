@@ -40,11 +40,9 @@ class Network {
   flow(source: number, sink: number): bigint {
     let total = 0n;
     for (let levels = this.#levels(source); levels[sink]! >= 0; levels = this.#levels(source)) {
-      const tried = this.#edges.map(() => 0);
-      for (let pushed = this.#push(source, sink, undefined, levels, tried); pushed > 0n; ) {
+      const search = { sink, levels, tried: this.#edges.map(() => 0) };
+      for (let pushed = this.#push(source, undefined, search); pushed > 0n; pushed = this.#push(source, undefined, search))
         total += pushed;
-        pushed = this.#push(source, sink, undefined, levels, tried);
-      }
     }
     return total;
   }
@@ -62,14 +60,19 @@ class Network {
     return levels;
   }
 
-  #push(node: number, sink: number, capacity: bigint | undefined, levels: readonly number[], tried: number[]): bigint {
+  #push(
+    node: number,
+    capacity: bigint | undefined,
+    search: { readonly sink: number; readonly levels: readonly number[]; readonly tried: number[] },
+  ): bigint {
+    const { sink, levels, tried } = search;
     if (node === sink) return capacity ?? 0n;
     for (; tried[node]! < this.#edges[node]!.length; tried[node]!++) {
       const edge = this.#edges[node]![tried[node]!]!;
       const next = this.#heads[edge]!;
       const left = this.#rooms[edge]!;
       if (left === 0n || levels[next] !== levels[node]! + 1) continue;
-      const pushed = this.#push(next, sink, capacity === undefined || left < capacity ? left : capacity, levels, tried);
+      const pushed = this.#push(next, capacity === undefined || left < capacity ? left : capacity, search);
       if (pushed === 0n) continue;
       this.#rooms[edge]! -= pushed;
       this.#rooms[edge ^ 1]! += pushed;

@@ -31,23 +31,18 @@ export function infinityDistance(from: PointDistribution, to: PointDistribution)
   return (from.points[0]?.length ?? 1) === 1 ? onTheLine(from, to, supply, demand) : inSpace(from, to, supply, demand);
 }
 
-/** One dimension: the monotone coupling is optimal. */
+/** One dimension: the monotone coupling, which matches sorted points from the left, is optimal. */
 function onTheLine(from: PointDistribution, to: PointDistribution, supply: bigint[], demand: bigint[]): number {
   let furthest = 0;
-  for (const [s, d] of sweep(supply, demand)) furthest = Math.max(furthest, Math.abs(from.points[s]![0]! - to.points[d]![0]!));
-  return furthest;
-}
-
-/** Pairs of positions and the mass moved between them when two sorted distributions of equal total are matched from the left. */
-function* sweep(supply: bigint[], demand: bigint[]): Generator<readonly [from: number, to: number, mass: bigint]> {
   for (let s = 0, d = 0; s < supply.length && d < demand.length; ) {
     const moved = lesser(supply[s]!, demand[d]!);
-    yield [s, d, moved];
+    furthest = Math.max(furthest, Math.abs(from.points[s]![0]! - to.points[d]![0]!));
     supply[s]! -= moved;
     demand[d]! -= moved;
     if (supply[s] === 0n) s++;
     if (demand[d] === 0n) d++;
   }
+  return furthest;
 }
 
 /** More dimensions: the answer is one of the pairwise distances; search them with a transport test. */

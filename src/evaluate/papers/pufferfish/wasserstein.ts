@@ -1,8 +1,8 @@
 import { enumerationTooLarge, type JointDistribution } from '../../../privacy/dependence/model/joint.js';
-import type { Adversary } from '../../audit/exact-loss.js';
+import { type Adversary, positions } from '../../audit/exact-loss.js';
 import type { StateAnswers } from '../../audit/record-query.js';
-import type { Calibration, MechanismInput } from '../compare/mechanism.js';
-import { infinityDistance, type PointDistribution, pointDistribution } from './wasserstein-distance.js';
+import { type Calibration, type MechanismInput, maximumOverPairs, provenAgainst } from '../compare/mechanism.js';
+import { infinityDistance, pointDistribution } from './wasserstein-distance.js';
 
 const largestSweep = 3e7;
 
@@ -21,43 +21,27 @@ export function answerDistance(joint: JointDistribution, answers: StateAnswers, 
   const value = (state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
 
   let furthest = 0;
-  for (const knowledge of assignments(known)) {
+  for (const knowledge of positions(known)) {
     // Position known[j]-1 is "not known"; with nothing known it is the only one.
     const fixed = knowledge.flatMap((v, j) => (v < known[j]! - 1 ? [j] : []));
     const consistent = possible.filter((state) => fixed.every((j) => value(state, j) === knowledge[j]));
     if (consistent.length < 2) continue;
     for (let i = 0; i < joint.sizes.length; i++) {
       if (fixed.includes(i)) continue;
-      const distributions: PointDistribution[] = [];
-      for (let a = 0; a < joint.sizes[i]!; a++) {
-        const distribution = pointDistribution(
-          consistent.filter((state) => value(state, i) === a).map((state) => [point(state), weights[state]!]),
-        );
-        if (distribution.points.length > 0) distributions.push(distribution);
-      }
-      for (let a = 1; a < distributions.length; a++)
-        for (let b = 0; b < a; b++) furthest = Math.max(furthest, infinityDistance(distributions[a]!, distributions[b]!));
+      const distributions = Array.from({ length: joint.sizes[i]! }, (_, a) =>
+        pointDistribution(consistent.filter((state) => value(state, i) === a).map((state) => [point(state), weights[state]!])),
+      ).filter(({ points }) => points.length > 0);
+      furthest = Math.max(furthest, maximumOverPairs(distributions, infinityDistance));
     }
   }
   return furthest;
-}
-
-function* assignments(sizes: readonly number[]): Generator<readonly number[]> {
-  const at = sizes.map(() => 0);
-  for (;;) {
-    yield at;
-    let j = sizes.length - 1;
-    while (j >= 0 && ++at[j]! === sizes[j]!) at[j--] = 0;
-    if (j < 0) return;
-  }
 }
 
 /** The Wasserstein mechanism of Song et al. 2017, against either adversary. */
 export const wasserstein = ({ joint, answers, epsilon }: MechanismInput, adversary: Adversary): Calibration => ({
   name: adversary === 'informed' ? 'wasserstein-informed' : 'wasserstein',
   scale: answerDistance(joint, answers, adversary) / epsilon,
-  certified: true,
-  against: adversary,
+  ...provenAgainst(adversary),
   composes: false,
   assumption: 'The declared distribution is the true one, and nothing else about these records is ever released.',
 });
