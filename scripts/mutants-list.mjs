@@ -672,7 +672,7 @@ const routing = [
     'src/privacy/dependence/base-cost.test.ts',
   ),
   mutant('push-less', 'src/privacy/dependence/graph/push.ts', '2 * log1pUp(', '1.99 * log1pUp(', 'src/privacy/dependence/graph/push.test.ts'),
-  mutant('used-spend-half', 'src/privacy/dependence/leakage.ts', '.fill(recordCosts)', '.fill(used ? recordCosts / 2 : recordCosts)', used),
+  mutant('used-spend-half', 'src/privacy/dependence/informed/uniform-bound.ts', 'new Float64Array(records).fill(base)', 'new Float64Array(records).fill(used ? base / 2 : base)', used),
   mutant(
     'tangents-too-low',
     'src/privacy/dependence/graph/tangents.ts',

@@ -12,8 +12,9 @@ import { type GaussianSums, gaussianSums, gaussianSumsText } from './gaussian/su
 import { distinctComponents } from './graph/distinct.js';
 import type { FactorGraph } from './graph/factor-graph.js';
 import { lazy } from './graph/pair-graph.js';
+import { largestBaseOn } from './largest-base.js';
 import { largestBelow } from './largest-below.js';
-import { largestBaseOn, leakageCalculator } from './leakage.js';
+import { leakageCalculator } from './leakage.js';
 import type { Model } from './model/model.js';
 import { slicedLeakage } from './sliced-leakage.js';
 import { directDistributions } from './uninformed/direct-clusters.js';

@@ -30,6 +30,10 @@ export interface FactorGraph {
 
 const most = 2 ** 31;
 
+/** True for graphs whose bounds are computed to two or three digits, and by tables. */
+export const isLarge = ({ member }: FactorGraph): boolean => member.length >= manyIncidences;
+export const manyIncidences = 40_000;
+
 /** Assembles a graph from factor starts, members and D per incidence, all owned by the graph from here on. */
 export function assemble(
   records: number,
