@@ -30,7 +30,7 @@ export interface GraphRoute {
    */
   readonly model?: Model;
   /** 1 for records that releases may use; the others have no cost. All records when absent. */
-  readonly used?: Uint8Array;
+  readonly used?: Uint8Array | undefined;
   readonly leftOut?: RecordUse;
   readonly conditions?: readonly ReleaseCondition[];
   readonly scope: ClassScope;
@@ -41,7 +41,7 @@ export interface GraphRoute {
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
   /** All ties are attractive, through a two-valued attribute (alike/attractive-bound.proof.md). */
-  readonly pull?: 'alike';
+  readonly pull?: 'alike' | undefined;
   readonly assumptions: readonly string[];
   readonly method: string;
 }
@@ -55,11 +55,9 @@ export function graphAmplifier(route: GraphRoute, cache: BoundsCache = sharedBou
   const classes = route.columns && (tables?.ids ?? route.columns).map(answersTo);
   // If one number is every record's cost, one component of each shape suffices.
   const { graph, used } = classes || tables ? route : distinctComponents(route.graph, route.used);
-  const declared = { graph, adversary, reach, ...(pull && { pull }), ...(used && { used }) };
+  const declared = { graph, adversary, reach, pull, used };
   const cached: CachedBounds = tables ? emptyBounds() : cache(declared);
-  const calculator = lazy(() =>
-    leakageCalculator(tables ?? graph, adversary, { reach, ...(pull && { pull }), ...(used && { used }) }),
-  );
+  const calculator = lazy(() => leakageCalculator(tables ?? graph, adversary, { reach, pull, used }));
   const spentBy = (list: readonly RecordClass[], base: BaseCost, times = 1): Float64Array =>
     Float64Array.from(list, (record) => mulUp(times, toNumberUp(baseCostOf(base, record))));
   const largest = (epsilon: Rational): Rational =>

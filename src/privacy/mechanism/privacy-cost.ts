@@ -266,7 +266,9 @@ export interface StoredCost {
 
 /** Classes in code-unit order, so that equal costs have equal text. */
 const textsOf = ({ perRecord }: PrivacyCost): Readonly<Record<string, string>> =>
-  Object.fromEntries([...perRecord].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name, cost]) => [name, toText(cost)]));
+  Object.fromEntries(
+    [...perRecord].sort(([a], [b]) => Number(a > b) - Number(a < b)).map(([name, cost]) => [name, toText(cost)]),
+  );
 export const toStored = (privacyCost: PrivacyCost): StoredCost => ({
   noise: privacyCost.noise,
   perRecord: textsOf(privacyCost),

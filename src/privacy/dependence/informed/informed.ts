@@ -70,7 +70,7 @@ export function informedBound(
 ): InformedBound {
   const { walk, small, cliques, rest } = laid;
   const spent = nodeCosts(laid, recordCosts);
-  const forest = forestPass(walk, spent.byPosition);
+  const forest = forestPass(walk, spent.costs);
   const leaks = new Float64Array(graph.nodes).fill(Number.POSITIVE_INFINITY);
   for (let c = 0; c < walk.components; c++)
     if (!walk.looped[c])
@@ -89,10 +89,9 @@ export function informedBound(
   return { leaks: leaks.subarray(0, graph.records), group: spent.whole.subarray(0, graph.records), methods, capped };
 }
 
-/** Cost of each node, by number and by position in the walk, and the total cost of its component. */
+/** Cost of each node, and the total cost of its component. */
 interface NodeCosts {
   readonly costs: Float64Array;
-  readonly byPosition: Float64Array;
   readonly whole: Float64Array;
 }
 
@@ -104,8 +103,6 @@ export function nodeCosts({ graph, walk }: GraphLayout, recordCosts: Float64Arra
     if (!(e >= 0)) throw new RangeError('effects are not negative');
     costs[j] = e > 0 && e < least ? least : e;
   }
-  const byPosition = new Float64Array(graph.nodes);
-  for (let x = 0; x < graph.nodes; x++) byPosition[x] = costs[walk.order[x]!]!;
   const whole = new Float64Array(graph.nodes);
   for (let c = 0; c < walk.components; c++) {
     const nodes = nodesOf(walk, c);
@@ -113,7 +110,7 @@ export function nodeCosts({ graph, walk }: GraphLayout, recordCosts: Float64Arra
     for (const u of nodes) sum = addUp(sum, costs[u]!);
     for (const u of nodes) whole[u] = sum;
   }
-  return { costs, byPosition, whole };
+  return { costs, whole };
 }
 
 /** The costs of the nodes of a subgraph, and what they are capped by. */
@@ -163,13 +160,9 @@ function solveRest(
 ): void {
   const { graph, nodes } = rest;
   const largest = largestOf(spent.costs);
-  const ceilings = (): Float64Array =>
-    Float64Array.from({ length: graph.nodes }, (_, k) => {
-      const u = nodes ? nodes[k]! : k;
-      return ceilingOf(spent.costs[u]!, spent.whole[u]!, totalLogOdds(all, u));
-    });
+  const own = spentIn(rest, spent);
+  const ceilings = () => own.caps.map((whole, k) => ceilingOf(own.costs[k]!, whole, totalLogOdds(all, nodes ? nodes[k]! : k)));
   if (worst !== undefined && isLargeGraph(graph)) {
-    const own = spentIn(rest, spent);
     const above = start && startAbove(start, graph, own.costs, largest);
     const known = ceilings();
     const found = worstFromAbove(graph, {

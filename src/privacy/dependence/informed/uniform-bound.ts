@@ -38,7 +38,7 @@ export function uniformBound(laid: GraphLayout, used: Uint8Array | undefined): U
       if (!found) return undefined;
       const scale = base * (1 + 2 ** -50);
       const costs = costsAt(base);
-      const caps = Float64Array.from(spenders, (count) => mulUp(count, base));
+      const caps = costs.map((_, u) => mulUp(spenders[u]!, base));
       const looped = worstFromAbove(graph, {
         costs,
         caps,
