@@ -72,7 +72,6 @@ function take(hash: HashStream, { buffer, byteOffset, byteLength }: Uint8Array |
     hash.update(new Uint8Array(buffer, byteOffset + at, Math.min(block, byteLength - at)));
 }
 
-/** Value in the map; computed and stored if absent. */
 export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

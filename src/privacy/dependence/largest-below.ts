@@ -24,7 +24,7 @@ export function largestBelow(cost: (x: number) => number, limit: number, top: nu
   }
   let side = 0;
   for (let k = 0; k < 200 && high - low > digits * high; k++) {
-    const x = between(low, high, under, over, k);
+    const x = between([low, under], [high, over], k);
     const at = excess(x);
     if (at <= 0) {
       [low, under] = [x, at];
@@ -40,7 +40,7 @@ export function largestBelow(cost: (x: number) => number, limit: number, top: nu
   return fromNumber(cost(short) <= limit ? short : nextDown(low));
 }
 
-function between(low: number, high: number, under: number, over: number, k: number): number {
+function between([low, under]: readonly [number, number], [high, over]: readonly [number, number], k: number): number {
   const middle = (low + high) / 2;
   if (k % 4 === 3 || !Number.isFinite(under) || !Number.isFinite(over) || !(over > under)) return middle;
   const x = Math.exp((Math.log(low) * over - Math.log(high) * under) / (over - under));

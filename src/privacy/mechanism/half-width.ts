@@ -6,7 +6,6 @@ export function noiseScale(distribution: AdditiveDistribution<number>): number {
   return distribution.kind === 'gaussian' ? Math.sqrt(distribution.variance) : 0;
 }
 
-/** Distribution of the noise times a factor. */
 export function scaleNoise(distribution: AdditiveDistribution<number>, by: number): AdditiveDistribution<number> {
   if (distribution.kind === 'laplace') return { kind: 'laplace', scale: distribution.scale * by };
   return distribution.kind === 'gaussian' ? { kind: 'gaussian', variance: distribution.variance * by * by } : distribution;

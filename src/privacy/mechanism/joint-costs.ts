@@ -170,7 +170,6 @@ export function jointCostsOf(parts: readonly CostBox[], columns: number): JointC
   return { runs: sum, missing: jointCostsOf(missing, columns - 1) };
 }
 
-/** True if the cost is the same for all records. */
 export const isConstantIn = (costs: JointCosts, columns: number): boolean => {
   const parts = costBoxes(costs, columns);
   return parts.length === 0 || (parts.length === 1 && parts[0]!.box.every((value) => value === undefined));

@@ -27,7 +27,6 @@ export interface Amounts<T> {
   equal(a: T, b: T): boolean;
   join(a: T, b: T): T;
 }
-/** Some of the values. */
 export interface ValueSet {
   readonly ranges: readonly Range[];
   readonly missing: boolean;
@@ -55,12 +54,10 @@ export const coversAllValues = ({ ranges, missing }: ValueSet): boolean => {
   const [only, ...others] = sortRanges(ranges);
   return missing && others.length === 0 && only?.from === Number.NEGATIVE_INFINITY && only.to === Number.POSITIVE_INFINITY;
 };
-/** The values of either. */
 export const unionOfValues = (a: ValueSet, b: ValueSet): ValueSet => ({
   ranges: sortRanges([...a.ranges, ...b.ranges]),
   missing: a.missing || b.missing,
 });
-/** The values of both. */
 export const commonValues = (a: ValueSet, b: ValueSet): ValueSet => ({
   ranges: sortRanges(
     a.ranges.flatMap((x) => b.ranges.map((y) => ({ from: Math.max(x.from, y.from), to: Math.min(x.to, y.to) }))),

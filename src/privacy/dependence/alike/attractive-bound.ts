@@ -6,7 +6,6 @@ import { type GraphOrModel, isModel } from '../model/model-graph.js';
 import { type AttractiveTies, attractiveTies } from './attractive-ties.js';
 import { correlationSums, type IsingComponent } from './ising-correlations.js';
 
-/** Name of this bound in plans. */
 export const attractiveBoundText = 'ties that pull together by their correlations';
 
 /** Limit for one component: enough for households of ten over any number of weeks, not for a town. */

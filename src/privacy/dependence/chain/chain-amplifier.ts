@@ -26,7 +26,6 @@ export interface ChainRoute extends StepChain {
 }
 
 const scope = (record: RecordClass): boolean => record === everyRecord;
-/** Limit on the number of recorded results. */
 const mostKept = 256;
 
 /**

@@ -15,7 +15,6 @@ export interface FactorGraph {
   /** The node of an incidence, and D(factor, node): Infinity for copies. */
   readonly member: Uint32Array;
   readonly logOdds: Float64Array;
-  /** The factor of an incidence. */
   readonly factorOf: Uint32Array;
   /** Incidences of node u are incidence[nodeStart[u] .. nodeStart[u+1]]. */
   readonly nodeStart: Uint32Array;

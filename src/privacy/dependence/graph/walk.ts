@@ -167,11 +167,9 @@ function withCommonOdds(w: GraphWalk, commonOdds: number): GraphWalk {
   };
 }
 
-/** The nodes of one component. */
 export const nodesOf = (w: GraphWalk, component: number): Uint32Array =>
   w.order.subarray(w.componentStart[component]!, w.componentStart[component + 1]!);
 
-/** The same walk with every D replaced. */
 export function withWalkedOdds(w: GraphWalk, change: (logOdds: number) => number): GraphWalk {
   if (w.commonOdds !== undefined) return withCommonOdds(w, change(w.commonOdds));
   return { ...w, parentOdds: w.parentOdds.map(change), childOdds: w.childOdds.map(change) };

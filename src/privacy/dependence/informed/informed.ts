@@ -89,7 +89,6 @@ export function informedBound(
   return { leaks: leaks.subarray(0, graph.records), group: spent.whole.subarray(0, graph.records), methods, capped };
 }
 
-/** Cost of each node, and the total cost of its component. */
 interface NodeCosts {
   readonly costs: Float64Array;
   readonly whole: Float64Array;

@@ -7,7 +7,6 @@ import { type Pusher, TangentTables, tangents } from '../graph/tangents.js';
 export interface MessageQuestion {
   readonly graph: FactorGraph;
   readonly costs: Float64Array;
-  /** Total cost of each node's component. */
   readonly caps: Float64Array;
   /** D of a tie from every record to its twin; 0 for none. */
   readonly twin: number;
@@ -22,7 +21,6 @@ export interface Sweeper {
   leaks(from: Float64Array): Float64Array;
   /** True if the last messages are hopeless. */
   exceeds(hopeless: Hopeless): boolean;
-  /** Push through incidence p. */
   readonly pushed: (p: number, loss: number) => number;
 }
 
