@@ -672,7 +672,7 @@ const routing = [
     'src/privacy/dependence/base-cost.test.ts',
   ),
   mutant('push-less', 'src/privacy/dependence/graph/push.ts', '2 * log1pUp(', '1.99 * log1pUp(', 'src/privacy/dependence/graph/push.test.ts'),
-  mutant('used-spend-half', 'src/privacy/dependence/leakage.ts', '.fill(recordCosts)', '.fill(used ? recordCosts / 2 : recordCosts)', used),
+  mutant('used-spend-half', 'src/privacy/dependence/informed/uniform-bound.ts', 'new Float64Array(records).fill(base)', 'new Float64Array(records).fill(used ? base / 2 : base)', used),
   mutant(
     'tangents-too-low',
     'src/privacy/dependence/graph/tangents.ts',
@@ -922,7 +922,7 @@ const parts = [
   mutant('pair-leap-for-nothing', 'src/privacy/dependence/chain/pair-leakage.ts', 'spent = addUp(spent, before[k]!.cost);', 'spent = 0;', pairs),
   mutant('pair-future-for-nothing', 'src/privacy/dependence/chain/pair-leakage.ts', 'flowsAlong(spells.toReversed(), transitions.forward, transitions.pairs)', 'flowsAlong(spells.toReversed().map((s) => ({ ...s, cost: 0 })), transitions.forward, transitions.pairs)', pairs),
   mutant('pair-level-from-nothing', 'src/privacy/dependence/chain/pair-leakage.ts', 'if (holds(raised)) return raised;', 'return start;', pairs),
-  mutant('pair-one-way', 'src/privacy/dependence/chain/pair-transitions.ts', 'Math.max(cross(above, below, u, v, s, t), cross(above, below, u, v, t, s))', 'cross(above, below, u, v, s, t)', pairs),
+  mutant('pair-one-way', 'src/privacy/dependence/chain/pair-transitions.ts', 'Math.max(cross(above, below, [u, v], [s, t]), cross(above, below, [u, v], [t, s]))', 'cross(above, below, [u, v], [s, t])', pairs),
   mutant('steps-in-one-pair', 'src/analysis/learn/transitions/learn-transitions.ts', 'return boundedRowsSensitivity(1, twoPairs);', 'return tableSensitivity(2);', followed),
   mutant('steps-of-a-person', 'src/analysis/learn/transitions/learn-transitions.ts', 'return tableSensitivity(protect.maxRows - 1);', 'return tableSensitivity(protect.maxRows - 2);', followed),
   mutant('steps-counted-again', 'src/analysis/learn/transitions/transition-count-sql.ts', "'copies = 1 AND later_copies = 1'", "'copies > 0'", followed),

@@ -130,11 +130,11 @@ export type { KnownWords } from './policy/known/words.js';
 export type { Neighbours } from './policy/neighbours.js';
 export type { Adversary, SecretKind } from './policy/policy.js';
 export type { WhatIf } from './privacy/dependence/amplifier.js';
-export type { WhatIfLeakage } from './privacy/dependence/leakage.js';
 export type { Network, NetworkOrigin, NetworkVariable } from './privacy/dependence/model/network.js';
 export type { LevelValue, ValueLevels } from './privacy/dependence/model/value-levels.js';
 export type { PairwiseSpread } from './privacy/dependence/pairwise/leakage.js';
 export type { AttackFigure, SpreadTables } from './privacy/dependence/pairwise/spread-file.js';
+export type { WhatIfLeakage } from './privacy/dependence/what-if.js';
 export type {
   AdditiveDistribution,
   LadderDistribution,

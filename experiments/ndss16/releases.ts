@@ -5,7 +5,7 @@ import type { Population } from '../../src/evaluate/attack/inference/patterns.js
 import type { CentroidsTarget, Round, TotalsTarget } from '../../src/evaluate/attack/inference/target.js';
 import { perturb } from '../../src/evaluate/papers/dependent-tuples/perturbed-centroids.js';
 import { type FactorGraph, fromPairs } from '../../src/privacy/dependence/graph/factor-graph.js';
-import { largestBase } from '../../src/privacy/dependence/leakage.js';
+import { largestBase } from '../../src/privacy/dependence/largest-base.js';
 import { roundUp } from '../../src/privacy/mechanism/distribution.js';
 import { laplaceSampler } from '../../src/privacy/noise/discrete-laplace.js';
 import { nearestCentre, publicStart, type Vectors } from './cluster.js';

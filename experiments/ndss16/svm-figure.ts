@@ -9,7 +9,7 @@ import { readStructure } from '../../src/data/engine/structure.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { seededRandom } from '../../src/evaluate/attack/inference/attacker.js';
 import { fromPairs } from '../../src/privacy/dependence/graph/factor-graph.js';
-import { largestBase } from '../../src/privacy/dependence/leakage.js';
+import { largestBase } from '../../src/privacy/dependence/largest-base.js';
 import { aboveMajority } from '../above-majority.js';
 import { type Book, short } from './output.js';
 import { inWorkshop } from './product.js';

@@ -3,8 +3,11 @@ import { divUp } from '../../base/exact/outward.js';
 import { isPositive, parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import { within } from '../../base/input/limits.js';
 import type { Adversary } from '../../policy/policy.js';
-import { hubs, largestBase, leakageBounds as leakageOf, type WhatIfLeakage, whatIf } from '../../privacy/dependence/leakage.js';
+import { hubs } from '../../privacy/dependence/hubs.js';
+import { largestBase } from '../../privacy/dependence/largest-base.js';
+import { leakageBounds as leakageOf } from '../../privacy/dependence/leakage.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
+import { type WhatIfLeakage, whatIf } from '../../privacy/dependence/what-if.js';
 import { type FileName, fileNamed } from './file-name.js';
 import { readModelFile } from './model-file.js';
 

@@ -105,5 +105,9 @@ function tanhOfPositive(x: number, side: 1 | -1): number {
   return side > 0 ? Math.min(1, bound) : Math.max(0, bound);
 }
 
-export const tanhUp = (x: number): number => (x > 0 ? tanhOfPositive(x, 1) : x < 0 ? -tanhOfPositive(-x, -1) : x);
-export const tanhDown = (x: number): number => (x > 0 ? tanhOfPositive(x, -1) : x < 0 ? -tanhOfPositive(-x, 1) : x);
+function tanhOf(x: number, side: 1 | -1): number {
+  if (x > 0) return tanhOfPositive(x, side);
+  return x < 0 ? -tanhOfPositive(-x, side === 1 ? -1 : 1) : x;
+}
+export const tanhUp = (x: number): number => tanhOf(x, 1);
+export const tanhDown = (x: number): number => tanhOf(x, -1);

@@ -66,7 +66,8 @@ function logOf(x: number, side: 1 | -1): number {
   if (x > 0.71 && x < 1.41) return x === 1 ? 0 : nearOne(x - 1, side);
   if (x >= subnormal && x < Number.POSITIVE_INFINITY) return logBound(x, 0, 0, 0, side);
   if (x > 0 && x < subnormal) return logBound(x * 2 ** 54, -54, 0, 0, side);
-  return x === 0 ? Number.NEGATIVE_INFINITY : x > 0 ? x : Number.NaN;
+  if (x === 0) return Number.NEGATIVE_INFINITY;
+  return x > 0 ? x : Number.NaN;
 }
 export const logUp = (x: number): number => logOf(x, 1);
 export const logDown = (x: number): number => logOf(x, -1);
@@ -89,5 +90,9 @@ function artanhOfPositive(y: number, side: 1 | -1): number {
   const ratio = 1 + q;
   return 0.5 * logBound(ratio, 0, sumError(1, q, ratio) / ratio, 2.1 * unit * Math.min(1, 2 * y), side);
 }
-export const artanhUp = (y: number): number => (y > 0 ? artanhOfPositive(y, 1) : y < 0 ? -artanhOfPositive(-y, -1) : y);
-export const artanhDown = (y: number): number => (y > 0 ? artanhOfPositive(y, -1) : y < 0 ? -artanhOfPositive(-y, 1) : y);
+function artanhOf(y: number, side: 1 | -1): number {
+  if (y > 0) return artanhOfPositive(y, side);
+  return y < 0 ? -artanhOfPositive(-y, side === 1 ? -1 : 1) : y;
+}
+export const artanhUp = (y: number): number => artanhOf(y, 1);
+export const artanhDown = (y: number): number => artanhOf(y, -1);

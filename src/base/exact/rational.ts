@@ -7,7 +7,7 @@ export interface Rational {
   readonly den: bigint;
 }
 
-function gcd(a: bigint, b: bigint): bigint {
+export function gcd(a: bigint, b: bigint): bigint {
   let x = a < 0n ? -a : a;
   let y = b < 0n ? -b : b;
   while (y > largestSafe) [x, y] = [y, x % y];
@@ -83,18 +83,15 @@ export const negate = (a: Rational): Rational => ({ num: -a.num, den: a.den });
 export const compare = (a: Rational, b: Rational): -1 | 0 | 1 => {
   const left = a.num * b.den;
   const right = b.num * a.den;
-  return left < right ? -1 : left > right ? 1 : 0;
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 };
 export const isZero = (a: Rational): boolean => a.num === 0n;
 export const isPositive = (a: Rational): boolean => a.num > 0n;
 export const equal = (a: Rational, b: Rational): boolean => a.num === b.num && a.den === b.den;
 export const minimum = (a: Rational, b: Rational): Rational => (compare(a, b) <= 0 ? a : b);
 export const maximum = (a: Rational, b: Rational): Rational => (compare(a, b) >= 0 ? a : b);
-export const sum = (list: Iterable<Rational>): Rational => {
-  let total = zero;
-  for (const x of list) total = add(total, x);
-  return total;
-};
+export const sum = (list: Iterable<Rational>): Rational => [...list].reduce(add, zero);
 
 export function floor(a: Rational): bigint {
   const q = a.num / a.den;

@@ -23,12 +23,10 @@ const byErrno: Readonly<Record<string, keyof typeof writeFailures>> = {
 
 export const errnoOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 
-/** Fault code of a failed file operation. */
 export const writeFaultCode = (error: unknown): FaultCode => writeFailures[byErrno[errnoOf(error)] ?? 'failed'][0];
 
 /** Progress of a write, for the message when it fails. */
 export interface WriteProgress {
-  /** File that is being written. */
   file: string;
   /** True once an existing file may have been replaced. */
   moved: boolean;

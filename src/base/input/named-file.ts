@@ -1,4 +1,3 @@
-import type { FaultPlace } from '../errors.js';
 import { gunzipSync } from '../platform/compression.js';
 import { closeSync, constants, fstatSync, openSync, readSync } from '../platform/files.js';
 import { exceeded, type LimitName, limits, within } from './limits.js';
@@ -35,7 +34,7 @@ export function readNamed(file: string, limit: LimitName, fault: (why: Unreadabl
   const { handle, size } = openNamed(file, fault);
   try {
     within(limit, size, { file });
-    return readAll(handle, limit, size, { file }, fault);
+    return readAll({ handle, size }, file, limit, fault);
   } finally {
     closeSync(handle);
   }
@@ -43,10 +42,9 @@ export function readNamed(file: string, limit: LimitName, fault: (why: Unreadabl
 
 /** Counts the bytes it reads, because the reported size of a file can be wrong (files under /proc report 0). */
 function readAll(
-  handle: number,
+  { handle, size }: ReturnType<typeof openNamed>,
+  file: string,
   limit: LimitName,
-  size: number,
-  place: FaultPlace,
   fault: (why: UnreadableReason) => Error,
 ): Buffer {
   const most = limits[limit].most;
@@ -63,7 +61,7 @@ function readAll(
     if (got === 0) return blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks);
     blocks.push(block.subarray(0, got));
     total += got;
-    if (total > most) throw exceeded(limit, total, place);
+    if (total > most) throw exceeded(limit, total, { file });
   }
 }
 

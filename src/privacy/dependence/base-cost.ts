@@ -34,7 +34,6 @@ export function commonBaseCost(base: BaseCost, scope: ClassScope): Rational {
   return most;
 }
 
-/** Cost of one class. */
 export function baseCostOf(base: BaseCost, record: RecordClass): Rational {
   if (isCommon(base)) return base;
   return isSlicedBaseCost(base) || isJointBaseCost(base) ? largestBaseCost(base) : (base.get(record) ?? zero);

@@ -20,10 +20,10 @@ export const emptyBounds = (): CachedBounds => ({ leaks: new Map(), bases: new M
 /** Everything that the bounds of a graph depend on. */
 export interface BoundsKey {
   readonly graph: FactorGraph;
-  readonly used?: Uint8Array;
+  readonly used?: Uint8Array | undefined;
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
-  readonly pull?: 'alike';
+  readonly pull?: 'alike' | undefined;
 }
 
 /** Limit on graphs with recorded results; a result consists of numbers, never of a graph. */
@@ -55,20 +55,8 @@ export function boundsDigest({ graph, used, adversary, reach, pull }: BoundsKey)
   const hash = sha256Stream();
   const { records, nodes, factors, member, commonOdds, pairwise } = graph;
   const alike = commonOdds !== undefined;
-  hash.update(
-    JSON.stringify([
-      adversary,
-      reach,
-      pull ?? 'any',
-      records,
-      nodes,
-      factors,
-      member.length,
-      pairwise,
-      alike,
-      used !== undefined,
-    ]),
-  );
+  const settings = [adversary, reach, pull ?? 'any', used !== undefined];
+  hash.update(JSON.stringify([...settings, records, nodes, factors, member.length, pairwise, alike]));
   if (!pairwise) take(hash, graph.start);
   take(hash, member);
   // One D stands for all where all are equal.
@@ -84,7 +72,6 @@ function take(hash: HashStream, { buffer, byteOffset, byteLength }: Uint8Array |
     hash.update(new Uint8Array(buffer, byteOffset + at, Math.min(block, byteLength - at)));
 }
 
-/** Value in the map; computed and stored if absent. */
 export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

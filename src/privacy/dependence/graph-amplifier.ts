@@ -12,8 +12,9 @@ import { type GaussianSums, gaussianSums, gaussianSumsText } from './gaussian/su
 import { distinctComponents } from './graph/distinct.js';
 import type { FactorGraph } from './graph/factor-graph.js';
 import { lazy } from './graph/pair-graph.js';
+import { largestBaseOn } from './largest-base.js';
 import { largestBelow } from './largest-below.js';
-import { largestBaseOn, leakageCalculator } from './leakage.js';
+import { leakageCalculator } from './leakage.js';
 import type { Model } from './model/model.js';
 import { slicedLeakage } from './sliced-leakage.js';
 import { directDistributions } from './uninformed/direct-clusters.js';
@@ -29,7 +30,7 @@ export interface GraphRoute {
    */
   readonly model?: Model;
   /** 1 for records that releases may use; the others have no cost. All records when absent. */
-  readonly used?: Uint8Array;
+  readonly used?: Uint8Array | undefined;
   readonly leftOut?: RecordUse;
   readonly conditions?: readonly ReleaseCondition[];
   readonly scope: ClassScope;
@@ -40,7 +41,7 @@ export interface GraphRoute {
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
   /** All ties are attractive, through a two-valued attribute (alike/attractive-bound.proof.md). */
-  readonly pull?: 'alike';
+  readonly pull?: 'alike' | undefined;
   readonly assumptions: readonly string[];
   readonly method: string;
 }
@@ -54,11 +55,9 @@ export function graphAmplifier(route: GraphRoute, cache: BoundsCache = sharedBou
   const classes = route.columns && (tables?.ids ?? route.columns).map(answersTo);
   // If one number is every record's cost, one component of each shape suffices.
   const { graph, used } = classes || tables ? route : distinctComponents(route.graph, route.used);
-  const declared = { graph, adversary, reach, ...(pull && { pull }), ...(used && { used }) };
+  const declared = { graph, adversary, reach, pull, used };
   const cached: CachedBounds = tables ? emptyBounds() : cache(declared);
-  const calculator = lazy(() =>
-    leakageCalculator(tables ?? graph, adversary, { reach, ...(pull && { pull }), ...(used && { used }) }),
-  );
+  const calculator = lazy(() => leakageCalculator(tables ?? graph, adversary, { reach, pull, used }));
   const spentBy = (list: readonly RecordClass[], base: BaseCost, times = 1): Float64Array =>
     Float64Array.from(list, (record) => mulUp(times, toNumberUp(baseCostOf(base, record))));
   const largest = (epsilon: Rational): Rational =>

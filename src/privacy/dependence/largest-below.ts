@@ -24,7 +24,7 @@ export function largestBelow(cost: (x: number) => number, limit: number, top: nu
   }
   let side = 0;
   for (let k = 0; k < 200 && high - low > digits * high; k++) {
-    const x = between(low, high, under, over, k);
+    const x = between([low, under], [high, over], k);
     const at = excess(x);
     if (at <= 0) {
       [low, under] = [x, at];
@@ -40,7 +40,7 @@ export function largestBelow(cost: (x: number) => number, limit: number, top: nu
   return fromNumber(cost(short) <= limit ? short : nextDown(low));
 }
 
-function between(low: number, high: number, under: number, over: number, k: number): number {
+function between([low, under]: readonly [number, number], [high, over]: readonly [number, number], k: number): number {
   const middle = (low + high) / 2;
   if (k % 4 === 3 || !Number.isFinite(under) || !Number.isFinite(over) || !(over > under)) return middle;
   const x = Math.exp((Math.log(low) * over - Math.log(high) * under) / (over - under));
@@ -87,7 +87,7 @@ export function largestNear(cost: (x: number) => number, limit: number, { top, s
       high = now;
     }
     if (high.x - low.x <= digits * low.x) break;
-    x = shortened(next(low, high, limit, power, digits));
+    x = shortened(next({ low, high, limit, power, digits }));
   }
   // Only a point that was evaluated is returned.
   for (let tries = 0; !(low.cost <= limit); tries++) {
@@ -103,13 +103,24 @@ interface Point {
   readonly cost: number;
 }
 
+interface Bracket {
+  readonly low: Point;
+  readonly high: Point;
+  readonly limit: number;
+  /** Local exponent of the curve. */
+  readonly power: number;
+  readonly digits: number;
+}
+
 /** d log cost / d log x, within reason: costs are nearly proportional. */
 const slopeOf = (a: Point, b: Point): number => Math.min(1.2, Math.max(0.3, Math.log(b.cost / a.cost) / Math.log(b.x / a.x)));
 
 /** Point slightly below the one at which the limit would be met if the curve kept its local exponent. */
-function next(low: Point, high: Point, limit: number, power: number, digits: number): number {
-  const from = low.cost > 0 ? low : high.cost < 2 * limit ? high : undefined;
-  const aimed = from ? from.x * (limit / from.cost) ** (1 / power) * (1 - digits / 3) : Math.sqrt(low.x * high.x);
+function next({ low, high, limit, power, digits }: Bracket): number {
+  const aimFrom = (from: Point) => from.x * (limit / from.cost) ** (1 / power) * (1 - digits / 3);
+  let aimed = Math.sqrt(low.x * high.x);
+  if (low.cost > 0) aimed = aimFrom(low);
+  else if (high.cost < 2 * limit) aimed = aimFrom(high);
   const narrow = (1 + digits / 4) * low.x;
   if (aimed > narrow && aimed < high.x * (1 - digits / 4)) return aimed;
   return Math.max(narrow, Math.min(Math.sqrt(low.x * high.x), high.x * (1 - digits / 4)));

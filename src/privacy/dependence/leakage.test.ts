@@ -3,10 +3,14 @@ import { readVectors } from '../../../test/vectors.js';
 import { compare, rational, toNumber } from '../../base/exact/rational.js';
 import { fromPairs, untied } from './graph/factor-graph.js';
 import { push } from './graph/push.js';
-import { hubs, largestBase, largestRho, leakageBounds, whatIf } from './leakage.js';
+import { hubs } from './hubs.js';
+import { largestBase } from './largest-base.js';
+import { leakageBounds } from './leakage.js';
 import type { Model } from './model/model.js';
 import { readModel } from './model/model-file.js';
 import { directBound } from './uninformed/direct.js';
+import { percolation } from './uninformed/percolation.js';
+import { whatIf } from './what-if.js';
 
 interface Vector {
   readonly id: string;
@@ -104,7 +108,7 @@ describe('calibration', () => {
   it('the largest base of records without ties is all of epsilon', () => {
     expect(compare(largestBase(untied(7), rational(3, 10), 'informed'), rational(299999, 1000000))).toBe(1);
     expect(leakageBounds(untied(7), 0.3, 'informed').worst.leakage).toBe(0.3);
-    expect(toNumber(largestRho(untied(7), rational(1), rational(1, 1000000)))).toBeCloseTo(0.024356, 5);
+    expect(toNumber(percolation(untied(7)).largestRho(rational(1), rational(1, 1000000)))).toBeCloseTo(0.024356, 5);
   });
 
   it('the what-if shows the leakage if the declared ties were too weak', () => {

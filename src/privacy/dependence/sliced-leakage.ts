@@ -56,7 +56,7 @@ function sliced({ graph, used, adversary, reach, pull }: Sliceable, places: Plac
   const answers = new Map<string, number>();
   return (costs) =>
     cachedIn(answers, textOf(costs, places.columns), () => {
-      made ??= leakageCalculator(distinct.graph, adversary, { reach, ...(pull && { pull }) });
+      made ??= leakageCalculator(distinct.graph, adversary, { reach, pull });
       const price = new Map<number, number>();
       const recordCosts = Float64Array.from({ length: distinct.graph.records }, (_, u) =>
         distinct.used && !distinct.used[u]

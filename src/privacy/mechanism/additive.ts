@@ -1,9 +1,9 @@
-import { divide, multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { divide, multiply, type Rational, rational } from '../../base/exact/rational.js';
 import { gaussianSampler } from '../noise/discrete-gaussian.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import type { BudgetShare } from './budget-share.js';
 import { type AdditiveDistribution, inDoubles, roundUp, varianceOf } from './distribution.js';
-import { noiseHalfWidth } from './half-width.js';
+import { noiseHalfWidth, noiseScale } from './half-width.js';
 import type { Mechanism } from './mechanism.js';
 import { chargedCost, sensitivityNorm } from './mechanism-cost.js';
 import type { Payment } from './payment.js';
@@ -80,9 +80,4 @@ function draws(distribution: AdditiveDistribution, count: number): bigint[] {
 }
 
 /** Expected absolute error (Laplace) or standard deviation (Gaussian) of one cell, for the choice between distributions. */
-export const noiseWidth = (distribution: AdditiveDistribution): number =>
-  distribution.kind === 'laplace'
-    ? toNumber(distribution.scale)
-    : distribution.kind === 'gaussian'
-      ? Math.sqrt(toNumber(distribution.variance))
-      : 0;
+export const noiseWidth = (distribution: AdditiveDistribution): number => noiseScale(inDoubles(distribution));

@@ -30,7 +30,6 @@ export function fourierTail(laplaces: readonly RepeatedLaplace[], sigma: number,
 const mostTerms = 1e6;
 const leastSlack = 4e-15;
 
-/** The characteristic function. */
 function characteristicFunction(laplaces: readonly RepeatedLaplace[], sigma: number, t: number): number {
   let wave = sigma > 0 ? Math.exp(-((sigma * t) ** 2) / 2) : 1;
   for (const { scale, times } of laplaces) {

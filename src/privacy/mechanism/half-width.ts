@@ -1,10 +1,11 @@
 import type { AdditiveDistribution } from './distribution.js';
 
 /** Laplace scale or Gaussian sigma, in integer units. */
-export const noiseScale = (distribution: AdditiveDistribution<number>): number =>
-  distribution.kind === 'laplace' ? distribution.scale : distribution.kind === 'gaussian' ? Math.sqrt(distribution.variance) : 0;
+export function noiseScale(distribution: AdditiveDistribution<number>): number {
+  if (distribution.kind === 'laplace') return distribution.scale;
+  return distribution.kind === 'gaussian' ? Math.sqrt(distribution.variance) : 0;
+}
 
-/** Distribution of the noise times a factor. */
 export function scaleNoise(distribution: AdditiveDistribution<number>, by: number): AdditiveDistribution<number> {
   if (distribution.kind === 'laplace') return { kind: 'laplace', scale: distribution.scale * by };
   return distribution.kind === 'gaussian' ? { kind: 'gaussian', variance: distribution.variance * by * by } : distribution;

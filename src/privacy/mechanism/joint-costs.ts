@@ -84,16 +84,14 @@ export function largestJointCost(costs: JointCosts, values: readonly ValueSet[])
 
 /** Largest cost at each value of one column, over the values of the others. */
 export function largestByColumn(costs: JointCosts, column: number, columns: number): Slices {
-  const most = (inner: JointCosts): JointCosts =>
-    columns === 1 ? inner : column === 0 ? largestCost(inner, columns - 1) : inner;
   if (column === 0) {
     const { runs, missing } = by(costs);
     return {
       runs: normaliseRuns(
-        runs.map((run) => ({ ...run, cost: most(run.cost) as Rational })),
+        runs.map((run) => ({ ...run, cost: largestCost(run.cost, columns - 1) })),
         numbers,
       ),
-      missing: most(missing) as Rational,
+      missing: largestCost(missing, columns - 1),
     };
   }
   const each = [...by(costs).runs.map(({ cost }) => cost), by(costs).missing].map((inner) =>
@@ -172,7 +170,6 @@ export function jointCostsOf(parts: readonly CostBox[], columns: number): JointC
   return { runs: sum, missing: jointCostsOf(missing, columns - 1) };
 }
 
-/** True if the cost is the same for all records. */
 export const isConstantIn = (costs: JointCosts, columns: number): boolean => {
   const parts = costBoxes(costs, columns);
   return parts.length === 0 || (parts.length === 1 && parts[0]!.box.every((value) => value === undefined));

@@ -4,7 +4,6 @@ import { noiseHalfWidth, noiseScale, normalQuantile, scaledNormalTail, standardD
 
 /** Half widths of sums of independent noises (noise-sum.proof.md). */
 
-/** A noise times a factor. */
 export interface ScaledNoise {
   readonly factor: number;
   readonly noise: AdditiveDistribution<number>;

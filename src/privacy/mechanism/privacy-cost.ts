@@ -215,7 +215,6 @@ export function costBySlices({ perRecord }: PrivacyCost, slicing: Slicing): Join
   );
 }
 export const costBySlice = (privacyCost: PrivacyCost, slicing: Slicing): Slices => costBySlices(privacyCost, slicing) as Slices;
-/** True if any cost was booked by slices of this column. */
 export const hasCostBySlice = ({ perRecord }: PrivacyCost, slicing: Slicing): boolean => perRecord.has(sliced(slicing));
 
 /**
@@ -227,7 +226,6 @@ export function costAlongPairs({ perRecord }: PrivacyCost, pairs: string): Ratio
   const own = perRecord.get(pairsClass(pairs)) ?? zero;
   return isPositive(rest) ? add(own, rest) : own;
 }
-/** True if any cost was booked along these pairs. */
 export const hasCostAlongPairs = ({ perRecord }: PrivacyCost, pairs: string): boolean => perRecord.has(paired(pairs));
 
 export const emptyPure: PureCost = pureCost([], true);
@@ -266,7 +264,9 @@ export interface StoredCost {
 
 /** Classes in code-unit order, so that equal costs have equal text. */
 const textsOf = ({ perRecord }: PrivacyCost): Readonly<Record<string, string>> =>
-  Object.fromEntries([...perRecord].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name, cost]) => [name, toText(cost)]));
+  Object.fromEntries(
+    [...perRecord].sort(([a], [b]) => Number(a > b) - Number(a < b)).map(([name, cost]) => [name, toText(cost)]),
+  );
 export const toStored = (privacyCost: PrivacyCost): StoredCost => ({
   noise: privacyCost.noise,
   perRecord: textsOf(privacyCost),

@@ -1,3 +1,5 @@
+import type { Range } from './slices.js';
+
 /**
  * Record class that a cost is booked under. It is a text, as in ledgers and receipts, that only this file makes and parses.
  * Reserved names are refused, so kinds cannot collide (isReserved).
@@ -68,21 +70,18 @@ export const oneTimeClass = (what: string): OneTimeClass => `once:${what}` as On
 /** From one numbered value to another, without end where `to` is infinite; NaN for the records that have none. */
 export const slice = (of: Slicing, from: number, to: number): Slice => sliceOfAll(of, [{ from, to }]);
 /** Some values of each of several columns; undefined for all there are, and none. */
-export const sliceOfAll = (of: Slicing, box: readonly (ValueEnds | undefined)[]): Slice =>
+export const sliceOfAll = (of: Slicing, box: readonly (Range | undefined)[]): Slice =>
   `slice:${of}:${box.map(endsText).join(';')}` as Slice;
 export const sliced = (of: Slicing): Sliced => `sliced:${of}` as Sliced;
 
-interface ValueEnds {
-  readonly from: number;
-  readonly to: number;
-}
 const end = (x: number): string => (Number.isFinite(x) ? `${x}` : '');
-const endsText = (ends: ValueEnds | undefined): string => {
+const endsText = (ends: Range | undefined): string => {
   if (ends === undefined) return '*';
   const { from, to } = ends;
-  return Number.isNaN(from) ? 'none' : from === to ? `${from}` : `${end(from)}..${end(to)}`;
+  if (Number.isNaN(from)) return 'none';
+  return from === to ? `${from}` : `${end(from)}..${end(to)}`;
 };
-function endsIn(text: string): ValueEnds | undefined {
+function endsIn(text: string): Range | undefined {
   if (text === '*') return undefined;
   const found = /^(?:(none)|(-?\d+)|(-?\d+)?\.\.(-?\d+)?)$/.exec(text);
   if (!found) throw new RangeError(`no values are written ${text}`);
@@ -96,7 +95,7 @@ function endsIn(text: string): ValueEnds | undefined {
 }
 
 /** Columns and values of a slice: one entry for each of its columns. */
-export function boxIn(text: Slice): { readonly of: Slicing; readonly box: readonly (ValueEnds | undefined)[] } {
+export function boxIn(text: Slice): { readonly of: Slicing; readonly box: readonly (Range | undefined)[] } {
   const at = text.lastIndexOf(':');
   if (at <= 'slice:'.length) throw new RangeError(`no slice is written ${text}`);
   return {
@@ -106,13 +105,6 @@ export function boxIn(text: Slice): { readonly of: Slicing; readonly box: readon
       .split(';')
       .map(endsIn),
   };
-}
-/** The same where it is of one column. */
-export function sliceIn(text: Slice): { readonly of: Slicing; readonly from: number; readonly to: number } {
-  const { of, box } = boxIn(text);
-  const [ends, ...others] = box;
-  if (!ends || others.length > 0) throw new RangeError(`no slice of one column is written ${text}`);
-  return { of, ...ends };
 }
 export const slicingIn = (text: Sliced): Slicing => text.slice('sliced:'.length) as Slicing;
 

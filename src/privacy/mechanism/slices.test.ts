@@ -1,32 +1,33 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compare, rational, toNumber } from '../../base/exact/rational.js';
+import { compare, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { addJointCosts, isConstantIn, jointCostOn, noJointCosts } from './joint-costs.js';
 import { composeCosts, costBySlice, fromStored, hasCostBySlice, type PureCost, pureCost, toStored } from './privacy-cost.js';
 import {
+  boxIn,
   everyRecord,
   isReserved,
   recordClassKind,
   slice,
   sliced,
-  sliceIn,
   slicingIn,
   slicingOf,
   storedClass,
 } from './record-class.js';
 import {
-  addSlices,
   allValues,
   commonValues,
   costAt,
-  costOn,
   coversAllValues,
-  isConstant,
   largestOn,
-  noSlices,
   type Slices,
   unionOfValues,
   type ValueSet,
 } from './slices.js';
+
+const costOn = (values: ValueSet, cost: Rational) => jointCostOn([values], cost) as Slices;
+const addSlices = (a: Slices, b: Slices) => addJointCosts(a, b, 1) as Slices;
+const noSlices = noJointCosts(1) as Slices;
 
 const last = 14;
 const steps = [...Array.from({ length: last + 1 }, (_, v) => v), Number.NaN];
@@ -93,8 +94,8 @@ describe('costs by the values of a column', () => {
     );
     expect(coversAllValues(allValues)).toBe(true);
     expect(coversAllValues({ ...allValues, missing: false })).toBe(false);
-    expect(isConstant(costOn(allValues, rational(1)))).toBe(true);
-    expect(isConstant(costOn({ ...allValues, missing: false }, rational(1)))).toBe(false);
+    expect(isConstantIn(costOn(allValues, rational(1)), 1)).toBe(true);
+    expect(isConstantIn(costOn({ ...allValues, missing: false }, rational(1)), 1)).toBe(false);
   });
 
   it('the costs of a million steps, each booked separately at one price, are one run', () => {
@@ -177,7 +178,7 @@ describe('the text of a slice', () => {
         (column, [from, to]) => {
           const of = slicingOf(column, 'ab12');
           const text = slice(of, from!, to!);
-          expect(sliceIn(text)).toEqual({ of, from, to });
+          expect(boxIn(text)).toEqual({ of, box: [{ from, to }] });
           expect(slicingIn(sliced(of))).toBe(of);
           expect([recordClassKind(storedClass(text)), recordClassKind(storedClass(sliced(of)))]).toEqual(['slice', 'sliced']);
           expect([isReserved(text), isReserved(sliced(of))]).toEqual([true, true]);

@@ -1,4 +1,5 @@
-import { add, equal, isZero, maximum, type Rational, zero } from '../../base/exact/rational.js';
+import { maximum, type Rational, zero } from '../../base/exact/rational.js';
+import { firstWhere } from '../../base/exact/search.js';
 
 /** Whole numbers from one to another, both of them in it. */
 export interface Range {
@@ -26,29 +27,12 @@ export interface Amounts<T> {
   equal(a: T, b: T): boolean;
   join(a: T, b: T): T;
 }
-const numbers: Amounts<Rational> = { zero, isZero, equal, join: add };
-/** Some of the values. */
 export interface ValueSet {
   readonly ranges: readonly Range[];
   readonly missing: boolean;
 }
 
-export const noSlices: Slices = { runs: [], missing: zero };
 export const allValues: ValueSet = { ranges: [{ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }], missing: true };
-
-/** This cost for each of these values, zero for the others. */
-export const costOn = ({ ranges, missing }: ValueSet, cost: Rational): Slices => ({
-  runs: normaliseRuns(
-    sortRanges(ranges).map((range) => ({ ...range, cost })),
-    numbers,
-  ),
-  missing: missing ? cost : zero,
-});
-
-export const addSlices = (a: Slices, b: Slices): Slices => ({
-  runs: joinRuns(a.runs, b.runs, numbers),
-  missing: add(a.missing, b.missing),
-});
 
 /** The larger cost at every value. */
 export const largestOn = ({ runs, missing }: Slices, values: ValueSet = allValues): Rational => {
@@ -62,35 +46,18 @@ export const largestOn = ({ runs, missing }: Slices, values: ValueSet = allValue
 export const costAt = (slices: Slices, value: number): Rational => amountAt(slices, value) ?? zero;
 export function amountAt<T>({ runs, missing }: Slices<T>, value: number): T | undefined {
   if (Number.isNaN(value)) return missing;
-  let [low, high] = [0, runs.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (runs[middle]!.to < value) low = middle + 1;
-    else high = middle;
-  }
-  const run = runs[low];
+  const run = runs[firstWhere(runs.length, (k) => runs[k]!.to >= value)];
   return run !== undefined && run.from <= value ? run.cost : undefined;
 }
-
-/** True if the cost is the same for all records. */
-export const isConstant = ({ runs, missing }: Slices): boolean =>
-  runs.length === 0
-    ? isZero(missing)
-    : runs.length === 1 &&
-      runs[0]!.from === Number.NEGATIVE_INFINITY &&
-      runs[0]!.to === Number.POSITIVE_INFINITY &&
-      equal(runs[0]!.cost, missing);
 
 export const coversAllValues = ({ ranges, missing }: ValueSet): boolean => {
   const [only, ...others] = sortRanges(ranges);
   return missing && others.length === 0 && only?.from === Number.NEGATIVE_INFINITY && only.to === Number.POSITIVE_INFINITY;
 };
-/** The values of either. */
 export const unionOfValues = (a: ValueSet, b: ValueSet): ValueSet => ({
   ranges: sortRanges([...a.ranges, ...b.ranges]),
   missing: a.missing || b.missing,
 });
-/** The values of both. */
 export const commonValues = (a: ValueSet, b: ValueSet): ValueSet => ({
   ranges: sortRanges(
     a.ranges.flatMap((x) => b.ranges.map((y) => ({ from: Math.max(x.from, y.from), to: Math.min(x.to, y.to) }))),

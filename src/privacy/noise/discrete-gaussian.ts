@@ -62,7 +62,8 @@ export function gaussianNumbers(variance: Rational, source: Digits = cryptoBits)
   const centreNumber = toNumber(centre);
   const rateNumber = toNumber(rate);
   /** Below this, |y| - c is an exact double. */
-  const roof = centre.den === 1n ? (centre.num < 1n << 52n ? 2 ** 52 : 0) : 2 ** 52 * centreNumber;
+  const roofOfWhole = centre.num < 1n << 52n ? 2 ** 52 : 0;
+  const roof = centre.den === 1n ? roofOfWhole : 2 ** 52 * centreNumber;
   const isTame = rateNumber > 2 ** -900 && rateNumber < 2 ** 900 && centreNumber > 2 ** -40;
 
   /** (|y| - c)^2 / (2 variance), exactly. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { alpha, chiSquare } from '../../../test/goodness-of-fit.js';
-import { parseRational, rational, toNumber, toText } from '../../base/exact/rational.js';
+import { parseRational, rational, toNumber } from '../../base/exact/rational.js';
 import { bernoulliExponential } from './bernoulli.js';
 import { cryptoBits, type Digits } from './bits.js';
-import { type Candidates, chooseExponential, exponentialRate, exponentialSampler } from './exponential.js';
+import { type Candidates, chooseExponential, exponentialSampler } from './exponential.js';
 
 const countsOf = (n: number, cells: number, draw: () => number): number[] => {
   const counts = new Array<number>(cells).fill(0);
@@ -86,10 +86,6 @@ describe('the exponential mechanism', () => {
       chooseExponential({ scores: [0n, -1000n], multiplicities: [1n, 10n ** 9n] }, rational(1)),
     );
     expect(counts).toEqual([2000, 0]);
-  });
-
-  it('the rate is half of epsilon over the sensitivity', () => {
-    expect(toText(exponentialRate(parseRational('0.3'), rational(3)))).toBe('1/20');
   });
 
   it('the mechanism refuses an empty list, a negative rate and invalid multiplicities', () => {

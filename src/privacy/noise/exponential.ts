@@ -1,4 +1,5 @@
-import { divide, multiply, type Rational, rational } from '../../base/exact/rational.js';
+import { type Rational, rational } from '../../base/exact/rational.js';
+import { firstWhere } from '../../base/exact/search.js';
 import { cryptoBits, type Digits } from './bits.js';
 import { scaledExponential } from './decay.js';
 import { LazyReal } from './lazy-real.js';
@@ -14,10 +15,6 @@ export interface Candidates {
   readonly multiplicities?: readonly bigint[];
 }
 
-/** epsilon / (2 sensitivity): the rate at which choosing by scores of that sensitivity is epsilon-private. */
-export const exponentialRate = (epsilon: Rational, sensitivity: Rational): Rational =>
-  divide(epsilon, multiply(rational(2), sensitivity));
-
 interface Sums {
   /** Cumulative weights, scaled by 2^bits: low[i] <= sum of the first i + 1 weights <= high[i]. */
   readonly low: readonly bigint[];
@@ -31,7 +28,7 @@ function weightsOf(gaps: readonly bigint[], rate: Rational, bits: number): Map<b
   const weights = new Map<bigint, { low: bigint; high: bigint }>();
   let current = { low: 1n << shift, high: 1n << shift };
   let at = 0n;
-  for (const gap of [...new Set(gaps)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))) {
+  for (const gap of [...new Set(gaps)].sort((a, b) => Number(a > b) - Number(a < b))) {
     if (gap > at) {
       const step = steps.get(gap - at) ?? scaledExponential(rational(rate.num * (gap - at), rate.den), bits);
       steps.set(gap - at, step);
@@ -64,13 +61,7 @@ function sumsOf(candidates: Candidates, gaps: readonly bigint[], rate: Rational,
 function locate({ low, high }: Sums, last: number, digits: bigint, unit: bigint): number {
   const from = digits * low[last]!;
   const to = (digits + 1n) * high[last]!;
-  let left = 0;
-  let right = last;
-  while (left < right) {
-    const middle = (left + right) >> 1;
-    if (low[middle]! * unit >= to) right = middle;
-    else left = middle + 1;
-  }
+  const left = firstWhere(last, (k) => low[k]! * unit >= to);
   // The last stretch ends at the total itself, which the point never reaches.
   return left === 0 || high[left - 1]! * unit <= from ? left : -1;
 }

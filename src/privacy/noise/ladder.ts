@@ -1,4 +1,5 @@
 import { type Rational, toNumber } from '../../base/exact/rational.js';
+import { firstWhere } from '../../base/exact/search.js';
 import { type Bits, cryptoBits } from './bits.js';
 import { scaledExponential } from './decay.js';
 import { uniformBelow, uniformBits } from './uniform.js';
@@ -76,19 +77,7 @@ function findRung(table: (precision: number) => Table, firstBits: number, bits: 
     const p = BigInt(precision);
     const from = (digits * t.totalLow) >> p;
     const to = (((digits + 1n) * t.totalHigh) >> p) + 1n;
-    const u = firstAbove(t.low, to);
+    const u = firstWhere(t.low.length, (k) => t.low[k]! >= to);
     if (u < t.low.length && (u === 0 || from >= t.high[u - 1]!)) return u;
   }
-}
-
-/** First index whose entry is at least x. */
-function firstAbove(sorted: readonly bigint[], x: bigint): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]! >= x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

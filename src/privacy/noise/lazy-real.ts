@@ -36,7 +36,6 @@ export class LazyReal {
     }
   }
 
-  /** True if this real is below a rational in [0, 1]. */
   isBelowRational(x: Rational): boolean {
     if (x.num >= x.den) return true;
     const base = BigInt(this.source.base);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseRational, toNumber } from '../../../base/exact/rational.js';
 import { fromPairs } from '../../../privacy/dependence/graph/factor-graph.js';
-import { largestBase } from '../../../privacy/dependence/leakage.js';
+import { largestBase } from '../../../privacy/dependence/largest-base.js';
 import { type Attacker, circlePrior, friendPrior, independentPrior, knownPeople, seededRandom, tiePrior } from './attacker.js';
 import { infer } from './infer.js';
 import { bootstrapMean, summarise } from './measures.js';

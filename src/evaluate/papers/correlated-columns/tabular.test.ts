@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { pairTablesOfJoint } from '../../../../test/pair-tables-of-joint.js';
 import { readVectors } from '../../../../test/vectors.js';
 import { Fault } from '../../../base/errors.js';
-import { pairTablesOfJoint } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import { columnQuilt, dependentSensitivity, tabularNoise, tabularReadings } from './tabular.js';
 import { leastTabularScale, tabularLoss } from './tabular-loss.js';
 

@@ -1,9 +1,11 @@
+import { mulUp } from '../../../base/exact/outward.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
 import { closedWeight } from '../graph/push.js';
 import { type GraphWalk, nodesOf, walkGraph } from '../graph/walk.js';
+import { type GraphOrModel, isModel } from '../model/model-graph.js';
+import { type AttractiveTies, attractiveTies } from './attractive-ties.js';
 import { correlationSums, type IsingComponent } from './ising-correlations.js';
 
-/** Name of this bound in plans. */
 export const attractiveBoundText = 'ties that pull together by their correlations';
 
 /** Limit for one component: enough for households of ten over any number of weeks, not for a town. */
@@ -47,4 +49,29 @@ function pieceOf(graph: FactorGraph, nodes: Uint32Array, recordCosts: Float64Arr
       if (k < w) pulls.push({ ends: [k, w], disagreement: closedWeight(graph.logOdds[graph.incidence[x]!]!) });
     }
   return { costs: Array.from(nodes, (u) => (u < graph.records ? recordCosts[u]! : 0)), ties: pulls };
+}
+
+/** Bound for attractive ties, infinite for records it does not cover. */
+export function attractiveBoundOf(
+  subject: GraphOrModel,
+  pull: 'alike' | undefined,
+): ((recordCosts: Float64Array) => Float64Array) | undefined {
+  let pulls: Partial<AttractiveTies> | undefined;
+  if (isModel(subject)) pulls = attractiveTies(subject);
+  else if (pull && subject.pairwise) pulls = { graph: subject };
+  if (!pulls?.graph) return undefined;
+  const { graph, coveredNodes } = pulls;
+  const walked = walkGraph(graph);
+  const whereCovered = (leaks: Float64Array) =>
+    coveredNodes ? leaks.map((leak, i) => (coveredNodes[i] ? leak : Number.POSITIVE_INFINITY)) : leaks;
+  // The bound is linear: if records spend one cost or nothing, the result for cost 1 is computed once.
+  let unit: { readonly who: Float64Array; readonly leaks: Float64Array } | undefined;
+  return (recordCosts) => {
+    const most = recordCosts.reduce((m, e) => Math.max(m, e), 0);
+    if (recordCosts.some((e) => e !== most && e !== 0)) return whereCovered(attractiveBound(graph, recordCosts, walked));
+    const who = recordCosts.map((e) => (e > 0 ? 1 : 0));
+    if (!unit || who.some((one, i) => one !== unit!.who[i]))
+      unit = { who, leaks: whereCovered(attractiveBound(graph, who, walked)) };
+    return unit.leaks.map((leak) => (leak === Number.POSITIVE_INFINITY ? leak : mulUp(leak, most)));
+  };
 }

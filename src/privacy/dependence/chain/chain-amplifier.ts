@@ -9,6 +9,7 @@ import { fromPairs } from '../graph/factor-graph.js';
 import { push } from '../graph/push.js';
 import { graphAmplifier } from '../graph-amplifier.js';
 import { largestBelow } from '../largest-below.js';
+import { whatIfWords } from '../what-if.js';
 import { chainLeakage, type Spell, type StepChain, steadyChainLeakage } from './chain-leakage.js';
 import { oddsRatioTransitions } from './chain-transitions.js';
 
@@ -25,7 +26,6 @@ export interface ChainRoute extends StepChain {
 }
 
 const scope = (record: RecordClass): boolean => record === everyRecord;
-/** Limit on the number of recorded results. */
 const mostKept = 256;
 
 /**
@@ -129,11 +129,8 @@ function tooWeak(route: ChainRoute, base: number): readonly WhatIf[] {
   const level = [{ from: first, to: last, cost: base }];
   const under = (d: number): number => chainLeakage({ ...route, transitions: [oddsRatioTransitions(d)] }, level);
   const times = (k: number) => under(addUp(logOdds, logUp(k)));
-  return [
-    { change: 'odds ratios twice as large', leakage: times(2) },
-    { change: 'odds ratios four times as large', leakage: times(4) },
-    { change: 'one more tie per record', leakage: oneMore(base, logOdds, 2 * (last - first + 1), window) },
-  ];
+  const oneMoreTie = oneMore(base, logOdds, 2 * (last - first + 1), window);
+  return whatIfWords({ oddsTimes2: times(2), oddsTimes4: times(4), oneMoreTie });
 }
 
 /** Three ties each: what lies behind one of them, from above, and never more than all that is spent. */

@@ -46,7 +46,7 @@ function passingOf(tables: StepTables['tables'], states: number, pairs: number):
       for (let t = 0; t < s; t++)
         for (let u = 1; u < states; u++)
           for (let v = 0; v < u; v++, at++) {
-            const d = Math.max(cross(above, below, u, v, s, t), cross(above, below, u, v, t, s));
+            const d = Math.max(cross(above, below, [u, v], [s, t]), cross(above, below, [u, v], [t, s]));
             passing[at] = Math.max(passing[at]!, tanhUp(addUp(d, mulUp(4.1, relative)) / 4));
           }
   }
@@ -60,10 +60,8 @@ function passingOf(tables: StepTables['tables'], states: number, pairs: number):
 function cross(
   above: readonly Float64Array[],
   below: readonly Float64Array[],
-  u: number,
-  v: number,
-  s: number,
-  t: number,
+  [u, v]: readonly [number, number],
+  [s, t]: readonly [number, number],
 ): number {
   const none = Number.NEGATIVE_INFINITY;
   const [us, vt, ut, vs] = [above[u]![s]!, above[v]![t]!, below[u]![t]!, below[v]![s]!];

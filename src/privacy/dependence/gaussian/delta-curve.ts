@@ -28,3 +28,23 @@ export function largestRhoOn(curve: DeltaCurve, epsilon: Rational, delta: Ration
   const e = toNumberDown(epsilon);
   return largestBelow((rho) => curve(rho, e), toNumberDown(delta), e + 1, 1e-9);
 }
+
+/** Minimiser of a unimodal function between two points, by golden section. */
+export function lowest(f: (t: number) => number, from: number, to: number): number {
+  const golden = 0.6180339887498949;
+  let [low, high] = [from, to];
+  let a = high - golden * (high - low);
+  let b = low + golden * (high - low);
+  let [fa, fb] = [f(a), f(b)];
+  for (let k = 0; k < 40; k++)
+    if (fa <= fb) {
+      [high, b, fb] = [b, a, fa];
+      a = high - golden * (high - low);
+      fa = f(a);
+    } else {
+      [low, a, fa] = [a, b, fb];
+      b = low + golden * (high - low);
+      fb = f(b);
+    }
+  return (low + high) / 2;
+}

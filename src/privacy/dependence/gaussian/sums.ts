@@ -17,7 +17,7 @@ import type { GraphWalk } from '../graph/walk.js';
 import { layoutGraph } from '../informed/graph-layout.js';
 import { informedBound } from '../informed/informed.js';
 import { directBound } from '../uninformed/direct.js';
-import { epsilonOn, largestRhoOn } from './delta-curve.js';
+import { epsilonOn, largestRhoOn, lowest } from './delta-curve.js';
 
 /**
  * Reach of a component: Gaussian noise on sums is amplified by C, the leakage per unit of a small common base. The bound also
@@ -119,26 +119,6 @@ function bestOrder(reach: ComponentReach, rho: number, epsilon: number): number 
   return Math.max(least, Math.exp(lowest(plain, Math.log(guess) - 2, Math.log(guess) + 2)));
 }
 
-/** Minimiser of a unimodal function between two points. */
-function lowest(f: (t: number) => number, from: number, to: number): number {
-  const golden = 0.6180339887498949;
-  let [low, high] = [from, to];
-  let a = high - golden * (high - low);
-  let b = low + golden * (high - low);
-  let [fa, fb] = [f(a), f(b)];
-  for (let k = 0; k < 40; k++)
-    if (fa <= fb) {
-      [high, b, fb] = [b, a, fa];
-      a = high - golden * (high - low);
-      fa = f(a);
-    } else {
-      [low, a, fa] = [a, b, fb];
-      b = low + golden * (high - low);
-      fb = f(b);
-    }
-  return (low + high) / 2;
-}
-
 /** A base so small that push(B, D) is within a part in 2^45 of its slope for every B in a component; see the proof note. */
 const small = 2 ** -20;
 /**
@@ -193,8 +173,8 @@ function spentIn(graph: FactorGraph, w: GraphWalk, parts: CostShares | undefined
   for (let c = 0; c < w.components; c++)
     for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) {
       const u = w.order[x]!;
-      const part = u < graph.records ? (parts ? parts[u]! : 1) : 0;
-      if (!(part > 0)) continue;
+      const part = parts ? parts[u]! : 1;
+      if (u >= graph.records || !(part > 0)) continue;
       all[c] = addUp(all[c]!, part);
       least[c] = Math.min(least[c]!, part);
     }

@@ -1,4 +1,5 @@
 import { addUp, divDown, expUp, log1pUp, logDown, mulUp, subUp } from '../../../base/exact/outward.js';
+import { lowest } from './delta-curve.js';
 
 /**
  * delta at epsilon of rho-zCDP: least over alpha of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) (1 - 1/alpha)^alpha, at most
@@ -27,27 +28,5 @@ function bestOrder(rho: number, epsilon: number): number {
     return less * ((1 + less) * rho - epsilon) + (1 + less) * Math.log1p(-1 / (1 + less)) - t;
   };
   const guess = Math.log(Math.max(1e-4, (epsilon - rho) / (2 * rho)));
-  let low = guess - 3;
-  let high = guess + 3;
-  const golden = 0.6180339887498949;
-  let a = high - golden * (high - low);
-  let b = low + golden * (high - low);
-  let fa = plain(a);
-  let fb = plain(b);
-  for (let k = 0; k < 40; k++) {
-    if (fa <= fb) {
-      high = b;
-      b = a;
-      fb = fa;
-      a = high - golden * (high - low);
-      fa = plain(a);
-    } else {
-      low = a;
-      a = b;
-      fa = fb;
-      b = low + golden * (high - low);
-      fb = plain(b);
-    }
-  }
-  return (low + high) / 2;
+  return lowest(plain, guess - 3, guess + 3);
 }

@@ -1,11 +1,7 @@
 import type { FactorGraph } from './factor-graph.js';
 import { listedEnds, pairGraph } from './pair-graph.js';
 import { largestRecursion } from './recursion.js';
-
-/** Components up to this many nodes are compared with one another. */
-const largest = 64;
-/** Limit on the shapes kept for comparison: with all components different, comparison is useless. */
-const mostShapes = 50_000;
+import { largestCompared, mixHash, ShapeSet } from './shape-set.js';
 
 export interface DistinctPairs {
   readonly graph: FactorGraph;
@@ -30,7 +26,7 @@ export function distinctPairs(graph: FactorGraph, used: Uint8Array | undefined):
   const member = new Uint32Array(2 * factors);
   const odds = logOdds && new Float64Array(2 * factors);
   const listed: Listed = { order, member, odds, used };
-  const shapes = new Shapes(listed);
+  const shapes = shapesIn(listed);
   const kept: Component[] = [];
   /** True if a component without ties was kept: index 0 unused, 1 used. */
   const alone = new Uint8Array(2);
@@ -74,7 +70,7 @@ export function distinctPairs(graph: FactorGraph, used: Uint8Array | undefined):
 
   function isNew(own: Component): boolean {
     const size = own.to - own.from;
-    if (size > 1) return size > largest || shapes.add(own);
+    if (size > 1) return size > largestCompared || shapes.add(own);
     const kind = used?.[order[own.from]!] ?? 1;
     if (alone[kind]) return false;
     alone[kind] = 1;
@@ -117,30 +113,9 @@ function largeFirst({ order, member, odds }: Listed, kept: readonly Component[],
   return [newOrder, newMember, newOdds] as const;
 }
 
-/** The shapes of components that were listed and kept. */
-class Shapes {
-  readonly #listed: Listed;
-  readonly #known = new Map<number, Component[]>();
-  #size = 0;
-
-  constructor(listed: Listed) {
-    this.#listed = listed;
-  }
-
-  /** False when there is one of its shape. */
-  add(own: Component): boolean {
-    const hash = this.#hash(own);
-    const known = this.#known.get(hash);
-    if (known?.some((other) => this.#same(other, own))) return false;
-    if (this.#size >= mostShapes) return true;
-    this.#size++;
-    if (known) known.push(own);
-    else this.#known.set(hash, [own]);
-    return true;
-  }
-
-  #same(a: Component, b: Component): boolean {
-    const { order, member, odds, used } = this.#listed;
+/** The shapes of components of a list. */
+function shapesIn({ order, member, odds, used }: Listed): ShapeSet<Component> {
+  const same = (a: Component, b: Component): boolean => {
     if (b.to - b.from !== a.to - a.from || endsIn(b) !== endsIn(a)) return false;
     for (let k = 0; k < endsIn(a); k++) {
       if (member[a.tie + k]! - a.from !== member[b.tie + k]! - b.from) return false;
@@ -148,15 +123,13 @@ class Shapes {
     }
     if (used) for (let k = 0; k < a.to - a.from; k++) if (used[order[a.from + k]!] !== used[order[b.from + k]!]) return false;
     return true;
-  }
-
-  #hash(own: Component): number {
-    const { member } = this.#listed;
+  };
+  const hashOf = (own: Component): number => {
     let hash = own.to - own.from;
-    for (let k = 0; k < endsIn(own); k++)
-      hash = Math.imul((hash ^ (member[own.tie + k]! - own.from)) >>> 0, 0x9e3779b1) ^ (hash >>> 15);
+    for (let k = 0; k < endsIn(own); k++) hash = mixHash(hash, member[own.tie + k]! - own.from);
     return hash;
-  }
+  };
+  return new ShapeSet(hashOf, same);
 }
 
 /** Number of tie ends of a component. */

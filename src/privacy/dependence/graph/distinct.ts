@@ -1,11 +1,7 @@
 import { distinctPairs } from './distinct-pairs.js';
-import { assemble, type FactorGraph } from './factor-graph.js';
+import { assemble, type FactorGraph, manyIncidences } from './factor-graph.js';
+import { largestCompared, mixHash, ShapeSet } from './shape-set.js';
 import { type GraphWalk, walkGraph } from './walk.js';
-
-/** Components up to this many nodes are compared with one another. */
-const largest = 64;
-/** Limit on the shapes kept for comparison: with all components different, comparison is useless. */
-const mostShapes = 50_000;
 
 export interface DistinctComponents {
   readonly graph: FactorGraph;
@@ -18,7 +14,7 @@ export interface DistinctComponents {
  * questions about the worst record, or one of each kind, may be put to the result.
  */
 export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values?: Float64Array): DistinctComponents {
-  if (!values && 2 * graph.factors >= manyTies && graph.pairwise && graph.nodes === graph.records) {
+  if (!values && 2 * graph.factors >= manyIncidences && graph.pairwise && graph.nodes === graph.records) {
     const few = distinctPairs(graph, used);
     return { graph: few.graph, ...(used && { used: Uint8Array.from(few.nodes, (u) => used[u]!) }) };
   }
@@ -37,9 +33,6 @@ export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values
     ...(values && { values: Float64Array.from({ length: made.records }, (_, k) => values[nodes[k]!]!) }),
   };
 }
-
-/** Number of incidences from which the faster method is used. */
-const manyTies = 40_000;
 
 /** Nodes and factors in the order they have. */
 function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kept: Uint8Array): FactorGraph {
@@ -69,7 +62,7 @@ function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kep
 /** Nodes of the first component of each shape, and of all components too large to compare. */
 function keptNodes(graph: FactorGraph, w: GraphWalk, attributes: NodeAttributes) {
   const is = new Uint8Array(graph.nodes);
-  const shapes = new Shapes();
+  const shapes = new ShapeSet(hashOf, same);
   const local = new Uint32Array(graph.nodes);
   /** Kinds of kept records without ties: unused, used or hidden, with their value. */
   const alone = new Set<string>();
@@ -86,7 +79,7 @@ function keptNodes(graph: FactorGraph, w: GraphWalk, attributes: NodeAttributes)
       continue;
     }
     const nodes = w.order.subarray(from, to);
-    if (nodes.length <= largest && !shapes.add(shapeOf(graph, nodes.slice().sort(), attributes, local))) continue;
+    if (nodes.length <= largestCompared && !shapes.add(shapeOf(graph, nodes.slice().sort(), attributes, local))) continue;
     for (const u of nodes) is[u] = 1;
     count += nodes.length;
   }
@@ -133,29 +126,11 @@ function shapeOf(graph: FactorGraph, nodes: Uint32Array, attributes: NodeAttribu
   return shape;
 }
 
-/** A set of number lists. */
-class Shapes {
-  readonly #lists = new Map<number, Float64Array[]>();
-  #size = 0;
-
-  /** False when it was there. */
-  add(shape: Float64Array): boolean {
-    const hash = hashOf(shape);
-    const known = this.#lists.get(hash);
-    if (known?.some((other) => same(other, shape))) return false;
-    if (this.#size >= mostShapes) return true;
-    this.#size++;
-    if (known) known.push(shape);
-    else this.#lists.set(hash, [shape]);
-    return true;
-  }
-}
-
 const same = (a: Float64Array, b: Float64Array): boolean => a.length === b.length && a.every((x, k) => x === b[k]);
 
 function hashOf(shape: Float64Array): number {
   const words = new Uint32Array(shape.buffer, shape.byteOffset, 2 * shape.length);
   let hash = shape.length;
-  for (const word of words) hash = Math.imul((hash ^ word) >>> 0, 0x9e3779b1) ^ (hash >>> 15);
+  for (const word of words) hash = mixHash(hash, word);
   return hash;
 }

@@ -15,7 +15,6 @@ export interface FactorGraph {
   /** The node of an incidence, and D(factor, node): Infinity for copies. */
   readonly member: Uint32Array;
   readonly logOdds: Float64Array;
-  /** The factor of an incidence. */
   readonly factorOf: Uint32Array;
   /** Incidences of node u are incidence[nodeStart[u] .. nodeStart[u+1]]. */
   readonly nodeStart: Uint32Array;
@@ -29,6 +28,10 @@ export interface FactorGraph {
 }
 
 const most = 2 ** 31;
+
+/** True for graphs whose bounds are computed to two or three digits, and by tables. */
+export const isLarge = ({ member }: FactorGraph): boolean => member.length >= manyIncidences;
+export const manyIncidences = 40_000;
 
 /** Assembles a graph from factor starts, members and D per incidence, all owned by the graph from here on. */
 export function assemble(

@@ -6,13 +6,14 @@ import type { GraphWalk } from './walk.js';
 export const roundedUp = 1 + 2 ** -51;
 
 /**
- * Exact bounds on factor forests by one pass each way: e_u + sum over the factors of u of push(B(f,u), D(f,u)). Costs and result
- * are by position in the walk; components with loops are skipped.
+ * Exact bounds on factor forests by one pass each way: e_u + sum over the factors of u of push(B(f,u), D(f,u)). The result is
+ * by position in the walk; components with loops are skipped.
  */
 export function forestPass(w: GraphWalk, costs: Float64Array): Float64Array {
   const { parent, childEnd, looped, factorStart, componentStart, commonOdds } = w;
   const [parentOdds, childOdds] = commonOdds === undefined ? [w.parentOdds, w.childOdds] : [];
-  const total = costs.slice();
+  const total = new Float64Array(costs.length);
+  for (let x = 0; x < total.length; x++) total[x] = costs[w.order[x]!]!;
   /** Message of each walked factor to the node that introduced it. */
   const sent = new Float64Array(parent.length);
   const through = pusher(2 * parent.length);
@@ -28,7 +29,6 @@ export function forestPass(w: GraphWalk, costs: Float64Array): Float64Array {
       total[parent[f]!] = (total[parent[f]!]! + message) * roundedUp;
     }
   }
-  const below = total.slice();
   for (let c = 0; c < w.components; c++) {
     if (looped[c]) continue;
     const begin = factorStart[c]!;
@@ -37,10 +37,11 @@ export function forestPass(w: GraphWalk, costs: Float64Array): Float64Array {
       const to = childEnd[f]!;
       // The parent's whole sum without what this factor sent it.
       const beyond = Math.max(0, (total[parent[f]!]! - sent[f]!) * roundedUp);
+      // Until the end of this loop the total of a child is what lies below it.
       let all = beyond;
-      if (to - from > 1) for (let x = from; x < to; x++) all = (all + below[x]!) * roundedUp;
+      if (to - from > 1) for (let x = from; x < to; x++) all = (all + total[x]!) * roundedUp;
       for (let x = from; x < to; x++) {
-        const loss = to - from === 1 ? beyond : Math.max(0, (all - below[x]!) * roundedUp);
+        const loss = to - from === 1 ? beyond : Math.max(0, (all - total[x]!) * roundedUp);
         total[x] = (total[x]! + through(loss, commonOdds ?? childOdds![x]!)) * roundedUp;
       }
     }

@@ -65,7 +65,9 @@ function sizeUp(begin: Uint32Array, groups: number, tie: GroupTie) {
   for (let g = 0; g < groups; g++) {
     const k = begin[g + 1]! - begin[g]!;
     if (k < 2) continue;
-    const pairs = tie === 'hidden' ? k : tie === 'pairs' && k <= largestClique ? (k * (k - 1)) / 2 : 0;
+    let pairs = 0;
+    if (tie === 'hidden') pairs = k;
+    else if (tie === 'pairs' && k <= largestClique) pairs = (k * (k - 1)) / 2;
     incidences += pairs > 0 ? 2 * pairs : k;
     factors += Math.max(1, pairs);
     if (tie === 'hidden') hidden++;

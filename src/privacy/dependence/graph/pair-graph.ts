@@ -30,7 +30,7 @@ export function pairGraph(records: number, tied: PairEnds, odds: number | Float6
     nodes,
     factors: ties,
     pairwise: true,
-    commonOdds: ties === 0 ? undefined : typeof odds === 'number' ? odds : commonValue(odds),
+    commonOdds: commonOf(ties, odds),
     get start() {
       return start();
     },
@@ -56,6 +56,11 @@ export function pairGraph(records: number, tied: PairEnds, odds: number | Float6
   ends.set(graph, tied);
   return graph;
 }
+
+const commonOf = (ties: number, odds: number | Float64Array): number | undefined => {
+  if (ties === 0) return undefined;
+  return typeof odds === 'number' ? odds : commonValue(odds);
+};
 
 /** The D of all incidences, where it is one. */
 export function commonValue(logOdds: Float64Array): number | undefined {

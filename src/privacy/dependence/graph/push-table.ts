@@ -33,9 +33,9 @@ export function preparedPush({ rows, relative, radius }: Conditionals): (loss: n
     for (let j = 0; j < i; j++) {
       const [a, b] = [rows[i]!, rows[j]!];
       const order = byOdds(a, b);
-      eachCorner(a, b, order, radius, reach);
+      eachCorner([a, b], order, radius, reach);
       order.reverse();
-      eachCorner(b, a, order, radius, reach);
+      eachCorner([b, a], order, radius, reach);
     }
   const front = frontier(reached);
   return (loss) => {
@@ -93,8 +93,7 @@ function odds(p: number, q: number, quiet: number, loud: number): number {
  * = 1 - radius are added, where the objective changes its form (uninformed.proof.md).
  */
 function eachCorner(
-  a: Float64Array,
-  b: Float64Array,
+  [a, b]: readonly [Float64Array, Float64Array],
   order: readonly number[],
   radius: number,
   reach: (below: number, above: number) => void,

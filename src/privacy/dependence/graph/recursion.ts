@@ -114,3 +114,21 @@ export function recursion(piece: GraphComponent): number[] | undefined {
 /** Key of a component: equal keys have equal leakage, so thousands of equal households are solved once. */
 export const componentShape = (piece: GraphComponent): string =>
   `${piece.costs.join()}|${piece.factors.map((f) => `${f.members.join()}:${f.logOdds.join()}`).join('|')}`;
+
+/** Limit on recorded shapes: with all components different, recording is useless. */
+const mostShapes = 20_000;
+
+/** The recursion for components of one graph by their nodes; equal ones are solved once. */
+export function cachedRecursion(graph: FactorGraph, costs: Float64Array) {
+  const solved = new Map<string, readonly number[] | undefined>();
+  let local: Uint32Array | undefined;
+  return (nodes: Uint32Array): readonly number[] | undefined => {
+    local ??= new Uint32Array(graph.nodes);
+    const piece = componentOf(graph, nodes, costs, local);
+    const shape = componentShape(piece);
+    if (solved.has(shape)) return solved.get(shape);
+    const found = recursion(piece);
+    if (solved.size < mostShapes) solved.set(shape, found);
+    return found;
+  };
+}

@@ -12,16 +12,8 @@ const above = 1 + 2 ** -51;
 const manyPushes = 40_000;
 const mostTables = 32;
 
-/** push(., D) for one D; `table` holds its tangents, if any, for loops that cannot afford a call. */
-export interface Pusher {
-  (loss: number): number;
-  readonly table?: Float64Array;
-}
-/**
- * Lines per unit of privacy loss: the nearest line of a table is Math.floor(loss * linesPerUnit + 0.5), for losses below `most`.
- */
-export const linesPerUnit = 1 / gap;
-export const mostInTable = most;
+/** push(., D) for one D. */
+export type Pusher = (loss: number) => number;
 
 /**
  * Upper bound on push(., D), by less than a part in two million: its nearest tangent, which lies above it since push is concave.
@@ -41,12 +33,11 @@ export function tangents(logOdds: number): Pusher {
     table[2 * k] = Math.max(0, push(at, logOdds) - s * at) + slack * slope;
     table[2 * k + 1] = s;
   }
-  const passed = (loss: number): number => {
+  return (loss) => {
     if (!(loss < most)) return push(loss, logOdds);
-    const k = 2 * Math.floor(loss * linesPerUnit + 0.5);
+    const k = 2 * Math.floor(loss / gap + 0.5);
     return (table[k]! + table[k + 1]! * loss) * above;
   };
-  return Object.assign(passed, { table });
 }
 
 /** Table of tangents for each D, for graphs with many pushes and few different strengths. */

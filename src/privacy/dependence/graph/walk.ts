@@ -71,7 +71,8 @@ function walkPairs(graph: FactorGraph): GraphWalk {
     componentStart[++components] = tail;
     factorStart[components] = f;
   }
-  const walked = finish(order, components, componentStart, factorStart, looped, parent, parentOdds, childEnd, childOdds);
+  const starts = { componentStart, factorStart, looped };
+  const walked = trimmed({ order, components, ...starts, parent, parentOdds, childEnd, childOdds, commonOdds: undefined });
   return commonOdds === undefined ? walked : withCommonOdds(walked, commonOdds);
 }
 
@@ -131,34 +132,17 @@ function walkFactors(graph: FactorGraph): GraphWalk {
     componentStart[components] = tail;
     factorStart[components] = f;
   }
-  return finish(order, components, componentStart, factorStart, looped, parent, parentOdds, childEnd, childOdds);
+  const starts = { componentStart, factorStart, looped };
+  return trimmed({ order, components, ...starts, parent, parentOdds, childEnd, childOdds, commonOdds: undefined });
 }
 
-function finish(
-  order: Uint32Array,
-  components: number,
-  componentStart: Uint32Array,
-  factorStart: Uint32Array,
-  looped: Uint8Array,
-  parent: Uint32Array,
-  parentOdds: Float64Array,
-  childEnd: Uint32Array,
-  childOdds: Float64Array,
-): GraphWalk {
-  return {
-    order,
-    components,
-    // Copied, as there are mostly far fewer components than nodes.
-    componentStart: componentStart.slice(0, components + 1),
-    factorStart: factorStart.slice(0, components + 1),
-    looped: looped.slice(0, components),
-    parent,
-    parentOdds,
-    childEnd,
-    childOdds,
-    commonOdds: undefined,
-  };
-}
+/** Copied, as there are mostly far fewer components than nodes. */
+const trimmed = (w: GraphWalk): GraphWalk => ({
+  ...w,
+  componentStart: w.componentStart.slice(0, w.components + 1),
+  factorStart: w.factorStart.slice(0, w.components + 1),
+  looped: w.looped.slice(0, w.components),
+});
 
 /** One D for all of them: arrays of it are made for those who ask. */
 function withCommonOdds(w: GraphWalk, commonOdds: number): GraphWalk {
@@ -183,11 +167,9 @@ function withCommonOdds(w: GraphWalk, commonOdds: number): GraphWalk {
   };
 }
 
-/** The nodes of one component. */
 export const nodesOf = (w: GraphWalk, component: number): Uint32Array =>
   w.order.subarray(w.componentStart[component]!, w.componentStart[component + 1]!);
 
-/** The same walk with every D replaced. */
 export function withWalkedOdds(w: GraphWalk, change: (logOdds: number) => number): GraphWalk {
   if (w.commonOdds !== undefined) return withCommonOdds(w, change(w.commonOdds));
   return { ...w, parentOdds: w.parentOdds.map(change), childOdds: w.childOdds.map(change) };

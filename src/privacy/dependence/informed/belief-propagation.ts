@@ -1,5 +1,6 @@
+import type { FactorGraph } from '../graph/factor-graph.js';
 import { converge } from './converge.js';
-import { isLargeGraph, type MessageGraph, type Sweeper, scratchFor, sweeper } from './sweep.js';
+import { type Hopeless, isLargeGraph, type MessageQuestion, type Sweeper, scratchFor, sweeper } from './sweep.js';
 
 /**
  * Bounds by belief propagation on graphs with loops: one message B(f,u) per incidence, with B* <= F(B*). We climb from below and
@@ -25,14 +26,12 @@ export interface PropagationOptions {
   readonly hardWork?: number;
   /** On large graphs: messages that move by less than this part of themselves are settled. */
   readonly part?: number;
-  /**
-   * Messages to start from, such as those of a similar question. Any numbers are safe: the certificate does not depend on them.
-   */
-  readonly start?: Float64Array;
+  /** Messages to start from, such as those of a similar question. Any numbers are safe: the certificate does not depend on them. */
+  readonly start?: Float64Array | undefined;
   /** Every record is tied by this D to its twin in a copy of the graph (informed.proof.md, "Twins"); `caps` are of both. */
   readonly twin?: number;
-  /** Gives up and returns the caps once some record leaks more than `most` although its cap is larger. */
-  readonly hopeless?: { readonly most: number; readonly caps: Float64Array };
+  /** When to give up and return the caps. */
+  readonly hopeless?: Hopeless | undefined;
 }
 
 /** Rounds without progress after which only rounding errors are left. */
@@ -44,13 +43,14 @@ const longestLag = 4;
  * Bounds for these costs by belief propagation. `caps[u]` is the total cost of the component, which bounds every message in it.
  */
 export function propagate(
-  graph: MessageGraph,
+  graph: FactorGraph,
   costs: Float64Array,
   caps: Float64Array,
   options: PropagationOptions = {},
 ): PropagatedBounds {
-  const step = sweeper(graph, costs, caps, options.twin ?? 0);
-  const { best, rounds, spare, hopeless } = find(graph, costs, caps, step, options);
+  const question = { graph, costs, caps, twin: options.twin ?? 0 };
+  const step = sweeper(question);
+  const { best, rounds, spare, hopeless } = isLargeGraph(graph) ? settle(question, step, options) : climb(graph, step, options);
   if (hopeless) return { leaks: caps.slice(), rounds, kappa: 0, from: 'above' };
   const [certain, sent] = spare;
   const raised = (by: number): Float64Array => {
@@ -70,50 +70,40 @@ export function propagate(
     raised((1 / (1 - best.kappa)) * (1 + 2 ** -50));
     return { leaks: step.leaks(sent), rounds, kappa: best.kappa, from: 'below', certain };
   }
-  return fromAbove(graph, caps, step, rounds, options.hardWork ?? mostWork);
+  return fromAbove(question, step, rounds, options.hardWork ?? mostWork);
 }
 
 const mostWork = 2e8;
 
-function find(graph: MessageGraph, costs: Float64Array, caps: Float64Array, step: Sweeper, options: PropagationOptions): Climbed {
-  if (!isLargeGraph(graph)) return climb(graph, step, options);
-  const { loose = 1e-3, hardWork = mostWork, twin = 0, start, hopeless } = options;
+/** Messages of a large graph, near the fixed point of F. */
+function settle(question: MessageQuestion, step: Sweeper, options: PropagationOptions): Climbed {
+  const { graph, costs, caps } = question;
+  const { loose = 1e-3, hardWork = mostWork, part = 0, start, hopeless } = options;
   const scratch = scratchFor(graph);
-  const everybody = costs.every((e) => e > 0);
+  const everybody = part === 0 && costs.every((e) => e > 0);
   const largest = costs.reduce((m, e) => Math.max(m, e), 0);
   // Convergence for slightly raised costs leaves F a margin, even past records without a cost.
-  const raise = everybody && !options.part ? 0 : 2 * loose * largest;
-  const settled = converge(
-    graph,
-    raise ? costs.map((e) => e + raise) : costs,
-    raise ? caps.map((c) => c + raise) : caps,
-    twin,
-    step.pushed,
-    {
-      within: raise ? raise / 4 : (loose / 2) * largest,
-      part: options.part ?? 0,
-      work: hardWork,
-      on: { through: scratch.ties[1], state: scratch.nodes[1] },
-      ...(start && { start }),
-      ...(hopeless && { hopeless }),
-    },
-  );
+  const raise = everybody ? 0 : 2 * loose * largest;
+  const raised = raise ? { ...question, costs: costs.map((e) => e + raise), caps: caps.map((c) => c + raise) } : question;
+  const { found, rounds, ...settled } = converge(raised, step.pushed, {
+    within: raise ? raise / 4 : (loose / 2) * largest,
+    part,
+    work: hardWork,
+    on: { through: scratch.ties[1], state: scratch.nodes[1] },
+    start,
+    hopeless,
+  });
   const spare = [scratch.ties[2], scratch.ties[3]] as const;
-  const kappa =
-    everybody && !options.part ? kappaOf(graph, costs, caps, settled.found, step, spare[0]) : Number.POSITIVE_INFINITY;
-  return { best: { kappa, drift: kappa, at: settled.found }, spare, rounds: settled.rounds, hopeless: settled.hopeless };
+  let kappa = Number.POSITIVE_INFINITY;
+  if (everybody) {
+    step(found, spare[0]);
+    kappa = kappaOf(question, found, spare[0]);
+  }
+  return { best: { kappa, drift: kappa, at: found }, spare, rounds, hopeless: settled.hopeless };
 }
 
 /** Least kappa of a certificate if every record has a cost: F(0) is the other end's cost, at most its cap. */
-function kappaOf(
-  { member }: MessageGraph,
-  costs: Float64Array,
-  caps: Float64Array,
-  at: Float64Array,
-  step: Sweeper,
-  sent: Float64Array,
-): number {
-  step(at, sent);
+function kappaOf({ graph: { member }, costs, caps }: MessageQuestion, at: Float64Array, sent: Float64Array): number {
   let kappa = 0;
   for (let p = 0; p < at.length; p++) {
     const u = member[p]!;
@@ -148,7 +138,7 @@ interface Climbed {
 }
 
 /** Climbs towards the fixed point of F, from below and with leaps: it proves nothing by itself. */
-function climb(graph: MessageGraph, step: Sweeper, options: PropagationOptions): Climbed {
+function climb(graph: FactorGraph, step: Sweeper, options: PropagationOptions): Climbed {
   const { tolerance = 1e-10, loose = 1e-3, softWork = 1.2e7, hardWork = mostWork, hopeless } = options;
   const size = graph.member.length;
   // B, F(B), … F^lag(B).
@@ -182,7 +172,7 @@ function climb(graph: MessageGraph, step: Sweeper, options: PropagationOptions):
     if (gap.drift <= loose && rounds * size >= softWork) break;
     rotate();
     rounds++;
-    if (hopeless) over = step.exceeds(hopeless.most, hopeless.caps);
+    if (hopeless) over = step.exceeds(hopeless);
     measure();
     const shrink = gap.drift / before;
     before = gap.drift;
@@ -223,7 +213,7 @@ function leap(now: Float64Array, last: Float64Array, stride: number): void {
 }
 
 /** Every iterate is a bound; stops when a round improves hardly anything. */
-function fromAbove(graph: MessageGraph, caps: Float64Array, step: Sweeper, spent: number, hardWork: number): PropagatedBounds {
+function fromAbove({ graph, caps }: MessageQuestion, step: Sweeper, spent: number, hardWork: number): PropagatedBounds {
   let now: Float64Array = Float64Array.from(graph.member, (u) => caps[u]!);
   let next: Float64Array = new Float64Array(now.length);
   let rounds = 0;

@@ -3,29 +3,24 @@ import { assemble, type FactorGraph, withOdds } from '../graph/factor-graph.js';
 import { endsOf, firstEnds, pairGraph } from '../graph/pair-graph.js';
 import { largestRecursion } from '../graph/recursion.js';
 import { type GraphWalk, nodesOf, walkGraph, withWalkedOdds } from '../graph/walk.js';
-import type { MessageGraph } from './sweep.js';
 
 /** Graph prepared for bounds: its walk, and the method for each component with loops. Computed once, used for many bounds. */
 export interface GraphLayout {
   readonly graph: FactorGraph;
   readonly walk: GraphWalk;
   /** Components with loops that are small enough for the recursion. */
-  readonly small: readonly Component[];
+  readonly small: readonly Uint32Array[];
   /** Larger ones in which every two records are tied. */
-  readonly cliques: readonly (Component & { readonly logOdds: number })[];
+  readonly cliques: readonly { readonly nodes: Uint32Array; readonly logOdds: number }[];
   /** All others, which go by messages; absent when there are none. */
   readonly rest?: Subgraph;
-}
-
-interface Component {
-  readonly nodes: Uint32Array;
 }
 
 /**
  * Subgraph of some components: node k is nodes[k] of the whole graph; without `nodes` it is the whole graph, or its first nodes.
  */
 export interface Subgraph {
-  readonly graph: MessageGraph;
+  readonly graph: FactorGraph;
   readonly nodes?: Uint32Array;
   readonly components: number;
 }
@@ -35,14 +30,14 @@ const largestClique = 2000;
 
 export function layoutGraph(graph: FactorGraph): GraphLayout {
   const w = walkGraph(graph);
-  const small: Component[] = [];
-  const cliques: (Component & { logOdds: number })[] = [];
+  const small: Uint32Array[] = [];
+  const cliques: { nodes: Uint32Array; logOdds: number }[] = [];
   const rest: Uint32Array[] = [];
   for (let c = 0; c < w.components; c++) {
     if (!w.looped[c]) continue;
     const nodes = nodesOf(w, c);
     if (nodes.length <= largestRecursion) {
-      small.push({ nodes });
+      small.push(nodes);
       continue;
     }
     const logOdds = nodes.length <= largestClique ? cliqueOdds(graph, nodes) : undefined;

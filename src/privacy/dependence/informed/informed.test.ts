@@ -130,10 +130,7 @@ describe('leakage to an informed attacker', () => {
           parents.map((p, k) => ({ members: [k + 1, p % (k + 1)], logOdds: odds[k]! })),
         );
         const w = walkGraph(g);
-        const pass = forestPass(
-          w,
-          Float64Array.from(w.order, (u) => costs[u]!),
-        );
+        const pass = forestPass(w, Float64Array.from(costs));
         const total = costs.reduce((s, e) => s + e, 0);
         const sent = propagate(g, Float64Array.from(costs), fill(n, total)).leaks;
         const nodes = Uint32Array.from({ length: n }, (_, k) => k);

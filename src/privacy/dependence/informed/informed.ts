@@ -3,11 +3,11 @@ import { cliqueLeaks, cliqueOdds } from '../graph/clique.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
 import { forestPass, roundedUp } from '../graph/forest.js';
 import { push } from '../graph/push.js';
-import { componentOf, componentShape, recursion } from '../graph/recursion.js';
-import type { GraphWalk } from '../graph/walk.js';
+import { cachedRecursion } from '../graph/recursion.js';
+import { nodesOf } from '../graph/walk.js';
 import { type PropagationOptions, propagate } from './belief-propagation.js';
 import { type GraphLayout, layoutGraph, type Subgraph, subgraphOf } from './graph-layout.js';
-import { isLargeGraph, type MessageGraph, pushOf } from './sweep.js';
+import { isLargeGraph, pushOf } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
 /** Upper bounds on leakage to an informed attacker; theorem and proof of every branch in informed.proof.md. */
@@ -27,7 +27,7 @@ const least = 2 ** -900;
 
 /** Messages for a small base: a start for similar questions about the same graph. */
 export interface WarmStart {
-  readonly graph: MessageGraph;
+  readonly graph: FactorGraph;
   readonly messages: Float64Array;
   /** By node of the part that goes by messages; leaks are rounded up. */
   readonly costs: Float64Array;
@@ -40,12 +40,12 @@ export interface WarmStart {
 }
 
 export interface InformedOptions {
-  readonly start?: WarmStart;
+  readonly start?: WarmStart | undefined;
   /** Leakage above this need not be precise. */
-  readonly most?: number;
-  readonly work?: Pick<PropagationOptions, 'loose' | 'hardWork' | 'part'>;
+  readonly most?: number | undefined;
+  readonly work?: Pick<PropagationOptions, 'loose' | 'hardWork' | 'part'> | undefined;
   /** Only the largest leakage matters, to about this relative precision: others may be reported as large as that. */
-  readonly worst?: number;
+  readonly worst?: number | undefined;
 }
 
 /** Limit on updates of one incidence for a start. */
@@ -54,42 +54,47 @@ const startWork = 5e7;
 /** Approximate fixed point of the messages for these costs; undefined if no component needs messages. */
 export function warmStart(laid: GraphLayout, recordCosts: Float64Array, largest: number): WarmStart | undefined {
   if (!laid.rest) return undefined;
-  const { graph, nodes } = laid.rest;
-  const { effects: costs, whole } = nodeCosts(laid, recordCosts);
-  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
-  return warmStartOn(graph, select(costs), select(whole), largest);
-}
-
-/** The same for the subgraph that uses messages. */
-export function warmStartOn(graph: MessageGraph, costs: Float64Array, caps: Float64Array, largest: number): WarmStart {
+  const { graph } = laid.rest;
+  const { costs, caps } = spentIn(laid.rest, nodeCosts(laid, recordCosts));
   const { leaks, certain } = propagate(graph, costs, caps, { loose: 5e-3, hardWork: startWork });
-  const amplification = leaks.reduce((m, x) => Math.max(m, x), 0) / largest;
-  const found = certain ? certain.slice() : new Float64Array(graph.member.length);
-  return { graph, messages: found, costs, leaks, largest, amplification, certain: certain !== undefined };
+  const amplification = largestOf(leaks) / largest;
+  const messages = certain ? certain.slice() : new Float64Array(graph.member.length);
+  return { graph, messages, costs, leaks, largest, amplification, certain: certain !== undefined };
 }
 
 export function informedBound(
   graph: FactorGraph,
   recordCosts: Float64Array,
   laid: GraphLayout = layoutGraph(graph),
-  informedOptions: InformedOptions = {},
+  options: InformedOptions = {},
 ): InformedBound {
-  const { walk } = laid;
-  const { effects: costs, whole, byPosition } = nodeCosts(laid, recordCosts);
-  const forest = forestPass(walk, byPosition);
-  const leaks = new Float64Array(graph.nodes);
+  const { walk, small, cliques, rest } = laid;
+  const spent = nodeCosts(laid, recordCosts);
+  const forest = forestPass(walk, spent.costs);
+  const leaks = new Float64Array(graph.nodes).fill(Number.POSITIVE_INFINITY);
   for (let c = 0; c < walk.components; c++)
-    for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) {
-      const u = walk.order[x]!;
-      leaks[u] = walk.looped[c] ? whole[u]! : forest[x]!;
-    }
-  const methods = solveLoops(laid, costs, whole, leaks, informedOptions);
-  const capped = applyCaps(graph, costs, whole, leaks);
-  return { leaks: leaks.subarray(0, graph.records), group: whole.subarray(0, graph.records), methods, capped };
+    if (!walk.looped[c])
+      for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) leaks[walk.order[x]!] = forest[x]!;
+  const { recursion, clique, messages } = solveSmall(laid, spent, leaks);
+  for (const { nodes, logOdds } of cliques) put(leaks, nodes, leaksInClique(spent, nodes, logOdds));
+  if (rest) solveRest(laid, rest, spent, leaks, options);
+  const byMessages = rest?.components ?? 0;
+  const methods = {
+    forest: walk.components - small.length - cliques.length - byMessages,
+    recursion,
+    clique: clique + cliques.length,
+    messages: messages + byMessages,
+  };
+  const capped = applyCaps(graph, spent, leaks);
+  return { leaks: leaks.subarray(0, graph.records), group: spent.whole.subarray(0, graph.records), methods, capped };
 }
 
-/** Cost of each node, by number and by position in the walk, and the total cost of its component. */
-export function nodeCosts({ graph, walk }: GraphLayout, recordCosts: Float64Array) {
+interface NodeCosts {
+  readonly costs: Float64Array;
+  readonly whole: Float64Array;
+}
+
+export function nodeCosts({ graph, walk }: GraphLayout, recordCosts: Float64Array): NodeCosts {
   if (recordCosts.length !== graph.records) throw new RangeError('one effect per record');
   const costs = new Float64Array(graph.nodes);
   for (let j = 0; j < recordCosts.length; j++) {
@@ -97,152 +102,108 @@ export function nodeCosts({ graph, walk }: GraphLayout, recordCosts: Float64Arra
     if (!(e >= 0)) throw new RangeError('effects are not negative');
     costs[j] = e > 0 && e < least ? least : e;
   }
-  const byPosition = new Float64Array(graph.nodes);
-  for (let x = 0; x < graph.nodes; x++) byPosition[x] = costs[walk.order[x]!]!;
   const whole = new Float64Array(graph.nodes);
-  const sums = componentSums(walk, byPosition);
-  for (let c = 0; c < walk.components; c++)
-    for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) whole[walk.order[x]!] = sums[c]!;
-  return { effects: costs, byPosition, whole };
+  for (let c = 0; c < walk.components; c++) {
+    const nodes = nodesOf(walk, c);
+    let sum = 0;
+    for (const u of nodes) sum = addUp(sum, costs[u]!);
+    for (const u of nodes) whole[u] = sum;
+  }
+  return { costs, whole };
 }
 
-function componentSums(w: GraphWalk, byPosition: Float64Array): Float64Array {
-  const sums = new Float64Array(w.components);
-  for (let c = 0; c < w.components; c++)
-    for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) sums[c] = addUp(sums[c]!, byPosition[x]!);
-  return sums;
+/** The costs of the nodes of a subgraph, and what they are capped by. */
+function spentIn({ graph, nodes }: Subgraph, { costs, whole }: NodeCosts) {
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
+  return { costs: select(costs), caps: select(whole) };
 }
 
-/** Small components by the recursion, cliques by the closed form, all others by messages. */
-function solveLoops(
-  laid: GraphLayout,
-  costs: Float64Array,
-  whole: Float64Array,
-  leaks: Float64Array,
-  informedOptions: InformedOptions,
-) {
-  const { graph, walk, small, cliques, rest } = laid;
-  const methods = { forest: walk.components, recursion: 0, clique: 0, messages: 0 };
-  const solved = new Map<string, readonly number[] | undefined>();
-  const local = new Uint32Array(small.length > 0 ? graph.nodes : 0);
+function put(leaks: Float64Array, nodes: Uint32Array, found: readonly number[]): void {
+  for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = found[k]!;
+}
+
+const leaksInClique = ({ costs }: NodeCosts, nodes: Uint32Array, logOdds: number): number[] =>
+  cliqueLeaks(
+    Array.from(nodes, (u) => costs[u]!),
+    logOdds,
+  );
+
+/** Small components by the recursion, or by the closed form of cliques where that equals it or the recursion takes too long. */
+function solveSmall({ graph, small }: GraphLayout, spent: NodeCosts, leaks: Float64Array) {
+  const { costs } = spent;
+  const methods = { recursion: 0, clique: 0, messages: 0 };
+  const recursion = cachedRecursion(graph, costs);
   const left: Uint32Array[] = [];
-  const cliqueOf = (nodes: Uint32Array, odds: number) =>
-    cliqueLeaks(
-      Array.from(nodes, (u) => costs[u]!),
-      odds,
-    );
-  const put = (nodes: Uint32Array, found: readonly number[]) => {
-    for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = found[k]!;
-  };
-  for (const { nodes } of small) {
-    methods.forest--;
-    // For equal costs the closed form equals the recursion.
+  for (const nodes of small) {
     const even = graph.commonOdds !== undefined && nodes.every((u) => costs[u] === costs[nodes[0]!]);
     const evenOdds = even ? cliqueOdds(graph, nodes) : undefined;
-    const exact = evenOdds === undefined ? bySmallest(graph, nodes, costs, local, solved) : undefined;
+    const exact = evenOdds === undefined ? recursion(nodes) : undefined;
     const odds = exact ? undefined : (evenOdds ?? cliqueOdds(graph, nodes));
-    const found = exact ?? (odds === undefined ? undefined : cliqueOf(nodes, odds));
-    if (found) put(nodes, found);
+    const found = exact ?? (odds === undefined ? undefined : leaksInClique(spent, nodes, odds));
+    if (found) put(leaks, nodes, found);
     else left.push(nodes);
-    methods[exact ? 'recursion' : found ? 'clique' : 'messages']++;
+    if (exact) methods.recursion++;
+    else methods[found ? 'clique' : 'messages']++;
   }
-  for (const { nodes, logOdds } of cliques) {
-    methods.forest--;
-    methods.clique++;
-    put(nodes, cliqueOf(nodes, logOdds));
-  }
-  if (left.length > 0) byMessages(subgraphOf(graph, left), left, costs, whole, leaks, {});
-  if (!rest) return methods;
-  methods.forest -= rest.components;
-  methods.messages += rest.components;
-  const largest = costs.reduce((m, e) => Math.max(m, e), 0);
-  if (informedOptions.worst !== undefined && isLargeGraph(rest.graph)) {
-    const worst = worstOfRest(laid, rest, costs, whole, largest, informedOptions.worst, informedOptions.start);
-    if (worst !== undefined) {
-      for (let k = 0; k < rest.graph.nodes; k++) {
-        const u = rest.nodes ? rest.nodes[k]! : k;
-        if (worst < leaks[u]!) leaks[u] = worst;
-      }
-      return methods;
-    }
-  }
-  const scale = largest / (informedOptions.start?.largest ?? 0);
-  const start = informedOptions.start && scale < 2 ** 60 ? { start: informedOptions.start.messages.map((x) => x * scale) } : {};
-  const ceilings = informedOptions.most === undefined ? undefined : ceilingsOf(rest, costs, whole, graph);
-  const hopeless = ceilings ? { hopeless: { most: 4 * informedOptions.most!, caps: ceilings } } : {};
-  byMessages(rest, undefined, costs, whole, leaks, { ...informedOptions.work, ...start, ...hopeless });
+  if (left.length > 0) byMessages(subgraphOf(graph, left), spent, leaks);
   return methods;
 }
 
-/** Bounds for every node of the message subgraph, as precise as the worst one needs; undefined if not found quickly. */
-function worstOfRest(
+/** The components that go by messages: from above where only the largest leakage matters and few records decide it. */
+function solveRest(
   { graph: all }: GraphLayout,
   rest: Subgraph,
-  costs: Float64Array,
-  whole: Float64Array,
-  largest: number,
-  gain: number,
-  start: WarmStart | undefined,
-): number | undefined {
-  const { graph, nodes } = rest;
-  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
-  const ceilings = ceilingsOf(rest, costs, whole, all);
-  const own = select(costs);
-  const scale = start ? (largest / start.largest) * (1 + 2 ** -50) : 0;
-  const covers = (s: WarmStart) => s.certain && s.graph === graph && own.every((e, k) => e <= s.costs[k]! * scale);
-  const scaled = start && scale >= 1 && scale < 2 ** 60 && covers(start) ? start : undefined;
-  return worstFromAbove(graph, {
-    costs: own,
-    caps: select(whole),
-    pushed: pushOf(graph),
-    twin: 0,
-    gain,
-    known: scaled ? (u) => Math.min(ceilings[u]!, scaled.leaks[u]! * scale) : (u) => ceilings[u]!,
-    ...(scaled && { above: (p: number) => scaled.messages[p]! * scale }),
-  });
-}
-
-/** Leaks by messages of the nodes of a part, or of some of its components only. */
-function byMessages(
-  { graph, nodes }: Subgraph,
-  only: readonly Uint32Array[] | undefined,
-  costs: Float64Array,
-  whole: Float64Array,
+  spent: NodeCosts,
   leaks: Float64Array,
-  options: PropagationOptions,
+  { start, most, work, worst }: InformedOptions,
 ): void {
-  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
-  const answer = propagate(graph, select(costs), select(whole), options);
-  if (nodes) for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = answer.leaks[k]!;
-  // A bound from another method may be smaller: the lesser one counts.
-  else if (only) for (const own of only) for (const u of own) leaks[u] = answer.leaks[u]!;
-  else for (let u = 0; u < graph.nodes; u++) if (answer.leaks[u]! < leaks[u]!) leaks[u] = answer.leaks[u]!;
-}
-
-/** Upper bounds on leakage from group and odds alone, for each node of a subgraph. */
-function ceilingsOf({ graph, nodes }: Subgraph, costs: Float64Array, whole: Float64Array, all: FactorGraph): Float64Array {
-  return Float64Array.from({ length: graph.nodes }, (_, k) => {
-    const u = nodes ? nodes[k]! : k;
-    return Math.min(whole[u]!, addUp(costs[u]!, totalLogOdds(all, u)));
+  const { graph, nodes } = rest;
+  const largest = largestOf(spent.costs);
+  const own = spentIn(rest, spent);
+  const ceilings = () => own.caps.map((whole, k) => ceilingOf(own.costs[k]!, whole, totalLogOdds(all, nodes ? nodes[k]! : k)));
+  if (worst !== undefined && isLargeGraph(graph)) {
+    const above = start && startAbove(start, graph, own.costs, largest);
+    const known = ceilings();
+    const found = worstFromAbove(graph, {
+      ...own,
+      pushed: pushOf(graph),
+      gain: worst,
+      known: above ? (u) => Math.min(known[u]!, above.leak(u)) : (u) => known[u]!,
+      above: above?.message,
+    });
+    if (found !== undefined) {
+      lower(leaks, rest, () => found);
+      return;
+    }
+  }
+  const scale = start ? largest / start.largest : 0;
+  byMessages(rest, spent, leaks, {
+    ...work,
+    start: scale > 0 && scale < 2 ** 60 ? start!.messages.map((x) => x * scale) : undefined,
+    hopeless: most === undefined ? undefined : { most: 4 * most, caps: ceilings() },
   });
 }
 
-/** Limit on recorded shapes: with all components different, recording is useless. */
-const mostShapes = 20_000;
+/** Upper bounds from a certain start for costs that are at most a multiple of its own, over the same ties; undefined for others. */
+function startAbove(start: WarmStart, graph: FactorGraph, costs: Float64Array, largest: number) {
+  const scale = (largest / start.largest) * (1 + 2 ** -50);
+  if (!(start.certain && start.graph === graph && scale >= 1 && scale < 2 ** 60)) return undefined;
+  if (!costs.every((e, k) => e <= start.costs[k]! * scale)) return undefined;
+  return { leak: (u: number) => start.leaks[u]! * scale, message: (p: number) => start.messages[p]! * scale };
+}
 
-function bySmallest(
-  graph: FactorGraph,
-  nodes: Uint32Array,
-  costs: Float64Array,
-  local: Uint32Array,
-  solved: Map<string, readonly number[] | undefined>,
-): readonly number[] | undefined {
-  const piece = componentOf(graph, nodes, costs, local);
-  const shape = componentShape(piece);
-  if (solved.has(shape)) return solved.get(shape);
-  const found = recursion(piece);
-  if (solved.size < mostShapes) solved.set(shape, found);
-  return found;
+function byMessages(part: Subgraph, spent: NodeCosts, leaks: Float64Array, options: PropagationOptions = {}): void {
+  const { costs, caps } = spentIn(part, spent);
+  const found = propagate(part.graph, costs, caps, options).leaks;
+  lower(leaks, part, (k) => found[k]!);
+}
+
+/** Of two bounds for a node the lesser counts. */
+function lower(leaks: Float64Array, { graph, nodes }: Subgraph, found: (k: number) => number): void {
+  for (let k = 0; k < graph.nodes; k++) {
+    const u = nodes ? nodes[k]! : k;
+    leaks[u] = Math.min(leaks[u]!, found(k));
+  }
 }
 
 /** Total log odds ratio of a record's ties: the most that all of them together can pass on. */
@@ -256,16 +217,25 @@ export function totalLogOdds(graph: FactorGraph, u: number): number {
   return odds;
 }
 
-/** Group, odds and one-shot caps; true when a cap decided some record with ties. */
-function applyCaps(graph: FactorGraph, costs: Float64Array, whole: Float64Array, leaks: Float64Array): boolean {
+/** Losses that exceed the odds by this much pass all of the odds. */
+const endless = 60;
+
+/** Upper bound on leakage from a record's own cost, the cost of its whole component and the total of its odds: both caps, and one shot. */
+export function ceilingOf(own: number, whole: number, odds: number): number {
+  if (whole > own + endless + odds) return addUp(own, odds);
+  return Math.min(whole, addUp(own, push((whole - own) * roundedUp, odds)));
+}
+
+/** True when a cap decided some record with ties. */
+function applyCaps(graph: FactorGraph, { costs, whole }: NodeCosts, leaks: Float64Array): boolean {
   let capped = false;
   for (let u = 0; u < graph.records; u++) {
     if (graph.nodeStart[u] === graph.nodeStart[u + 1]) continue;
     const odds = totalLogOdds(graph, u);
     const own = costs[u]!;
     let cap = Math.min(whole[u]!, addUp(own, odds));
-    // push lies between 0 and either argument, so the one-shot cap can only matter where the others do not decide by far.
-    if (leaks[u]! > own + 0.4 * (cap - own)) cap = Math.min(cap, addUp(own, push((whole[u]! - own) * roundedUp, odds)));
+    // push lies between 0 and either argument, so one shot can only matter where the others do not decide by far.
+    if (leaks[u]! > own + 0.4 * (cap - own)) cap = ceilingOf(own, whole[u]!, odds);
     if (cap < leaks[u]!) {
       leaks[u] = cap;
       capped = true;
@@ -273,3 +243,5 @@ function applyCaps(graph: FactorGraph, costs: Float64Array, whole: Float64Array,
   }
   return capped;
 }
+
+export const largestOf = (leaks: Float64Array): number => leaks.reduce((most, leak) => Math.max(most, leak), 0);

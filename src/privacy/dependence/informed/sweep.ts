@@ -1,22 +1,39 @@
-import type { FactorGraph } from '../graph/factor-graph.js';
+import { type FactorGraph, manyIncidences } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { closedWeight, openWeight, pushThrough } from '../graph/push.js';
 import { type Pusher, TangentTables, tangents } from '../graph/tangents.js';
 
-/** Graph as message passing needs it; for pairs, factors and their places are never read. */
-export type MessageGraph = FactorGraph;
+/** Messages that are asked for; of a pairwise graph, factors and their places are never read. */
+export interface MessageQuestion {
+  readonly graph: FactorGraph;
+  readonly costs: Float64Array;
+  readonly caps: Float64Array;
+  /** D of a tie from every record to its twin; 0 for none. */
+  readonly twin: number;
+}
 
 /** True for graphs so large that messages are updated one after the other, to two or three digits. */
-export const isLargeGraph = ({ pairwise, member }: MessageGraph): boolean => pairwise && member.length >= 40_000;
+export const isLargeGraph = ({ pairwise, member }: FactorGraph): boolean => pairwise && member.length >= manyIncidences;
 
 export interface Sweeper {
   /** to = F(from), rounded up. */
   (from: Float64Array, to: Float64Array): void;
   leaks(from: Float64Array): Float64Array;
-  /** True if the last messages make some record leak more than `most` although its cap is larger. */
-  exceeds(most: number, caps: Float64Array): boolean;
-  /** Push through incidence p. */
+  /** True if the last messages are hopeless. */
+  exceeds(hopeless: Hopeless): boolean;
   readonly pushed: (p: number, loss: number) => number;
+}
+
+/** Some record leaks more than `most` although its cap is larger. */
+export interface Hopeless {
+  readonly most: number;
+  readonly caps: Float64Array;
+}
+
+/** `state` has the total of node u at 2u. */
+export function exceeds(state: Float64Array, records: number, { most, caps }: Hopeless): boolean {
+  for (let u = 0; u < records; u++) if (state[2 * u]! > most && caps[u]! > most) return true;
+  return false;
 }
 
 /** Working arrays for one question about a large graph. */
@@ -30,7 +47,7 @@ const arrays = new WeakMap<Uint32Array, Scratch>();
  * Working arrays shared by all questions about the same ties, which are answered one at a time: allocation would take longer than
  * use.
  */
-export function scratchFor({ member, nodes }: MessageGraph): Scratch {
+export function scratchFor({ member, nodes }: FactorGraph): Scratch {
   const known = arrays.get(member);
   if (known) return known;
   const ties = () => new Float64Array(member.length);
@@ -43,9 +60,9 @@ export function scratchFor({ member, nodes }: MessageGraph): Scratch {
 }
 
 /** Releases the arrays when no further question about these ties is expected. */
-export const releaseScratch = ({ member }: MessageGraph): boolean => arrays.delete(member);
+export const releaseScratch = ({ member }: FactorGraph): boolean => arrays.delete(member);
 
-export function sweeper(graph: MessageGraph, costs: Float64Array, caps: Float64Array, twin: number): Sweeper {
+export function sweeper({ graph, costs, caps, twin }: MessageQuestion): Sweeper {
   const { member, factors, nodes, records, pairwise } = graph;
   const size = member.length;
   const scratch = isLargeGraph(graph) ? scratchFor(graph) : undefined;
@@ -105,15 +122,12 @@ export function sweeper(graph: MessageGraph, costs: Float64Array, caps: Float64A
       gather(from);
       return Float64Array.from({ length: nodes }, (_, u) => state[2 * u]!);
     },
-    exceeds: (most: number, caps: Float64Array): boolean => {
-      for (let u = 0; u < records; u++) if (state[2 * u]! > most && caps[u]! > most) return true;
-      return false;
-    },
+    exceeds: (hopeless: Hopeless) => exceeds(state, records, hopeless),
   });
 }
 
 /** Push through incidence p, rounded up. */
-export function pushOf(graph: MessageGraph): (p: number, loss: number) => number {
+export function pushOf(graph: FactorGraph): (p: number, loss: number) => number {
   const { member, commonOdds } = graph;
   const tables = new TangentTables(member.length);
   const common = commonOdds === undefined ? undefined : tables.of(commonOdds);

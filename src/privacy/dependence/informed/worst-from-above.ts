@@ -1,6 +1,6 @@
+import type { FactorGraph } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { tangents } from '../graph/tangents.js';
-import type { MessageGraph } from './sweep.js';
 
 /**
  * Upper bound on the worst leakage alone (informed.proof.md, "The worst record alone"). The k-th iterate from above depends only
@@ -11,10 +11,10 @@ export interface FromAboveOptions {
   readonly caps: Float64Array;
   /** Push through incidence p, rounded up. */
   readonly pushed: (p: number, loss: number) => number;
-  /** D of a tie to the twin of each record; 0 for none. */
-  readonly twin: number;
+  /** D of a tie to the twin of each record. */
+  readonly twin?: number;
   /** Upper bounds on the true messages; the caps when absent. */
-  readonly above?: (p: number) => number;
+  readonly above?: ((p: number) => number) | undefined;
   /** Upper bound on the leakage of a node. */
   readonly known: (u: number) => number;
   /** Nodes with the largest of these bounds, and one for all others. */
@@ -32,10 +32,10 @@ const mostPushes = 1;
 const least = 2 ** -1000;
 
 /** Upper bound on the largest leakage of all nodes; undefined if it takes too long. */
-export function worstFromAbove(graph: MessageGraph, options: FromAboveOptions): number | undefined {
+export function worstFromAbove(graph: FactorGraph, options: FromAboveOptions): number | undefined {
   const { member, nodes, records, nodeStart, incidence, commonOdds } = graph;
   const logOdds = commonOdds === undefined ? graph.logOdds : undefined;
-  const { costs, caps, pushed, twin, above, known, ranked, gain, pushes: most = mostPushes } = options;
+  const { costs, caps, pushed, twin = 0, above, known, ranked, gain, pushes: most = mostPushes } = options;
   const toTwin = tangents(twin);
   const totals: Float64Array[] = [];
   let pushes = 0;

@@ -1,4 +1,5 @@
 import type { Fault } from '../../../base/errors.js';
+import { stationaryLaw } from '../chain/stationary.js';
 import type { Model, ModelFactor } from './model.js';
 
 type Wrong = (path: string, what: string) => Fault;
@@ -51,24 +52,11 @@ export function oneCopy(model: Model): Model {
   };
 }
 
-/** Stationary distribution by elimination without subtraction (Grassmann, Taksar, Heyman): relatively accurate in every entry. */
-function stationaryProbabilities(transition: readonly (readonly number[])[], wrong: Wrong): number[] {
-  const n = transition.length;
-  const a = transition.map((row) => [...row]);
-  for (let k = n - 1; k > 0; k--) {
-    let out = 0;
-    for (let j = 0; j < k; j++) out += a[k]![j]!;
-    if (!(out > 0))
-      throw wrong(
-        'chain.initial',
-        'is "stationary", but the chain has states that never reach each other, so there is no single stationary law',
-      );
-    for (let i = 0; i < k; i++) a[i]![k]! /= out;
-    for (let i = 0; i < k; i++) for (let j = 0; j < k; j++) if (i !== j) a[i]![j]! += a[i]![k]! * a[k]![j]!;
-  }
-  const distribution = new Array<number>(n).fill(0);
-  distribution[0] = 1;
-  for (let k = 1; k < n; k++) for (let i = 0; i < k; i++) distribution[k]! += distribution[i]! * a[i]![k]!;
-  const total = distribution.reduce((s, p) => s + p, 0);
-  return distribution.map((p) => p / total);
+function stationaryProbabilities(transition: readonly (readonly number[])[], wrong: Wrong): Float64Array {
+  const stationary = stationaryLaw(transition);
+  if (stationary) return stationary;
+  throw wrong(
+    'chain.initial',
+    'is "stationary", but the chain has states that never reach each other, so there is no single stationary law',
+  );
 }

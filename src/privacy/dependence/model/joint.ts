@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
-import { parseRational, type Rational } from '../../../base/exact/rational.js';
-import type { Model, ModelFactor, OddsFactor } from './model.js';
+import { gcd, parseRational, type Rational } from '../../../base/exact/rational.js';
+import { isTable, type Model, type ModelFactor, type OddsFactor, type TableFactor } from './model.js';
 
 /** The whole distribution of a small model, one number per joint state (C order, last record fastest). */
 export interface JointDistribution {
@@ -47,7 +47,8 @@ export function enumerate(model: Model, limit = largestJoint): JointDistribution
 }
 
 export function enumerationTooLarge(what: string, size: number, limit: number): Fault {
-  const shown = !Number.isFinite(size) ? 'too many' : size < 1e15 ? size.toLocaleString('en') : `about ${size.toExponential(0)}`;
+  let shown = size < 1e15 ? size.toLocaleString('en') : `about ${size.toExponential(0)}`;
+  if (!Number.isFinite(size)) shown = 'too many';
   return new Fault(
     'MODEL_TOO_LARGE',
     `Enumeration would need ${shown} ${what}; the limit is ${limit.toLocaleString('en')}.`,
@@ -66,15 +67,10 @@ export function stridesOf(sizes: readonly number[]): number[] {
   return strides;
 }
 
-interface FilledFactor {
-  readonly records: readonly number[];
-  readonly table: Float64Array;
-}
-
-function fill(model: Model): { tables: FilledFactor[]; assumptions: string[] } {
+function fill(model: Model): { tables: TableFactor[]; assumptions: string[] } {
   const assumptions: string[] = [];
   const tables = model.factors.map((factor) => {
-    if ('table' in factor) return factor;
+    if (isTable(factor)) return factor;
     assumptions.push(describe(model, factor));
     return { records: factor.records, table: symmetricMember(model, factor) };
   });
@@ -102,7 +98,7 @@ function symmetricMember(model: Model, factor: OddsFactor): Float64Array {
 }
 
 /** For each state, the position in the factor's own table. */
-function positions(factor: FilledFactor, sizes: readonly number[], strides: readonly number[]): (state: number) => number {
+function positions(factor: TableFactor, sizes: readonly number[], strides: readonly number[]): (state: number) => number {
   const inner = stridesOf(factor.records.map((r) => sizes[r]!));
   const parts = factor.records.map((r, k) => [strides[r]!, sizes[r]!, inner[k]!] as const);
   return (state) => {
@@ -119,7 +115,7 @@ const impossible = () =>
     'Check the factor tables: together they contradict.',
   );
 
-function multiplyOut(tables: readonly FilledFactor[], sizes: readonly number[], strides: readonly number[], states: number) {
+function multiplyOut(tables: readonly TableFactor[], sizes: readonly number[], strides: readonly number[], states: number) {
   const out = new Float64Array(states).fill(1);
   for (const factor of tables) {
     const at = positions(factor, sizes, strides);
@@ -137,7 +133,7 @@ function multiplyOut(tables: readonly FilledFactor[], sizes: readonly number[], 
 }
 
 function multiplyOutExactly(
-  tables: readonly FilledFactor[],
+  tables: readonly TableFactor[],
   sizes: readonly number[],
   strides: readonly number[],
   states: number,
@@ -157,12 +153,6 @@ export function integers(numbers: readonly number[]): bigint[] {
   let common = 1n;
   for (const f of fractions) common = (common / gcd(common, f.den)) * f.den;
   return fractions.map((f) => f.num * (common / f.den));
-}
-function gcd(a: bigint, b: bigint): bigint {
-  let x = a;
-  let y = b;
-  while (y !== 0n) [x, y] = [y, x % y];
-  return x;
 }
 
 /** Connected components over factors of two or more records. */

@@ -67,7 +67,7 @@ function readRecords(reader: ModelReader, document: Record<string, Json>): Model
   const listed = reader.list(document.factors ?? [], 'factors');
   reader.within('factors', listed.length);
   const factors = listed.map((entry, f): ModelFactor => {
-    const factor = readFactor(reader, entry, `factors[${f}]`, place, values);
+    const factor = readFactor(reader, entry, `factors[${f}]`, { place, values });
     if ('table' in factor) cells += factor.table.length;
     reader.within('allCells', cells);
     return factor;
@@ -79,8 +79,7 @@ function readFactor(
   reader: ModelReader,
   entry: Json,
   at: Path,
-  place: ReadonlyMap<string, number>,
-  values: Model['values'],
+  { place, values }: { readonly place: ReadonlyMap<string, number>; readonly values: Model['values'] },
 ): ModelFactor {
   const { records, table, oddsRatio, pull, ...rest } = reader.object(entry, at);
   reader.only(rest, [], at);

@@ -3,6 +3,11 @@ import { type FactorGraph, type FactorSpec, fromFactors } from '../graph/factor-
 import { isTable, type Model, type TableFactor } from './model.js';
 import { logOdds, logOddsRatio, loosened } from './odds.js';
 
+/** Declared ties: a graph of odds ratios, or a model with tables, from which a graph is derived. */
+export type GraphOrModel = FactorGraph | Model;
+export const isModel = (subject: GraphOrModel): subject is Model => 'ids' in subject;
+export const graphOf = (subject: GraphOrModel): FactorGraph => (isModel(subject) ? graphsOf(subject)[0]! : subject);
+
 /** A product of table factors over one set of records; `relative` bounds the rounding of its entries. */
 interface Table extends TableFactor {
   readonly relative: number;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '../../../base/errors.js';
 import { readBif, writeBif } from './bif.js';
-import { jointTable, makeNetwork, networkModel } from './network.js';
+import { enumerate } from './joint.js';
+import { makeNetwork, networkModel } from './network.js';
 import { readNetworkJson, writeNetworkJson } from './network-json.js';
 
 /** The prize and the first choice are free; the host opens a door that is neither. */
@@ -51,7 +52,7 @@ describe('a network', () => {
   });
 
   it('the joint table of the network sums to one and excludes impossible games', () => {
-    const joint = jointTable(montyHall);
+    const joint = enumerate(networkModel(montyHall)).probabilities;
     expect(joint.reduce((a, b) => a + b)).toBeCloseTo(1, 12);
     expect(joint[0]).toBe(0);
   });

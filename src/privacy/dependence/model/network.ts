@@ -117,35 +117,3 @@ export const networkModel = (network: Network): Model => ({
   values: network.variables.map((v) => v.values.map((_, i) => i)),
   factors: network.variables.map((v, x) => ({ records: [...v.parents, x], table: v.table })),
 });
-
-/** Joint probabilities, C order over the variables; refuses more than `limit` cells. */
-export function jointTable(network: Network, limit = 2 ** 22): Float64Array {
-  const sizes = network.variables.map((v) => v.values.length);
-  const size = sizes.reduce((a, b) => a * b, 1);
-  if (size > limit)
-    throw new Fault(
-      'MODEL_TOO_LARGE',
-      'The joint table of this network is too large to enumerate.',
-      `The limit is ${limit} cells.`,
-      {
-        details: { size, limit },
-      },
-    );
-  const joint = new Float64Array(size);
-  const at = new Array<number>(sizes.length).fill(0);
-  for (let cell = 0; cell < size; cell++) {
-    let p = 1;
-    for (let x = 0; x < sizes.length && p > 0; x++) {
-      const variable = network.variables[x]!;
-      let row = 0;
-      for (const parent of variable.parents) row = row * sizes[parent]! + at[parent]!;
-      p *= variable.table[row * sizes[x]! + at[x]!]!;
-    }
-    joint[cell] = p;
-    for (let x = sizes.length - 1; x >= 0; x--) {
-      if (++at[x]! < sizes[x]!) break;
-      at[x] = 0;
-    }
-  }
-  return joint;
-}

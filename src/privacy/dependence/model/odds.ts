@@ -7,17 +7,26 @@ import { addUp, logUp, mulUp } from '../../../base/exact/outward.js';
 export function logOddsRatio(table: Float64Array, shape: readonly number[], axis: number): number {
   const size = shape[axis]!;
   const inner = shape.slice(axis + 1).reduce((p, k) => p * k, 1);
-  const outer = table.length / (inner * size);
+  const axes = { table, size, inner, outer: table.length / (inner * size) };
   let worst = 0;
   for (let a = 0; a < size; a++)
     for (let b = a + 1; b < size; b++) {
-      worst = Math.max(worst, pairOdds(table, outer, inner, size, a, b));
+      worst = Math.max(worst, pairOdds(axes, a, b));
       if (worst === Number.POSITIVE_INFINITY) return worst;
     }
   return worst;
 }
 
-function pairOdds(table: Float64Array, outer: number, inner: number, size: number, a: number, b: number): number {
+/** Table with the axes before and after one of them joined. */
+interface TableAxes {
+  readonly table: Float64Array;
+  readonly outer: number;
+  readonly size: number;
+  readonly inner: number;
+}
+
+function pairOdds(axes: TableAxes, a: number, b: number): number {
+  const { table, outer, size, inner } = axes;
   let up = 0;
   let down = 0;
   let onlyA = false;
@@ -40,13 +49,13 @@ function pairOdds(table: Float64Array, outer: number, inner: number, size: numbe
   // f(a,u) > 0 = f(b,u) makes the quotient infinite as soon as b is possible anywhere, and likewise the other way round.
   if ((onlyA && (both || onlyB)) || (onlyB && both)) return Number.POSITIVE_INFINITY;
   if (!both) return 0;
-  if (up * down === 1 && exactlyProportional(table, outer, inner, size, a, b)) return 0;
+  if (up * down === 1 && exactlyProportional(axes, a, b)) return 0;
   // Each quotient is off by at most one part in 2^53.
   return Math.max(0, logUp(mulUp(mulUp(up || Number.MIN_VALUE, down || Number.MIN_VALUE), 1 + 2 ** -51)));
 }
 
 /** Rows that are equal, or one the other times a power of two, carry no tie at all; anything else is worth the rounding. */
-function exactlyProportional(table: Float64Array, outer: number, inner: number, size: number, a: number, b: number): boolean {
+function exactlyProportional({ table, outer, size, inner }: TableAxes, a: number, b: number): boolean {
   let factor = 0;
   for (let o = 0; o < outer; o++)
     for (let k = 0; k < inner; k++) {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { pairTablesOfJoint } from '../../../../test/pair-tables-of-joint.js';
 import { rational, toNumber } from '../../../base/exact/rational.js';
 import { leastTabularScale, tabularLoss } from '../../../evaluate/papers/correlated-columns/tabular-loss.js';
 import { answersTo, everyRecord } from '../../mechanism/record-class.js';
 import { pairwiseAmplifier } from './amplifier.js';
 import { commonAnswers, largestPairwiseBase, pairwiseLeakage, pairwiseSpread } from './leakage.js';
-import { pairTablesOfJoint } from './pair-tables.js';
 
 /** Joints of several kinds: dense, sparse, latent class, near copies. */
 const joints = fc

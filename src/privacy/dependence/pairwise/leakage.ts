@@ -47,7 +47,8 @@ export function pairwiseSpread(strata: readonly PairTables[], options: PairwiseS
         .filter((answered) => options.forms !== true || answered.rows > 0);
       for (const a of answeredGroups)
         for (const b of answeredGroups)
-          if (a !== b) for (const t of found) t.spread = Math.max(t.spread, pairSpread(tables, i, a, b, t.tilt, logEvents));
+          if (a !== b)
+            for (const t of found) t.spread = Math.max(t.spread, pairSpread({ tables, column: i, a, b }, t.tilt, logEvents));
     });
   return {
     columns: names.length,
@@ -77,11 +78,18 @@ function answeredBy(tables: PairTables, i: number, group: readonly number[]): An
   return { rows, counts };
 }
 
+interface SecretPair {
+  readonly tables: PairTables;
+  readonly column: number;
+  readonly a: Answered;
+  readonly b: Answered;
+}
+
 /**
  * Sum over j of max over S [ tilt P(S|a) - P(S|b) ], plus the radius; at most tilt (columns - 1), its value for disjoint
  * distributions.
  */
-function pairSpread(tables: PairTables, i: number, a: Answered, b: Answered, tilt: number, logEvents: number): number {
+function pairSpread({ tables, column: i, a, b }: SecretPair, tilt: number, logEvents: number): number {
   const cells = pairTableCells(tables);
   const others = tables.levels.length - 1;
   if (!(a.rows > 0 && b.rows > 0)) return tilt * others;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { pairTablesOfJoint } from '../../../../test/pair-tables-of-joint.js';
 import { pairwiseLeakage, pairwiseSpread } from './leakage.js';
-import { pairTablesOfJoint } from './pair-tables.js';
 import { readSpread, writeSpread } from './spread-file.js';
 
 describe('a pairwise file', () => {

@@ -83,7 +83,10 @@ function withLongTail(tail: Float64Array, records: number): Float64Array {
 }
 
 /** log(1 - p + p e^x), rounded up. */
-const chance = (p: number, x: number): number => (p === 0 ? 0 : p === 1 ? x : Math.min(x, log1pUp(mulUp(p, expm1Up(x)))));
+const chance = (p: number, x: number): number => {
+  if (p === 0) return 0;
+  return p === 1 ? x : Math.min(x, log1pUp(mulUp(p, expm1Up(x))));
+};
 
 /** theta -> the largest log moment of any record, certified; undefined where the equations have no solution in reach. */
 function momentSearch(

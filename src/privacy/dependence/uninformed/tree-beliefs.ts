@@ -107,8 +107,15 @@ export const multiplyWeights = (weights: readonly Weight[], size: number): Weigh
   return { values, relative, known };
 };
 
-/** The weight a tie passes to its near end from a weight at its far end: sum over far values of f(near, far) weight(far). */
-export function passWeight(tie: ForestTie, near: number, sizes: readonly number[], far: Weight): Weight {
+/** A tie from its near end, with the weight of its far end without it. */
+export interface TieView {
+  readonly tie: ForestTie;
+  readonly near: number;
+  readonly far: Weight;
+}
+
+/** The weight a tie passes to its near end: sum over far values of f(near, far) weight(far). */
+export function passWeight({ tie, near, far }: TieView, sizes: readonly number[]): Weight {
   const [a, b] = tie.ends;
   const here = sizes[near]!;
   const there = sizes[near === a ? b : a]!;
@@ -119,12 +126,10 @@ export function passWeight(tie: ForestTie, near: number, sizes: readonly number[
   return { values, relative: far.relative + (there + 2) * unit, known: true };
 }
 
-/** P(far | near) from a tie and the far end's weight without the tie; undefined where the model leaves it open. */
+/** P(far | near); undefined where the model leaves it open. */
 export function conditionals(
-  tie: ForestTie,
-  near: number,
+  { tie, near, far }: TieView,
   sizes: readonly number[],
-  far: Weight,
   own: Float64Array | undefined,
   radius: number,
 ): Conditionals | undefined {

@@ -2,7 +2,7 @@ import { addUp } from '../../../base/exact/outward.js';
 import { push } from '../graph/push.js';
 import { pushTable } from '../graph/push-table.js';
 import { isTable, type Model } from '../model/model.js';
-import { conditionals, type ForestTie, multiplyWeights, passWeight, type TieTree, treesOf, type Weight } from './tree-beliefs.js';
+import { conditionals, multiplyWeights, passWeight, type TieTree, type TieView, treesOf, type Weight } from './tree-beliefs.js';
 
 export interface UninformedOptions {
   /** Total-variation radius within which every true conditional lies of the model's; 0 when the tables are the truth. */
@@ -22,16 +22,18 @@ export function uninformedForest(model: Model, recordCosts: Float64Array, option
   const own = singles(model, sizes);
   const leaks = new Float64Array(model.ids.length).fill(Number.POSITIVE_INFINITY);
   let work = 0;
-  const through = (tie: ForestTie, near: number, far: Weight, loss: number): number => {
+  const through = (view: TieView, loss: number): number => {
+    const { tie, near } = view;
     // A table known only within a radius has no certain odds ratio.
     const plain = radius > 0 && tie.table ? loss : push(loss, tie.logOdds);
     const other = tie.ends[0] === near ? tie.ends[1] : tie.ends[0];
     work += sizes[near]! ** 2 * sizes[other]! * 8;
     if (work > workLimit) return plain;
-    const given = conditionals(tie, near, sizes, far, own[near]?.values, radius);
+    const given = conditionals(view, sizes, own[near]?.values, radius);
     return given ? Math.min(plain, pushTable(loss, given)) : plain;
   };
-  for (const tree of treesOf(model)) solve(tree, recordCosts, sizes, own, through, leaks);
+  const question = { recordCosts, sizes, own, through };
+  for (const tree of treesOf(model)) solve(tree, question, leaks);
   return leaks;
 }
 
@@ -46,15 +48,15 @@ function singles(model: Model, sizes: readonly number[]): (Weight | undefined)[]
   return out;
 }
 
-function solve(
-  tree: TieTree,
-  recordCosts: Float64Array,
-  sizes: readonly number[],
-  own: readonly (Weight | undefined)[],
-  through: (tie: ForestTie, near: number, far: Weight, loss: number) => number,
-  leaks: Float64Array,
-): void {
-  const { order, parent, tie } = tree;
+interface ForestQuestion {
+  readonly recordCosts: Float64Array;
+  readonly sizes: readonly number[];
+  /** Product of each record's own factors. */
+  readonly own: readonly (Weight | undefined)[];
+  readonly through: (view: TieView, loss: number) => number;
+}
+
+function solve({ order, parent, tie }: TieTree, { recordCosts, sizes, own, through }: ForestQuestion, leaks: Float64Array): void {
   const n = order.length;
   const children: number[][] = Array.from({ length: n }, () => []);
   for (let x = 1; x < n; x++) children[parent[x]!]!.push(x);
@@ -70,9 +72,9 @@ function solve(
     for (const c of children[x]!) loss = addUp(loss, gains[c]!);
     below[x] = loss;
     if (x === 0) break;
-    const near = order[parent[x]!]!;
-    up[x] = passWeight(tie[x]!, near, sizes, weight);
-    gains[x] = through(tie[x]!, near, weight, loss);
+    const view = { tie: tie[x]!, near: order[parent[x]!]!, far: weight };
+    up[x] = passWeight(view, sizes);
+    gains[x] = through(view, loss);
   }
   /** Downward pass: weight from the parent's side, and the privacy loss it carries. */
   const down: (Weight | undefined)[] = new Array(n);
@@ -95,9 +97,9 @@ function solve(
     let leftGain = 0;
     for (const [k, c] of kids.entries()) {
       const rest = left ? multiplyWeights([left, right[k + 1]!], sizes[u]!) : right[k + 1]!;
-      const near = order[c]!;
-      fromAbove[c] = through(tie[c]!, near, rest, addUp(leftGain, rightGain[k + 1]!));
-      down[c] = passWeight(tie[c]!, near, sizes, rest);
+      const view = { tie: tie[c]!, near: order[c]!, far: rest };
+      fromAbove[c] = through(view, addUp(leftGain, rightGain[k + 1]!));
+      down[c] = passWeight(view, sizes);
       left = left ? multiplyWeights([left, up[c]!], sizes[u]!) : up[c]!;
       leftGain = addUp(leftGain, gains[c]!);
     }

@@ -21,20 +21,26 @@ export function vStructures(model: Model, recordCosts: Float64Array, knowledge: 
   for (const r of model.anyPrior ?? []) weighted[r] = 1;
   for (const factor of model.factors) {
     if (!isTable(factor) || factor.records.length < 3 || factor.records.some((r) => touching[r] !== 1)) continue;
-    for (const [axis, child] of factor.records.entries())
-      if (!weighted[child]) asChild(model, factor, axis, recordCosts, knowledge, leaks);
+    for (const [axis, child] of factor.records.entries()) {
+      if (weighted[child]) continue;
+      for (const [i, leak] of leaksOfParents(model, { factor, axis, recordCosts, knowledge }))
+        leaks[i] = Math.min(leaks[i]!, leak);
+    }
   }
   return leaks;
 }
 
-function asChild(
+interface IsolatedChild {
+  readonly factor: TableFactor;
+  readonly axis: number;
+  readonly recordCosts: Float64Array;
+  readonly knowledge: Knowledge;
+}
+
+function* leaksOfParents(
   model: Model,
-  factor: TableFactor,
-  axis: number,
-  recordCosts: Float64Array,
-  knowledge: Knowledge,
-  leaks: Float64Array,
-): void {
+  { factor, axis, recordCosts, knowledge }: IsolatedChild,
+): Iterable<readonly [record: number, leak: number]> {
   const shape = factor.records.map((r) => model.values[r]!.length);
   const slack = normalisation(factor.table, shape, axis);
   if (!(slack < 1e-6)) return;
@@ -46,14 +52,9 @@ function asChild(
       slicedOdds(factor.table, shape, k, (x) => x !== k && x !== axis),
     );
     const rest = others.reduce((s, j) => addUp(s, recordCosts[j]!), 0);
-    const parents =
-      knowledge === 'none'
-        ? 0
-        : push(
-            rest,
-            slicedOdds(factor.table, shape, k, (x) => x === axis),
-          );
-    leaks[i] = Math.min(leaks[i]!, addUp(addUp(recordCosts[i]!, Math.max(child, parents)), mulUp(2, slack)));
+    const known = slicedOdds(factor.table, shape, k, (x) => x === axis);
+    const parents = knowledge === 'none' ? 0 : push(rest, known);
+    yield [i, addUp(addUp(recordCosts[i]!, Math.max(child, parents)), mulUp(2, slack))];
   }
 }
 

@@ -60,7 +60,6 @@ export function signsOf(forest: CellForest): readonly { readonly plus: readonly 
   return forest.parent.map((up, v) => ({ plus: up >= 0 ? [numberOf.get(v)!] : [], minus: beyond[v]! }));
 }
 
-/** The root of every cell. */
 export const rootsOf = (forest: CellForest): readonly number[] =>
   forest.parent.map((up, v) => (up < 0 ? v : forest.parent[pathToRoot(forest, v).at(-1)!]!));
 

@@ -1,3 +1,4 @@
+import { firstWhere } from '../../../base/exact/search.js';
 import { type Block, blockOf } from './block.js';
 import { prefixChain } from './prefix-chain.js';
 import { numbersInTree, type Strategy, widthsOfBlocks } from './strategy.js';
@@ -35,15 +36,7 @@ function makeEstimator(strategy: Strategy): PrefixEstimator {
   /** Variance of a sum of prefix totals with these multiples. */
   const spread = (terms: readonly (readonly [block: number, times: number])[]): number =>
     terms.reduce((all, [i, a]) => all + terms.reduce((sum, [j, b]) => sum + a * b * chain.covariance(i, j), 0), 0);
-  const placeOf = (position: number): number => {
-    let [low, high] = [0, ends.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ends[middle]! > position) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  };
+  const placeOf = (position: number) => firstWhere(ends.length - 1, (k) => ends[k]! > position);
   return {
     prefixes: (noisy) => {
       const prefixes = new Float64Array(size + 1);

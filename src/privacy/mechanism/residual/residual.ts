@@ -22,7 +22,6 @@ export interface NoisedTables {
   readonly variance: number;
   /** The numbers that noise is added to, from the exact counts of every part's table. */
   vector(counts: readonly (readonly bigint[])[]): bigint[];
-  /** Splits the published numbers by part. */
   split<T>(numbers: readonly T[]): T[][];
 }
 

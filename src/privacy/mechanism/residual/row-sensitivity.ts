@@ -47,7 +47,8 @@ export function layoutSensitivity(layout: ResidualLayout, change: RowChange): Se
   const first = (k: number, m: bigint): bigint => {
     const { axes, scale, centred } = parts[k]!;
     // Whole numbers are no larger than their squares.
-    return centred ? m : axes.length === 0 ? 0n : 2n * scale;
+    if (centred) return m;
+    return axes.length === 0 ? 0n : 2n * scale;
   };
   if (typeof change === 'object') {
     const sets = Array.from({ length: (1 << change.along.length) - 1 }, (_, k) =>
