@@ -1,3 +1,4 @@
+import { Fault } from '../../base/errors.js';
 import type { Dialect } from './dialect.js';
 import type { Exact } from './exact.js';
 import type { EngineSource } from './source.js';
@@ -130,6 +131,8 @@ export interface HeldRows {
   /** Exact, so never to be released. */
   readonly rows: number;
 }
+
+export const databaseClosed = (): Fault => new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
 
 /** Runs the work on a snapshot of the data. */
 export async function withSnapshot<T>(engine: Engine, work: (data: Snapshot) => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { plainReal } from '../codes.js';
 import type { AddedPlaces, Dialect } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
-import { longestText } from '../short-text.js';
+import { longestText } from '../shown-table.js';
 import type { PlaceGrid } from '../source.js';
 import { oneOf } from '../structure.js';
 
@@ -32,7 +32,7 @@ const longNumber = 1100;
 const vanishing = '2.4703282292062328e-324';
 const beyond = '1.797693134862315807938e308';
 
-export function postgresNumberInText(cell: string, mark: DecimalMark = '.'): string {
+function numberInText(cell: string, mark: DecimalMark = '.'): string {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   const is = (most: number, power: string) => `length(${cell}) <= ${most} AND ${cell} ~ '^${numberPatternWith(mark, power)}$'`;
   const exact = wide(pointed);
@@ -44,7 +44,7 @@ export function postgresNumberInText(cell: string, mark: DecimalMark = '.'): str
 }
 
 /** Every month has a first day; the day in the text lies in the same month, or does not exist. */
-export function postgresDayInText(cell: string): string {
+function dayInText(cell: string): string {
   const date = trimmed(cell);
   const first = `CAST(left(${date}, 8) || '01' AS DATE)`;
   const day = `CAST(substr(${date}, 9, 2) AS INTEGER) - 1`;
@@ -151,10 +151,12 @@ export const postgres: Dialect = {
   whole,
   wide,
   constant,
-  numberIn: (cell, type) =>
-    type === 'text' ? postgresNumberInText(cell) : type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell,
-  numberInText: postgresNumberInText,
-  dayInText: postgresDayInText,
+  numberIn: (cell, type) => {
+    if (type === 'text') return numberInText(cell);
+    return type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell;
+  },
+  numberInText,
+  dayInText,
   wholeInText: (cell) => `CASE WHEN btrim(${short(cell)}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
   short,
   trimmed,

@@ -1,31 +1,18 @@
 import { Fault } from '../../../base/errors.js';
-import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
-import type { SourceView } from '../data-view.js';
-import type { SourceColumn } from '../engine.js';
-import { longestText } from '../short-text.js';
-import type { EngineSource } from '../source.js';
+import { declaredColumn, longestText, type NumberReadings, type ShownColumn, type ShownTable } from '../shown-table.js';
 import { quoteName } from '../structure.js';
 import { firstUserOid } from './catalog-marks.js';
 import type { PostgresConnection, PostgresField } from './connection.js';
-import { byLetters, postgres, postgresDayInText, postgresNumberInText } from './dialect.js';
+import { byLetters, postgres } from './dialect.js';
 
-/** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
-export interface PostgresTable {
-  readonly from: string;
-  readonly columns: readonly TableColumn[];
+export interface PostgresTable extends ShownTable {
   /** Its cells are computed by user-defined expressions: a view, row security, columns that are not stored. */
   readonly view: boolean;
   /** By which the server knows it and all that it is made of. */
   readonly oids: readonly number[];
   /** Some of it goes through functions or types that did not come with the server. */
   readonly made: boolean;
-}
-export interface TableColumn extends SourceColumn {
-  readonly expression: string;
-  readonly costly?: boolean;
-  /** The same where cells themselves leave the server, or rows are put together there: without texts that are longer than any that is read. */
-  readonly short?: string;
 }
 type Found = Pick<PostgresTable, 'from' | 'view' | 'oids' | 'made'>;
 
@@ -149,33 +136,12 @@ async function reachedFrom(
 export async function describePostgresTable(
   connection: PostgresConnection,
   found: Found,
-  { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
+  readings: NumberReadings,
 ): Promise<PostgresTable> {
   const { fields } = await connection.run(`SELECT * FROM ${found.from} LIMIT 0`);
-  return {
-    ...found,
-    columns: fields.map((field) => {
-      const column = { name: field.name, ...show(field) };
-      if (dates.has(field.name))
-        return {
-          name: field.name,
-          type: 'integer' as const,
-          expression: postgresDayInText(`CAST(${column.expression} AS TEXT)`),
-          costly: true,
-        };
-      const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
-      return column.type === 'text' && numbers.has(field.name)
-        ? { name: field.name, type: 'real' as const, expression: postgresNumberInText(column.expression, mark), costly: true }
-        : column;
-    }),
-  };
+  const columns = fields.map((field) => declaredColumn(postgres, { name: field.name, ...show(field) }, readings));
+  return { ...found, columns };
 }
-
-/** The same table for statements that fetch its cells. */
-export const shortPostgresTable = ({ from, columns }: PostgresTable): SourceView => ({
-  from,
-  columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
-});
 
 /** Decimals with this many digits on either side of the point are far from the limits of a double. */
 const maxDigits = 100;
@@ -190,7 +156,7 @@ const maxStoredBytes = longestText / 4;
 function asText(
   own: string,
   { dataTypeID, dataTypeSize, dataTypeModifier }: PostgresField,
-): Pick<TableColumn, 'expression' | 'short'> {
+): Pick<ShownColumn, 'expression' | 'short'> {
   // Of what the catalog names, the name may change or go while the cell stays.
   const text = `CAST(${catalogued.has(dataTypeID) ? `CAST(${own} AS OID)` : own} AS TEXT)`;
   const within = (size: string, most: number) => ({ expression: byLetters(`CASE WHEN ${size} <= ${most} THEN ${text} END`) });
@@ -209,7 +175,7 @@ const catalogued = new Set([24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 
 /** TEXT, VARCHAR and CHAR are text as they are. */
 const letters = new Set([25, 1042, 1043]);
 
-function show(field: PostgresField): Omit<TableColumn, 'name'> {
+function show(field: PostgresField): Pick<ShownColumn, 'type' | 'expression' | 'short'> {
   const { name, dataTypeID, dataTypeModifier } = field;
   const own = quoteName(name);
   const text = { type: 'text', ...asText(own, field) } as const;
