@@ -100,6 +100,14 @@ export interface BlockArithmetic {
   countWhere(test: string): string;
 }
 
+/** Neither NULL nor NaN nor infinite nor a missing code: NaN is in no range, or above every number, so this one keeps it out with both infinities. */
+export const presentOn =
+  (constant: Dialect['constant']): Dialect['presentIn'] =>
+  (y, { missing }) => {
+    const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
+    return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
+  };
+
 /** Collects the values bound to a statement. */
 export class Binder {
   readonly values: Statement['values'][number][];

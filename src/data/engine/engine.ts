@@ -52,6 +52,16 @@ export interface StoredTexts {
   readonly long: ReadonlyMap<number, string>;
 }
 
+/** The first bytes of a word of a stored text: what lies behind the end of the text means nothing. */
+export function firstBytes(word: number, bytes: number): number {
+  if (bytes >= 4) return word;
+  return bytes <= 0 ? 0 : word & ((1 << (8 * bytes)) - 1);
+}
+
+/** True if a row is not NULL. */
+export const isValid = (valid: Uint32Array | null | undefined, row: number): boolean =>
+  !valid || ((valid[row >>> 5]! >>> (row & 31)) & 1) === 1;
+
 /** Small numbers, or positions in a list of words. What `items` holds in a NULL row means nothing. */
 export interface StoredColumn {
   readonly items: StoredItems;

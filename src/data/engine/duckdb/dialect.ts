@@ -1,7 +1,7 @@
 import { datePattern } from '../../../policy/date-text.js';
 import { type DecimalMark, numberPatterns } from '../../../policy/number-text.js';
 import { plainReal } from '../codes.js';
-import type { Dialect } from '../dialect.js';
+import { type Dialect, presentOn } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { brokenNumber, nameEnds, negativeZero, wholeNumber } from '../name.js';
 import type { PlaceGrid } from '../source.js';
@@ -23,11 +23,7 @@ const dayInText = (cell: string): string => {
   return `CASE WHEN regexp_full_match(${date}, '${datePattern}') THEN CAST(TRY_CAST(left(${date}, 10) AS DATE) - DATE '1970-01-01' AS BIGINT) END`;
 };
 
-/** Neither NULL nor NaN nor infinite nor a missing code. NaN sorts above every number, so the range keeps out NaN and both infinities. */
-function presentIn(y: string, { missing }: PlaceGrid): string {
-  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
-  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
-}
+const presentIn = presentOn(constant);
 
 const above = (y: string, { from, rate }: PlaceGrid): string =>
   `(${y}${from === 0 ? '' : ` - ${constant(from)}`}) * ${constant(rate)}`;

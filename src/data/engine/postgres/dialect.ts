@@ -2,7 +2,7 @@ import { datePattern } from '../../../policy/date-text.js';
 import { firstAt } from '../../../policy/grid.js';
 import { type DecimalMark, numberPatternWith } from '../../../policy/number-text.js';
 import { plainReal } from '../codes.js';
-import type { AddedPlaces, Dialect } from '../dialect.js';
+import { type AddedPlaces, type Dialect, presentOn } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
 import { longestText } from '../shown-table.js';
@@ -52,11 +52,7 @@ function dayInText(cell: string): string {
   return `CASE WHEN ${date} ~ '^${datePattern}$' THEN CASE WHEN ${there} THEN ${whole(`${first} - DATE '1970-01-01' + ${day}`)} END END`;
 }
 
-/** NaN is above every number, so the range keeps out NaN and both infinities. */
-function presentIn(y: string, { missing }: PlaceGrid): string {
-  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
-  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
-}
+const presentIn = presentOn(constant);
 
 /** Number of grid steps above the first place; operations without effect are omitted. */
 function stepsAbove(y: string, { from, rate }: PlaceGrid): string {

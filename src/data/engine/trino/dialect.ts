@@ -1,7 +1,7 @@
 import { datePattern } from '../../../policy/date-text.js';
 import { type DecimalMark, numberPatterns } from '../../../policy/number-text.js';
 import { plainReal } from '../codes.js';
-import type { Dialect } from '../dialect.js';
+import { type Dialect, presentOn } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
 import { longestText } from '../shown-table.js';
@@ -42,11 +42,7 @@ function dayInText(cell: string): string {
   return `CASE WHEN regexp_like(${date}, '\\A${datePattern}\\z') THEN date_diff('day', DATE '1970-01-01', ${day}) END`;
 }
 
-/** NaN is in no range. */
-function presentIn(y: string, { missing }: PlaceGrid): string {
-  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
-  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
-}
+const presentIn = presentOn(constant);
 
 /** A cast would round halves away from zero; adding 2^52 removes the fraction, and rounds as every addition does: to even. */
 function realPlaceIn(y: string, { from, rate }: PlaceGrid): string {
