@@ -787,7 +787,7 @@ const rowsOfFound = [
   mutant('found-paths', 'src/release/session/receipt.ts', 'population: publicName(policy)', 'population: policy.population', 'test/publish.test.ts'),
   mutant('found-sav-labels', 'src/data/codebook/statfile.ts', "labels: new Map([...codeLabels].filter(([, words]) => words !== '')),", 'labels: new Map(),', firstMile),
   mutant('found-sav-missing', 'src/data/codebook/statfile.ts', 'missing: [...none],', 'missing: [],', firstMile),
-  mutant('found-sav-cells', 'src/data/statfile/sav/cases.ts', "instruction === nothing\n              ? missing\n              : ready[instruction]!", 'instruction === nothing ? missing : ready[0]!', 'test/statfile/statfile.test.ts'),
+  mutant('found-sav-cells', 'src/data/statfile/sav/cases.ts', 'eight() : ready[instruction]!', 'eight() : ready[instruction < 252 ? 0 : instruction]!', 'test/statfile/statfile.test.ts'),
   mutant('found-weights', 'src/data/draft/guess.ts', "return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };", 'return guessNumber(column, known);', firstMile),
   mutant('found-few-pairs', 'src/analysis/learn/odds/odds-evidence.ts', 'if (!shared || high <= worthwhile * shared.high)', 'if (!shared || high > 0)', firstMile),
   mutant('found-members-stay', 'src/release/session/session.ts', 'engine: unused ? await whole.without(unused.column, unused.names) : whole,', 'engine: whole,', firstMile),

@@ -25,7 +25,10 @@ const manyWords = 6;
 const mostStatements = 7;
 
 /** A text in fewer rows than this share of them belongs to only a few people. */
-const fewRows = (rows: number): number => (rows >= 100 ? 5 : rows >= 40 ? 3 : 2);
+function fewRows(rows: number): number {
+  if (rows >= 100) return 5;
+  return rows >= 40 ? 3 : 2;
+}
 
 export const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 

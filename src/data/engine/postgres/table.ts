@@ -64,18 +64,13 @@ const datedTypes =
  * Foreign tables, sequences and functions that may change their results are read outside of any snapshot, also behind views, row security and
  * partitions. Built-in functions are found in stored expressions, others by dependencies too. A sample depends on the physical order of rows.
  */
-async function reachedFrom(
-  connection: PostgresConnection,
-  oid: string,
-  named: string,
-): Promise<Pick<PostgresTable, 'view' | 'oids' | 'made'>> {
+function reachedSql(oid: number): string {
   const from = (kind: 'pg_rewrite' | 'pg_policy', to: 'pg_class' | 'pg_proc' | 'pg_type', own: string) =>
     `pg_depend AS d ON d.classid = CAST('${kind}' AS REGCLASS) AND d.objid = ${own} AND d.refclassid = CAST('${to}' AS REGCLASS)`;
   // A materialized view holds rows of its own, and rules of tables are for those who write.
   const views = `JOIN pg_class AS v ON v.oid = r.oid AND v.relkind = 'v' JOIN pg_rewrite AS w ON w.ev_class = v.oid AND w.ev_type = '1'`;
-  const { rows } = await connection.run(
-    `WITH RECURSIVE reached(oid) AS (
-       SELECT CAST(${Number(oid)} AS OID)
+  return `WITH RECURSIVE reached(oid) AS (
+       SELECT CAST(${oid} AS OID)
        UNION
        SELECT further.oid FROM reached AS r CROSS JOIN LATERAL (
          SELECT d.refobjid FROM pg_class AS v JOIN pg_rewrite AS w ON w.ev_class = v.oid AND w.ev_type = '1' JOIN ${from('pg_rewrite', 'pg_class', 'w.oid')} WHERE v.oid = r.oid AND v.relkind = 'v'
@@ -108,8 +103,15 @@ async function reachedFrom(
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'v' OR c.relrowsecurity
           OR EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')),
        (SELECT count(*) FROM (SELECT oid FROM called UNION ALL SELECT oid FROM typed) AS o WHERE o.oid >= ${firstUserOid}),
-       (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
-  );
+       (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`;
+}
+
+async function reachedFrom(
+  connection: PostgresConnection,
+  oid: string,
+  named: string,
+): Promise<Pick<PostgresTable, 'view' | 'oids' | 'made'>> {
+  const { rows } = await connection.run(reachedSql(Number(oid)));
   const [foreign, functions, chance, dated, computed, own] = rows[0]!.slice(0, 6).map(Number);
   if (foreign! > 0)
     throw new Fault(

@@ -1,8 +1,7 @@
 import { Fault } from '../../../base/errors.js';
 import type { Bytes } from '../bytes.js';
-import { malformed } from '../malformed.js';
 import { XmlBroken, type XmlHandler, XmlReader } from '../xml.js';
-import { readZip, unzipped, type ZipEntry } from './zip.js';
+import { broken, readZip, unzipped, type ZipEntry } from './zip.js';
 
 /** Workbook parts needed to decode one sheet. */
 export interface Workbook {
@@ -14,9 +13,6 @@ export interface Workbook {
   readonly from1904: boolean;
 }
 export type NumberStyle = 'number' | 'date' | 'time';
-
-const broken = (bytes: Bytes) =>
-  malformed(bytes.path, 'The workbook is not a whole .xlsx file.', 'Save it again as .xlsx, or as CSV.');
 
 /** Reads a file of the archive to its end. */
 export async function readPart(
@@ -81,9 +77,7 @@ export async function readWorkbook(bytes: Bytes, entries: ReadonlyMap<string, Zi
       'DATA_NOT_FOUND',
       `The workbook has no sheet "${table}".`,
       `Its sheets: ${sheets.map(({ name }) => name).join(', ')}.`,
-      {
-        place: { file: bytes.path },
-      },
+      { place: { file: bytes.path } },
     );
   let target: string | undefined;
   await part('xl/_rels/workbook.xml.rels', {
