@@ -42,11 +42,9 @@ export interface PolicyDraftOptions {
   readonly known?: DraftKnowledge;
   /** Declared dependence between records; `undecided` by default. */
   readonly dependence?: DraftDependence;
-  /** Declared budget. */
   readonly budget?: DraftBudget;
   /** Order in which the answers of a column are written, if known; unlisted answers come last. */
   readonly order?: ReadonlyMap<string, readonly string[]>;
-  /** Persons found in several rows. */
   readonly panels?: readonly FoundPanel[];
   /**
    * Declared privacy unit: the owner of the rows, or each row as a secret.
@@ -54,7 +52,6 @@ export interface PolicyDraftOptions {
    */
   readonly person?: { readonly unit: string; readonly maxRows?: number };
   readonly secret?: 'row';
-  /** Comments about side tables. */
   readonly sideTables?: readonly string[];
 }
 
@@ -124,7 +121,6 @@ export function findColumns(
   return { columns: found, groups: groupsIn(columns, panels), panels };
 }
 
-/** Findings that take all columns together. */
 const knownOfAll = (columns: readonly ColumnSummary[], book: Codebook): DraftKnowledge => ({
   commas: hasCommas(columns),
   coordinates: coordinatesIn(columns),

@@ -15,7 +15,6 @@ export interface Texts {
   /** Cells that hold one of those, of all. */
   readonly ownCells?: number;
   readonly cells?: number;
-  /** Names of people among them. */
   readonly people?: number;
 }
 
@@ -76,7 +75,6 @@ export function isFreeText({ distinct, once, longest, wordiest, own = [], ownCel
   return once > 0 && once === distinct;
 }
 
-/** True if a column of these texts names people. */
 export const isPeople = ({ distinct, people = 0 }: Texts): boolean => namesPeople(distinct, people);
 
 /**

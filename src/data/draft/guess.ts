@@ -6,7 +6,6 @@ import { isFreeText, isPeople, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
 import { isMissingWord } from './missing-word.js';
 
-/** Summary of one data column for drafting a policy. */
 export interface ColumnSummary {
   readonly name: string;
   readonly stored: 'text' | 'integer' | 'real' | 'boolean';
@@ -57,7 +56,6 @@ export interface ColumnSummary {
   readonly separator?: string;
   readonly options?: readonly string[];
   readonly optionTexts?: Texts;
-  /** The smallest and largest numbers. */
   readonly extremes: readonly number[];
 }
 
@@ -87,7 +85,6 @@ export type Guess =
   | { readonly type: 'date'; readonly bounds: readonly [string, string]; readonly missing: readonly [] }
   | { readonly type: 'out'; readonly is: LeftOutReason; readonly why: string };
 
-/** Reasons for leaving a column out. */
 export type LeftOutReason =
   | 'empty'
   | 'id'
@@ -162,7 +159,6 @@ export const hasDecimalCommas = (columns: readonly ColumnSummary[]): boolean =>
   columns.every(({ stored, fractions, thousands }) => stored !== 'text' || fractions <= thousands) &&
   (columns.every(({ thousands }) => thousands === 0) ||
     columns.some((column) => column.plainCommas > 0 && isCommas(guess(column))));
-/** True if some column has decimal commas, parsed or not. */
 export const hasCommas = (columns: readonly ColumnSummary[]): boolean =>
   columns.some((column) => (column.mark === ',' && column.fractions > 0) || isCommas(guess(column)));
 const isCommas = (result: Guess): boolean => result.type === 'out' && result.is === 'commas';
@@ -255,7 +251,6 @@ function guessAnswers(column: ColumnSummary, known: DraftKnowledge, { wanted, nu
 
 const isNumberText = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
 
-/** Codes that can be listed, without free text. */
 function listed(
   codes: readonly string[],
   { own = [] }: Texts,

@@ -18,7 +18,6 @@ export function yamlScalar(text: string): string {
 }
 const yamlList = (codes: readonly string[]): string => `[${codes.map(yamlScalar).join(', ')}]`;
 
-/** The line that declares a column. */
 export function columnLine(
   name: string,
   fields: readonly string[],
@@ -43,7 +42,6 @@ export const unlistedLine = (n: number): string =>
 export const codesLine = ([low, high]: readonly [number, number]): string =>
   `  # Whole numbers with holes between them: taken for codes. If they measure something: {type: integer, bounds: [${low}, ${high}]}.`;
 
-/** What is written into the policy and its comments. */
 interface PolicyContent {
   readonly options: PolicyDraftOptions;
   /** The columns of the codebook are declared by naming it. */

@@ -17,7 +17,6 @@ export interface Dialect {
   wide(x: string): string;
   /** Sum of whole numbers that fails for no number of rows; `most`: its largest absolute value. Absent if `sum` is safe. */
   readonly total?: (x: string, most: number) => string;
-  /** This very double. */
   constant(x: number): string;
   /** The number in a cell: whole where the column shows one, else a double; NULL when there is none. */
   numberIn(cell: string, type: SourceColumn['type']): string;
@@ -80,7 +79,6 @@ export interface Dialect {
   bytes(text: string): string;
   /** Digest of a text in 32 letters, unpredictable and sorted alike in every database. */
   digest(text: string): string;
-  /** The name in a cell (name.ts). */
   name(cell: string, type: SourceColumn['type']): string;
 }
 

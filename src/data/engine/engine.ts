@@ -58,7 +58,6 @@ export function firstBytes(word: number, bytes: number): number {
   return bytes <= 0 ? 0 : word & ((1 << (8 * bytes)) - 1);
 }
 
-/** True if a row is not NULL. */
 export const isValid = (valid: Uint32Array | null | undefined, row: number): boolean =>
   !valid || ((valid[row >>> 5]! >>> (row & 31)) & 1) === 1;
 
@@ -105,7 +104,6 @@ export interface Snapshot {
   readonly source: EngineSource;
   /** The same snapshot with every row: this one, unless its engine came from `without`. Closed with it. */
   readonly whole: Snapshot;
-  /** As for its engine. */
   readonly room: number;
   /** Digest of the content: two snapshots with one id hold the same data. */
   id(): Promise<string>;
@@ -129,9 +127,7 @@ export interface Snapshot {
   size(): Promise<Exact<number>>;
   /** A result small enough to hold. */
   rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
-  /** Number of rows of a statement. */
   count(statement: Statement): Promise<Exact<number>>;
-  /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
   close(): Promise<void>;
 }
@@ -144,7 +140,6 @@ export interface HeldRows {
 
 export const databaseClosed = (): Fault => new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
 
-/** Runs the work on a snapshot of the data. */
 export async function withSnapshot<T>(engine: Engine, work: (data: Snapshot) => Promise<T>): Promise<T> {
   const data = await engine.snapshot();
   try {

@@ -15,7 +15,6 @@ export interface ServerSchema {
   readonly show: (statement: Statement) => Statement;
   /** For statements whose cells are fetched, or that put rows together: texts that are longer than any that is read are missing. */
   readonly showShort: (statement: Statement) => Statement;
-  /** Number of rows, counted once. */
   size?: Promise<number>;
 }
 
@@ -82,7 +81,6 @@ export abstract class ServerSnapshot implements Snapshot {
     return new Exact(await this.answer(this.schema.show(statement)));
   }
 
-  /** Digest of names, types and content. */
   protected digestWith(content: unknown): string {
     const namesAndTypes = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
     const { columns, tableColumns } = this.schema;

@@ -175,7 +175,6 @@ function tieOf({ hidden, oddsRatio }: GroupsDependence) {
 }
 
 interface GroupOf {
-  /** The group of every record. */
   readonly group: Uint32Array;
   /** The most groups one record names. */
   readonly each: number;

@@ -19,7 +19,6 @@ import type { GroupLimit } from './used-records.js';
  */
 export interface TieKind<D extends Dependence = Dependence, Entry = unknown> {
   readonly kind: D['kind'];
-  /** Schema of the policy entry. */
   readonly shape: z.ZodObject;
   declare(entry: Entry, path: Path, context: TieContext): D;
   /** The key of the model file it rests on. */
@@ -116,7 +115,6 @@ export interface OneChain {
 export interface Alone {
   readonly policy: Policy;
   readonly engine: Snapshot;
-  /** Assumptions made so far. */
   readonly assumptions: readonly string[];
 }
 

@@ -14,7 +14,6 @@ import { sorted } from './text-names.js';
  */
 export interface RecordTable {
   readonly count: number;
-  /** Record of each table row. */
   readonly recordOf: Uint32Array;
   /** Position of each table row in the database; no bound may depend on it. */
   readonly placeOf: Uint32Array;
@@ -33,7 +32,6 @@ export interface RecordTable {
   readonly nameOf: (record: number) => string | undefined;
   /** Throws where any two records share a name, whichever they are. */
   readonly refuseSharedNames: () => void;
-  /** Bytes that all this holds. */
   readonly bytes: number;
 }
 /** In place of a record, where several rows have one name and are records of their own. */

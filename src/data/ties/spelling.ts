@@ -65,7 +65,6 @@ export class Spelling {
     }
   }
 
-  /** The number that it spells. */
   number(): number {
     const { length, words, bytes } = this;
     if (littleEndian) return numberIn(length, words[0]!, words[1]!, words[2]!);

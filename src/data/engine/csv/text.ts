@@ -37,7 +37,6 @@ export class TextCheck {
     this.#rest = Buffer.from(bytes.subarray(end));
   }
 
-  /** Final result: true if the input was complete UTF-8 text. */
   end(): boolean {
     return this.#text && this.#rest.length === 0;
   }

@@ -21,7 +21,6 @@ import { attached, blockOfColumns, type CsvScan, columnsWithLongTexts, scanFile,
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
-/** Estimated ratio of unpacked to packed size. */
 const packing = 8;
 /** Reading the columns needed from a Parquet file beats loading it, unless it is so small that opening it is most of the work. */
 const smallParquet = 4 * 1024 ** 2;
@@ -50,7 +49,6 @@ function fitsInMemory(file: FileState, columns: number, { memory, threads }: Eng
 export interface LoadedData {
   readonly files: readonly FileState[];
   readonly columns: readonly SourceColumn[];
-  /** Columns of the side tables. */
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   /** Gives a statement access to the data it names. */
   readonly show: (statement: Statement) => Statement;

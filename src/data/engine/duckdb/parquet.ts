@@ -19,7 +19,6 @@ function typeOf({ type, whole }: FileColumn): string {
   return whole ? 'BIGINT' : 'DOUBLE';
 }
 
-/** The bytes of a Parquet file with these columns. */
 export async function parquetOf(columns: readonly FileColumn[]): Promise<Uint8Array> {
   const folder = await makeTempFolder();
   let instance: DuckDBInstance | undefined;

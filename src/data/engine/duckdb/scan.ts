@@ -19,7 +19,6 @@ import { loadStatFile } from './statfile.js';
 export const unless = (missing: string | undefined, expression: string): string =>
   missing === undefined ? expression : `CASE WHEN ${missing} THEN NULL ELSE ${expression} END`;
 
-/** Access to one table. */
 export type Scan = ShownTable<ScanColumn>;
 export interface ScanColumn extends ShownColumn {
   /** The same as `expression` wherever that is a code, and quicker to plan: a survey has a thousand such columns. */
@@ -30,7 +29,6 @@ export interface ScanColumn extends ShownColumn {
   readonly longest?: number;
 }
 
-/** A CSV in a form in which DuckDB can read it. */
 export interface CsvScan {
   readonly header: CsvHeader;
   /** The file itself or a readable copy of it. */
@@ -42,7 +40,6 @@ export interface CsvScan {
   readonly parts?: readonly CsvPart[];
 }
 
-/** What is read, and how. */
 export interface ScanRequest {
   readonly file: FileState;
   /** Of a database or a workbook. */

@@ -25,11 +25,9 @@ export interface HeldData {
   size: number | undefined;
   /** Rows each streamed statement has. */
   readonly counts: Map<string, number>;
-  /** Results computed from it once. */
   readonly kept: HeldResults;
 }
 
-/** State shared by all snapshots of an engine. */
 export interface DuckdbShared {
   readonly source: EngineSource;
   readonly room: number;

@@ -105,7 +105,6 @@ function addedPlaces(y: string, grid: PlaceGrid, rows: number): AddedPlaces | un
   const above = `${stepsAbove(y, { ...grid, rate: 1 })} * ${money(rate)}`;
   return { place: placeByCases(y, grid, above, money), total: (place) => `trunc(${wide(`sum(${place})`)} * 100)` };
 }
-/** Money literal of this many least units. */
 function money(units: number): string {
   const digits = String(units).padStart(3, '0');
   return `CAST('${digits.slice(0, -2)}.${digits.slice(-2)}' AS MONEY)`;

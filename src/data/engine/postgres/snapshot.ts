@@ -135,7 +135,6 @@ export class PostgresSnapshot extends ServerSnapshot {
     return this.#pinned.pool.isClosed || this.#closed ? databaseClosed() : postgresFault(error);
   }
 
-  /** A connection that sees this snapshot. */
   async #lease(): Promise<PostgresConnection> {
     const { pool, snapshot, left } = this.#pinned;
     if (this.#closed) throw databaseClosed();

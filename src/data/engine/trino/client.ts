@@ -69,7 +69,6 @@ export class Client implements StatementRunner {
     if (this.#closed) throw databaseClosed();
   }
 
-  /** Runs statements within the deadline of a release. */
   within(left: TimeLeft): StatementRunner {
     return { all: (sql, onQuery) => this.all(sql, onQuery, left()), parts: (sql, onQuery) => this.parts(sql, onQuery, left()) };
   }

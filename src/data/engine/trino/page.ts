@@ -9,7 +9,6 @@ export interface TrinoPage {
   readonly columns?: readonly TrinoField[];
   readonly rows: readonly (readonly unknown[])[];
   readonly state: string;
-  /** The name of what went wrong. */
   readonly error?: string;
 }
 export interface TrinoField {

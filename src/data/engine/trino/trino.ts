@@ -50,7 +50,6 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
 interface SourceTable {
   readonly named: string;
   readonly readings: NumberReadings;
-  /** Name of the side table. */
   readonly sideTable?: string;
   readonly place: TrinoTableName;
   readonly stability: TableStability;

@@ -8,7 +8,6 @@ export interface Workbook {
   readonly sheet: ZipEntry;
   /** Shared strings of the workbook; null for an empty one. */
   readonly strings: readonly (string | null)[];
-  /** Kind of number for each cell style. */
   readonly styles: readonly NumberStyle[];
   readonly from1904: boolean;
 }
@@ -43,7 +42,6 @@ export async function* parsed(
   }
 }
 
-/** The names of the sheets, the first one first. */
 export async function readSheetNames(bytes: Bytes): Promise<readonly string[]> {
   const names: string[] = [];
   const entry = readZip(bytes).get('xl/workbook.xml');
