@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longestText } from '../src/data/engine/short-text.js';
+import { longestText } from '../src/data/engine/shown-table.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countByDatabase } from '../src/query/count/count.js';
 import { parseBatch } from '../src/query/parse.js';

@@ -50,6 +50,15 @@ async function codebookIn(file: string): Promise<Codebook> {
   return parseCodebook(isUtf8(bytes) ? bytes.toString('utf8') : windows(bytes), file);
 }
 
+interface Draft {
+  label?: string;
+  values: string[];
+  codes: Set<string>;
+  labels: Map<string, string>;
+  missing: string[];
+  shares?: Map<string, number>;
+}
+
 export function parseCodebook(text: string, file: string): Codebook {
   const malformed = (message: string, hint: string, line?: number) =>
     new Fault('DATA_MALFORMED', message, hint, { place: { file, ...(line && { line }) } });
@@ -70,14 +79,6 @@ export function parseCodebook(text: string, file: string): Codebook {
       throw malformed(`The codebook has an unknown column "${name}".`, didYouMean(name, known), head.line);
   const at = (cells: readonly string[], name: string) => (cells[header.indexOf(name)] ?? '').trim();
 
-  interface Draft {
-    label?: string;
-    values: string[];
-    codes: Set<string>;
-    labels: Map<string, string>;
-    missing: string[];
-    shares?: Map<string, number>;
-  }
   const entries = new Map<string, Draft>();
   for (const { line, cells } of lines) {
     if (cells.length > header.length)

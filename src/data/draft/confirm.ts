@@ -1,35 +1,29 @@
-import { isMap, isPair, isScalar, isSeq, parseDocument, type YAMLSeq } from 'yaml';
+import { isScalar, isSeq, type YAMLSeq } from 'yaml';
+import { nameOf, sectionAt, yamlName } from './enter-entry.js';
 
 /**
  * The policy text with these columns taken off its `unconfirmed` list. Only that list is touched: everything else stays byte for byte, comments too.
  */
 export function confirmColumns(text: string, confirmed: ReadonlySet<string>): string {
-  const document = parseDocument(text, { schema: 'failsafe' });
-  const pair = isMap(document.contents)
-    ? document.contents.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === 'unconfirmed')
-    : undefined;
+  const pair = entryAt(text, 'unconfirmed');
   const list = pair?.value;
   if (!pair || !isScalar(pair.key) || !isSeq(list)) return text;
   const names = list.items.map((item) => (isScalar(item) ? String(item.value) : ''));
   const left = names.filter((name) => !confirmed.has(name));
   const [start, end] = [pair.key.range![0], list.range![1]];
   if (left.length === 0) return removeLines(text, start, end);
-  if (list.flow) return splice(text, list.range![0], end, `[${left.map(quoted).join(', ')}]`);
+  if (list.flow) return splice(text, list.range![0], end, `[${left.map(yamlName).join(', ')}]`);
   return removeItems(text, list, names, confirmed);
 }
 
 /** The policy text with a decision in place of `dependence: undecided`; unchanged if something else was decided already. */
 export function decideDependence(text: string, decision: string): string {
-  const document = parseDocument(text, { schema: 'failsafe' });
-  const pair = isMap(document.contents)
-    ? document.contents.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === 'dependence')
-    : undefined;
-  const value = pair?.value;
+  const value = entryAt(text, 'dependence')?.value;
   return isScalar(value) && value.value === 'undecided' ? splice(text, value.range![0], value.range![1], decision) : text;
 }
 
 const splice = (text: string, start: number, end: number, put: string) => text.slice(0, start) + put + text.slice(end);
-const quoted = (name: string) => (/^[A-Za-z_][\w.-]*$/.test(name) ? name : JSON.stringify(name));
+const entryAt = (text: string, key: string) => sectionAt(text, [])?.items.find((item) => nameOf(item) === key);
 
 /** Whole lines, and a comment that stands directly above them. */
 function removeLines(text: string, start: number, end: number): string {

@@ -23,7 +23,7 @@ import {
 import { labelsMissing } from './missing-word.js';
 import type { FoundPanel } from './panel.js';
 import { namesPeople, peopleIn, personalKind } from './personal.js';
-import { codesLine, guessFields, renderPolicy, unlistedLine, yamlLine, yamlList, yamlScalar } from './policy-text.js';
+import { categoryLine, codesLine, columnLine, guessFields, renderPolicy, unlistedLine } from './policy-text.js';
 
 export interface PolicyDraftOptions {
   /** As written into the policy: relative to it. */
@@ -42,11 +42,9 @@ export interface PolicyDraftOptions {
   readonly known?: DraftKnowledge;
   /** Declared dependence between records; `undecided` by default. */
   readonly dependence?: DraftDependence;
-  /** Declared budget. */
   readonly budget?: DraftBudget;
   /** Order in which the answers of a column are written, if known; unlisted answers come last. */
   readonly order?: ReadonlyMap<string, readonly string[]>;
-  /** Persons found in several rows. */
   readonly panels?: readonly FoundPanel[];
   /**
    * Declared privacy unit: the owner of the rows, or each row as a secret.
@@ -54,7 +52,6 @@ export interface PolicyDraftOptions {
    */
   readonly person?: { readonly unit: string; readonly maxRows?: number };
   readonly secret?: 'row';
-  /** Comments about side tables. */
   readonly sideTables?: readonly string[];
 }
 
@@ -108,16 +105,11 @@ export function findColumns(
   panels: readonly FoundPanel[] = [],
   book: Codebook = new Map(),
 ): Found {
-  const known = {
-    commas: hasCommas(columns),
-    coordinates: coordinatesIn(columns),
-    born: birthDatesIn(columns, book),
-    bodies: bodiesIn(columns),
-  };
+  const known = knownOfAll(columns, book);
   const found = columns.map((column): FoundColumn => {
     const guessed = guessColumn(column, book.get(column.name), known);
     const { name } = column;
-    if (guessed.type === 'out' && (known.born.has(name) || !isListed(book.get(name), column, guessed)))
+    if (guessed.type === 'out' && (known.born?.has(name) || !isListed(book.get(name), column, guessed)))
       return { name, is: guessed.is, why: guessed.why, missing: [] };
     return {
       name,
@@ -128,6 +120,13 @@ export function findColumns(
   });
   return { columns: found, groups: groupsIn(columns, panels), panels };
 }
+
+const knownOfAll = (columns: readonly ColumnSummary[], book: Codebook): DraftKnowledge => ({
+  commas: hasCommas(columns),
+  coordinates: coordinatesIn(columns),
+  born: birthDatesIn(columns, book),
+  bodies: bodiesIn(columns),
+});
 
 /** A short label that is not a question describes the column, as its name does. */
 function guessColumn(column: ColumnSummary, entry: CodebookEntry | undefined, known: DraftKnowledge = {}): Guess {
@@ -233,105 +232,36 @@ export const columnLines = (columns: readonly ColumnSummary[], chosen: ReadonlyS
 export const policyDraft = (columns: readonly ColumnSummary[], options: PolicyDraftOptions): DraftResult =>
   drafted(columns, options).draft;
 
+/** A column left out, or the lines that declare it and whether its domain was read from the data. */
+type Decision =
+  | { readonly why: string; readonly is: LeftOutReason }
+  | { readonly lines: readonly string[]; readonly fromData: boolean };
+
 function drafted(
   columns: readonly ColumnSummary[],
   options: PolicyDraftOptions,
 ): { readonly draft: DraftResult; readonly lines: string[] } {
-  const book = options.codebook ?? new Map<string, CodebookEntry>();
-  const names = columns.map((c) => c.name);
-  const known = new Set(names);
-  const { chosen = new Set(names), dependence = 'undecided' } = options;
-  // Membership of a group defines ties; it is not an answer to a question.
-  const key = typeof dependence === 'object' ? dependence.by : undefined;
+  const { dependence = 'undecided', panels = [] } = options;
   const protect = protectOf(options);
-  const summaries = new Map(columns.map((column) => [column.name, column]));
-  const isMade = (name: string) =>
-    book.has(name) && summaries.has(name) && isMadeOfAnswers(book.get(name)!, summaries.get(name)!);
-  const seen = {
-    commas: hasCommas(columns),
-    coordinates: coordinatesIn(columns),
-    born: birthDatesIn(columns, book),
-    bodies: bodiesIn(columns),
-  };
-  // A codebook with columns that the data lacks or that are left out cannot be referenced; its content is written out instead.
-  const isBorn = (name: string) => seen.born.has(name) && !options.known?.wanted?.has(name);
-  const isRequested = (name: string) =>
-    known.has(name) && chosen.has(name) && name !== key && name !== protect.unit && !isMade(name) && !isBorn(name);
-  const refer = options.codebookPath !== undefined && [...book.keys()].every(isRequested);
+  const { decide, refer } = decisions(columns, options, protect);
   const lines: string[] = [];
   const unconfirmed: string[] = [];
   const leftOut: { name: string; why: string; is: LeftOutReason }[] = [];
   let declared = 0;
   for (const column of columns) {
-    const listed = book.get(column.name);
-    const entry = listed && withMissing(listed);
-    const guessed = withoutMissing(guessColumn(column, entry, { ...options.known, ...seen }), entry);
-    if (column.name === key) {
-      leftOut.push({ name: key, why: 'names a group of rows', is: 'group' });
-      continue;
-    }
-    if (column.name === protect.unit) {
-      leftOut.push({ name: column.name, why: 'names a person', is: 'id' });
-      continue;
-    }
-    if (isMade(column.name)) {
-      leftOut.push({ name: column.name, why: 'its labels were made from what people wrote, or name people', is: 'free text' });
-      continue;
-    }
-    if (!chosen.has(column.name)) {
-      leftOut.push({ name: column.name, why: 'not asked for', is: guessed.type === 'out' ? guessed.is : 'not asked for' });
-      continue;
-    }
-    const scale = entry && !isBorn(column.name) ? scaleOf(entry, column) : undefined;
-    if (entry && scale) {
-      declared++;
-      unconfirmed.push(column.name);
-      const labelled = scale.map((code) => `${yamlScalar(code)}: ${yamlScalar(entry.labels.get(code) ?? code)}`);
-      lines.push(
-        yamlLine(column.name, [
-          'type: category',
-          `values: {${labelled.join(', ')}}`,
-          ...(entry.missing.length > 0 ? [`missing: ${yamlList(entry.missing)}`] : []),
-          ...(entry.label === undefined ? [] : [`label: ${yamlScalar(entry.label)}`]),
-        ]),
-      );
-      continue;
-    }
-    if (entry && !isBorn(column.name) && isListed(entry, column, guessed)) {
-      declared++;
-      if (!refer || entry !== listed)
-        lines.push(
-          yamlLine(column.name, [
-            'type: category',
-            `values: {${entry.values.map((v: string) => `${yamlScalar(v)}: ${yamlScalar(entry.labels.get(v) ?? v)}`).join(', ')}}`,
-            ...(entry.missing.length > 0 ? [`missing: ${yamlList(entry.missing)}`] : []),
-            ...(entry.label === undefined ? [] : [`label: ${yamlScalar(entry.label)}`]),
-          ]),
-        );
-      continue;
-    }
-    if (guessed.type === 'out') {
-      leftOut.push({ name: column.name, why: guessed.why, is: guessed.is });
+    const decision = decide(column);
+    if ('why' in decision) {
+      leftOut.push({ name: column.name, ...decision });
       continue;
     }
     declared++;
-    unconfirmed.push(column.name);
-    const missing = [...new Set([...(entry?.missing ?? []), ...guessed.missing])];
-    const label = entry?.label === undefined ? [] : [`label: ${yamlScalar(entry.label)}`];
-    if ('unlisted' in guessed && guessed.unlisted !== undefined) lines.push(unlistedLine(guessed.unlisted));
-    if ('orBounds' in guessed && guessed.orBounds) lines.push(codesLine(guessed.orBounds));
-    lines.push(
-      yamlLine(column.name, [
-        ...guessFields(inOrder(guessed, options.order?.get(column.name))),
-        ...(missing.length > 0 ? [`missing: ${yamlList(missing)}`] : []),
-        ...label,
-      ]),
-    );
+    lines.push(...decision.lines);
+    if (decision.fromData) unconfirmed.push(column.name);
   }
-  const groups = groupsIn(columns, options.panels ?? []);
+  const groups = groupsIn(columns, panels);
   const ids = leftOut.filter(({ is }) => is === 'id').map(({ name }) => name);
   const draft = {
-    text: renderPolicy(options, refer, lines, unconfirmed, leftOut, { groups, ids, protect, panels: options.panels ?? [] }),
+    text: renderPolicy({ options, refer, lines, unconfirmed, leftOut, groups, ids, protect, panels }),
     declared,
     unconfirmed,
     leftOut: leftOut.map(({ name, why }) => ({ name, why })),
@@ -340,4 +270,50 @@ function drafted(
     protect,
   };
   return { draft, lines };
+}
+
+/** Decides column by column; `refer`: the policy refers to the codebook for what that lists. */
+function decisions(columns: readonly ColumnSummary[], options: PolicyDraftOptions, protect: DraftProtect) {
+  const { codebook: book = new Map<string, CodebookEntry>(), dependence } = options;
+  const summaries = new Map(columns.map((column) => [column.name, column]));
+  const { chosen = new Set(summaries.keys()) } = options;
+  // Membership of a group defines ties; it is not an answer to a question.
+  const key = typeof dependence === 'object' ? dependence.by : undefined;
+  const known = knownOfAll(columns, book);
+  const isMade = (name: string) =>
+    book.has(name) && summaries.has(name) && isMadeOfAnswers(book.get(name)!, summaries.get(name)!);
+  const isBorn = (name: string) => known.born?.has(name) && !options.known?.wanted?.has(name);
+  const isRequested = (name: string) =>
+    summaries.has(name) && chosen.has(name) && name !== key && name !== protect.unit && !isMade(name) && !isBorn(name);
+  // A codebook with columns that the data lacks or that are left out cannot be referenced; its content is written out instead.
+  const refer = options.codebookPath !== undefined && [...book.keys()].every(isRequested);
+
+  const decide = (column: ColumnSummary): Decision => {
+    const { name } = column;
+    const listed = book.get(name);
+    const entry = listed && withMissing(listed);
+    const guessed = withoutMissing(guessColumn(column, entry, { ...options.known, ...known }), entry);
+    if (name === key) return { why: 'names a group of rows', is: 'group' };
+    if (name === protect.unit) return { why: 'names a person', is: 'id' };
+    if (isMade(name)) return { why: 'its labels were made from what people wrote, or name people', is: 'free text' };
+    if (!chosen.has(name)) return { why: 'not asked for', is: guessed.type === 'out' ? guessed.is : 'not asked for' };
+    if (entry && !isBorn(name)) {
+      const scale = scaleOf(entry, column);
+      if (scale) return { lines: [categoryLine(name, entry, scale)], fromData: true };
+      if (isListed(entry, column, guessed))
+        return { lines: refer && entry === listed ? [] : [categoryLine(name, entry, entry.values)], fromData: false };
+    }
+    if (guessed.type === 'out') return { why: guessed.why, is: guessed.is };
+    const missing = [...new Set([...(entry?.missing ?? []), ...guessed.missing])];
+    const fields = guessFields(inOrder(guessed, options.order?.get(name)));
+    return {
+      lines: [
+        ...('unlisted' in guessed && guessed.unlisted !== undefined ? [unlistedLine(guessed.unlisted)] : []),
+        ...('orBounds' in guessed && guessed.orBounds ? [codesLine(guessed.orBounds)] : []),
+        columnLine(name, fields, { missing, label: entry?.label }),
+      ],
+      fromData: true,
+    };
+  };
+  return { decide, refer };
 }

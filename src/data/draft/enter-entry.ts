@@ -7,19 +7,22 @@ import { isMap, isPair, isScalar, type Pair, parseDocument, type YAMLMap } from 
 export function enterEntry(text: string, path: readonly string[], key: string, value: string): string {
   const section = sectionAt(text, path);
   if (!section) {
-    const inner = `{ ${spelt(key)}: ${value} }`;
-    if (path.length === 0) return `${spelt(key)}: ${value}\n`;
+    const inner = `{ ${yamlName(key)}: ${value} }`;
+    if (path.length === 0) return `${yamlName(key)}: ${value}\n`;
     return enterEntry(text, path.slice(0, -1), path.at(-1)!, inner);
   }
   const found = section.items.find((item) => nameOf(item) === key);
   if (found) return replaced(text, found, value);
-  return section.flow ? intoFlow(text, section, `${spelt(key)}: ${value}`) : intoBlock(text, section, `${spelt(key)}: ${value}`);
+  return section.flow
+    ? intoFlow(text, section, `${yamlName(key)}: ${value}`)
+    : intoBlock(text, section, `${yamlName(key)}: ${value}`);
 }
 
-const nameOf = (item: Pair): string | undefined => (isPair(item) && isScalar(item.key) ? String(item.key.value) : undefined);
-const spelt = (name: string): string => (/^[A-Za-z_][\w.-]*$/.test(name) ? name : JSON.stringify(name));
+export const nameOf = (item: Pair): string | undefined =>
+  isPair(item) && isScalar(item.key) ? String(item.key.value) : undefined;
+export const yamlName = (name: string): string => (/^[A-Za-z_][\w.-]*$/.test(name) ? name : JSON.stringify(name));
 
-function sectionAt(text: string, path: readonly string[]): YAMLMap<unknown, unknown> | undefined {
+export function sectionAt(text: string, path: readonly string[]): YAMLMap<unknown, unknown> | undefined {
   let node: unknown = parseDocument(text, { schema: 'failsafe' }).contents;
   for (const step of path) {
     if (!isMap(node)) return undefined;

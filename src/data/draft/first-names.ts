@@ -55,7 +55,6 @@ const fold = (text: string): string =>
 
 let names: ReadonlySet<string> | undefined;
 
-/** True if a word is a common given name. */
 export function isFirstName(word: string): boolean {
   names ??= new Set(fold(written).split(/\s+/u).filter((name) => name !== '')); // biome-ignore format: one line
   const folded = fold(word);

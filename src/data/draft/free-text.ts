@@ -15,7 +15,6 @@ export interface Texts {
   /** Cells that hold one of those, of all. */
   readonly ownCells?: number;
   readonly cells?: number;
-  /** Names of people among them. */
   readonly people?: number;
 }
 
@@ -25,7 +24,10 @@ const manyWords = 6;
 const mostStatements = 7;
 
 /** A text in fewer rows than this share of them belongs to only a few people. */
-const fewRows = (rows: number): number => (rows >= 100 ? 5 : rows >= 40 ? 3 : 2);
+function fewRows(rows: number): number {
+  if (rows >= 100) return 5;
+  return rows >= 40 ? 3 : 2;
+}
 
 export const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
@@ -73,7 +75,6 @@ export function isFreeText({ distinct, once, longest, wordiest, own = [], ownCel
   return once > 0 && once === distinct;
 }
 
-/** True if a column of these texts names people. */
 export const isPeople = ({ distinct, people = 0 }: Texts): boolean => namesPeople(distinct, people);
 
 /**

@@ -6,7 +6,6 @@ import { isFreeText, isPeople, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
 import { isMissingWord } from './missing-word.js';
 
-/** Summary of one data column for drafting a policy. */
 export interface ColumnSummary {
   readonly name: string;
   readonly stored: 'text' | 'integer' | 'real' | 'boolean';
@@ -57,7 +56,6 @@ export interface ColumnSummary {
   readonly separator?: string;
   readonly options?: readonly string[];
   readonly optionTexts?: Texts;
-  /** The smallest and largest numbers. */
   readonly extremes: readonly number[];
 }
 
@@ -87,7 +85,6 @@ export type Guess =
   | { readonly type: 'date'; readonly bounds: readonly [string, string]; readonly missing: readonly [] }
   | { readonly type: 'out'; readonly is: LeftOutReason; readonly why: string };
 
-/** Reasons for leaving a column out. */
 export type LeftOutReason =
   | 'empty'
   | 'id'
@@ -162,10 +159,16 @@ export const hasDecimalCommas = (columns: readonly ColumnSummary[]): boolean =>
   columns.every(({ stored, fractions, thousands }) => stored !== 'text' || fractions <= thousands) &&
   (columns.every(({ thousands }) => thousands === 0) ||
     columns.some((column) => column.plainCommas > 0 && isCommas(guess(column))));
-/** True if some column has decimal commas, parsed or not. */
 export const hasCommas = (columns: readonly ColumnSummary[]): boolean =>
   columns.some((column) => (column.mark === ',' && column.fractions > 0) || isCommas(guess(column)));
 const isCommas = (result: Guess): boolean => result.type === 'out' && result.is === 'commas';
+
+/** A column at first sight: whether it was asked for and is numeric, and how many words for "no answer" are among its codes. */
+interface Sight {
+  readonly wanted: boolean;
+  readonly numeric: boolean;
+  readonly words: number;
+}
 
 export function guess(column: ColumnSummary, known: DraftKnowledge = {}): Guess {
   const { name, filled, distinct, numbers, codes } = column;
@@ -178,6 +181,13 @@ export function guess(column: ColumnSummary, known: DraftKnowledge = {}): Guess 
     numbers > 0 &&
     (numbers === filled ||
       (codes ? codes.length - words === codes.filter((c) => isNumberText(c, column.mark)).length : numbers > 0.98 * filled));
+  const sight = { wanted, numeric, words };
+  return guessRole(column, known, sight) ?? guessAnswers(column, known, sight);
+}
+
+/** Columns that say something other than an answer, by name or form. */
+function guessRole(column: ColumnSummary, known: DraftKnowledge, { wanted, numeric, words }: Sight): Guess | undefined {
+  const { name, filled, distinct, numbers } = column;
   if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > maxNumericCodes))
     return out('timing', 'a timing');
   if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
@@ -202,6 +212,11 @@ export function guess(column: ColumnSummary, known: DraftKnowledge = {}): Guess 
     return names;
   if (column.personal + column.addresses > filled / 20) return out('person', 'telephones, accounts, postcodes or addresses');
   if (!wanted && known.coordinates?.has(name)) return out('person', 'where somebody is');
+  return undefined;
+}
+
+function guessAnswers(column: ColumnSummary, known: DraftKnowledge, { wanted, numeric, words }: Sight): Guess {
+  const { name, filled, distinct, numbers, codes } = column;
   if (
     numeric &&
     (column.stored === 'real' || column.fractions > 0 ? weightName : wholeWeightName).test(name) &&
@@ -236,7 +251,6 @@ export function guess(column: ColumnSummary, known: DraftKnowledge = {}): Guess 
 
 const isNumberText = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
 
-/** Codes that can be listed, without free text. */
 function listed(
   codes: readonly string[],
   { own = [] }: Texts,
@@ -348,8 +362,8 @@ function guessNumber(column: ColumnSummary, known: DraftKnowledge): Guess {
   const negativeOnlyCodes = ends.every((x) => x >= 0 || sentinel.test(String(x))) && ends.filter((x) => x < 0).length <= 9;
   const isOutlier = (x: number) => sentinel.test(String(x)) && (x < 0 ? negativeOnlyCodes : x > 1.05 * top + 1 && x >= 66);
   const whole = column.fractions === 0;
-  const result = known.missing;
-  const missing = result ? ends.filter((x) => result.has(String(x))) : plain.length > 0 && whole ? ends.filter(isOutlier) : [];
+  const isMissing = (x: number) => known.missing?.has(String(x)) ?? (plain.length > 0 && whole && isOutlier(x));
+  const missing = ends.filter(isMissing);
   const kept = ends.filter((x) => !missing.includes(x));
   const rest = kept.length > 0 ? kept : ends;
   const words = column.codes?.filter(noNumber) ?? [];

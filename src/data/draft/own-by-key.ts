@@ -62,7 +62,6 @@ export class OwnByKey {
     }
   }
 
-  /** The columns of which it must see every row. */
   get columns(): readonly string[] {
     return this.#keys.length === 0 || this.#held.size === 0 ? [] : [...this.#keys.map(({ name }) => name), ...this.#held.keys()];
   }

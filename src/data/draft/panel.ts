@@ -121,7 +121,6 @@ export class PanelTally {
     }));
   }
 
-  /** The columns of which it must see every row. */
   get columns(): readonly string[] {
     return [...new Set(this.#units.flatMap(({ unit, meetings }) => [unit.name, ...meetings.map(({ order }) => order.name)]))];
   }
@@ -137,7 +136,6 @@ export class PanelTally {
     }
   }
 
-  /** Persons with several rows, the most certain first. */
   get found(): readonly FoundPanel[] {
     const inOrder = this.#units.flatMap(({ unit, meetings }) =>
       meetings.filter(({ neverMeet }) => neverMeet).map(({ order }) => panelOf(unit, order)),

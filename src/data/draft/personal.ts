@@ -76,7 +76,6 @@ const nameShape = /^\p{L}[\p{L}\p{Mn}'’.-]*$/u;
 const title = /^(dr|mr|mrs|ms|prof|herrn?|frau|mme|mlle|monsieur|madame|sra?|señora?|sig(\.?ra)?|dott)\.?$/i;
 const initial = /^\p{Lu}\.(-?\p{Lu}\.)*$/u;
 
-/** Number of these texts that are names of people. */
 export function peopleIn(texts: Iterable<string>): number {
   let people = 0;
   for (const text of texts) {

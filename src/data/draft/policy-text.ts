@@ -1,27 +1,40 @@
+import type { CodebookEntry } from '../../policy/codebook.js';
 import type { DraftBudget, DraftDependence, DraftProtect, DraftResult, PolicyDraftOptions } from './draft.js';
 import type { FoundGroups } from './groups.js';
 import type { Guess } from './guess.js';
 import type { FoundPanel } from './panel.js';
 
-export const guessFields = (guess: Exclude<Guess, { type: 'out' }>): string[] =>
-  guess.type === 'category'
-    ? ['type: category', `values: ${yamlList(guess.values)}`]
-    : guess.type === 'multi'
-      ? ['type: multi', `values: ${yamlList(guess.values)}`, `separator: ${JSON.stringify(guess.separator)}`]
-      : [
-          `type: ${guess.type}`,
-          `bounds: [${guess.bounds.map((end) => (typeof end === 'string' ? end : plainNumber(end))).join(', ')}]`,
-        ];
+export function guessFields(guess: Exclude<Guess, { type: 'out' }>): string[] {
+  const type = `type: ${guess.type}`;
+  if (guess.type === 'category') return [type, `values: ${yamlList(guess.values)}`];
+  if (guess.type === 'multi') return [type, `values: ${yamlList(guess.values)}`, `separator: ${JSON.stringify(guess.separator)}`];
+  return [type, `bounds: [${guess.bounds.map((end) => (typeof end === 'string' ? end : plainNumber(end))).join(', ')}]`];
+}
 
 const plainNumber = (x: number): string => (Math.abs(x) >= 1e21 ? x.toExponential() : String(x));
-export const yamlScalar = (text: string): string =>
-  /^[A-Za-z_][A-Za-z0-9_. /-]*$/.test(text) && !/[ .]$/.test(text)
-    ? text
-    : /^-?\d+(\.\d+)?$/.test(text)
-      ? text
-      : JSON.stringify(text);
-export const yamlList = (codes: readonly string[]): string => `[${codes.map(yamlScalar).join(', ')}]`;
-export const yamlLine = (name: string, parts: readonly string[]): string => `  ${yamlScalar(name)}: {${parts.join(', ')}}`;
+export function yamlScalar(text: string): string {
+  const isPlain = /^[A-Za-z_][A-Za-z0-9_. /-]*$/.test(text) && !/[ .]$/.test(text);
+  return isPlain || /^-?\d+(\.\d+)?$/.test(text) ? text : JSON.stringify(text);
+}
+const yamlList = (codes: readonly string[]): string => `[${codes.map(yamlScalar).join(', ')}]`;
+
+export function columnLine(
+  name: string,
+  fields: readonly string[],
+  { missing, label }: { readonly missing: readonly string[]; readonly label?: string | undefined },
+): string {
+  const more = [
+    ...(missing.length > 0 ? [`missing: ${yamlList(missing)}`] : []),
+    ...(label === undefined ? [] : [`label: ${yamlScalar(label)}`]),
+  ];
+  return `  ${yamlScalar(name)}: {${[...fields, ...more].join(', ')}}`;
+}
+
+/** The same for a category with the labels of its codebook entry. */
+export function categoryLine(name: string, entry: CodebookEntry, codes: readonly string[]): string {
+  const labelled = codes.map((code) => `${yamlScalar(code)}: ${yamlScalar(entry.labels.get(code) ?? code)}`);
+  return columnLine(name, ['type: category', `values: {${labelled.join(', ')}}`], entry);
+}
 
 export const unlistedLine = (n: number): string =>
   `  # ${n === 1 ? 'One value' : `${n} values`} that only a few rows hold, or that say who somebody is, ${n === 1 ? 'is not listed and counts as no answer' : 'are not listed and count as no answer'}:`;
@@ -29,8 +42,13 @@ export const unlistedLine = (n: number): string =>
 export const codesLine = ([low, high]: readonly [number, number]): string =>
   `  # Whole numbers with holes between them: taken for codes. If they measure something: {type: integer, bounds: [${low}, ${high}]}.`;
 
-/** Findings that the comments of the policy mention. */
-export interface Hints {
+interface PolicyContent {
+  readonly options: PolicyDraftOptions;
+  /** The columns of the codebook are declared by naming it. */
+  readonly refer: boolean;
+  readonly lines: readonly string[];
+  readonly unconfirmed: readonly string[];
+  readonly leftOut: DraftResult['leftOut'];
   readonly groups: readonly FoundGroups[];
   readonly ids: readonly string[];
   readonly panels: readonly FoundPanel[];
@@ -43,14 +61,8 @@ const budgetText = (budget: DraftBudget): string =>
     : `belief: {prior: ${budget.belief.prior}, posterior: ${budget.belief.posterior}}`;
 
 /** The policy text with comments for its reader. */
-export function renderPolicy(
-  options: PolicyDraftOptions,
-  refer: boolean,
-  lines: readonly string[],
-  unconfirmed: readonly string[],
-  leftOut: DraftResult['leftOut'],
-  hints: Hints,
-): string {
+export function renderPolicy(content: PolicyContent): string {
+  const { options, refer, lines, unconfirmed, leftOut } = content;
   const parts = [`source: ${yamlScalar(options.source)}`];
   if (options.table !== undefined) parts.push(`table: ${yamlScalar(options.table)}`);
   if (options.encoding !== undefined) parts.push(`encoding: ${yamlScalar(options.encoding)}`);
@@ -60,13 +72,13 @@ export function renderPolicy(
     '# A draft by fugu init. Read it, change what is wrong, then run: fugu confirm, fugu check.',
     `data: {${parts.join(', ')}}`,
     '',
-    ...protectLines(hints),
+    ...protectLines(content),
     '',
     '# How much may be learned about one secret over all releases together. Or by belief:',
     '# budget: {belief: {prior: 0.1, posterior: 0.3}, delta: 1e-6}',
     `budget: {${budgetText(options.budget ?? { epsilon: '1' })}, delta: 1e-6}`,
     '',
-    ...dependenceLines(options, hints),
+    ...dependenceLines(content),
     '',
     ...(options.ledger === undefined
       ? []
@@ -98,7 +110,7 @@ export function renderPolicy(
 const personLine = (unit: string, maxRows: number): string =>
   `protect: {secret: person, unit: ${yamlScalar(unit)}, maxRows: ${maxRows}}`;
 
-function protectLines({ ids, panels, protect }: Hints): string[] {
+function protectLines({ ids, panels, protect }: PolicyContent): string[] {
   const { secret, said: stated, unit, maxRows, order } = protect;
   const about =
     '# What one guess of an attacker is about: row (one row is one person), person (all rows of one unit), answer (one cell).';
@@ -137,7 +149,7 @@ const groupLine = (by: string, oddsRatio: string): string => `{kind: groups, by:
 export const dependenceText = (stated: DraftDependence): string =>
   typeof stated === 'string' ? stated : `[${groupLine(stated.by, stated.oddsRatio ?? 'inf')}]`;
 
-function dependenceLines({ dependence = 'undecided' }: PolicyDraftOptions, { groups }: Hints): string[] {
+function dependenceLines({ options: { dependence = 'undecided' }, groups }: PolicyContent): string[] {
   const alike =
     '# 1 means strangers, 81 that two of them agree nine times in ten, inf copies, which is safe for every question. Measured: docs/reference/reference-ties.md.';
   if (dependence === 'none') return ['# Said when this was drafted: no row says anything about another.', 'dependence: none'];

@@ -22,7 +22,6 @@ const dressed = /^(?=.*(?:\d[,' \u00a0\u202f]\d{3}|[€$£¥%]))[€$£¥]?\s?[+
 const digits = /^\d+$/;
 const commaThousands = /^[+-]?[1-9]\d{0,2}(,\d{3})+$/;
 
-/** Accumulates the cells of one column into a summary. */
 export class ColumnTally {
   readonly #mark: DecimalMark;
   #kept: Map<string, number> | undefined = new Map();
@@ -50,7 +49,6 @@ export class ColumnTally {
   #last: string | undefined;
   #runs = 0;
 
-  /** The mark before the fraction of a number in a text. */
   constructor(mark: DecimalMark = '.') {
     this.#mark = mark;
   }

@@ -76,5 +76,7 @@ const hasMore = (text: string, letters: number): boolean =>
   text.length > letters && (text.length > 2 * letters || [...text].length > letters);
 
 /** Number in a cell; NaN if there is none. `mark`: decimal mark of a text. */
-export const numberOf = (cell: Cell, mark?: DecimalMark): number =>
-  cell === null ? Number.NaN : typeof cell === 'string' ? numberFromText(cell, mark) : Number(cell);
+export function numberOf(cell: Cell, mark?: DecimalMark): number {
+  if (cell === null) return Number.NaN;
+  return typeof cell === 'string' ? numberFromText(cell, mark) : Number(cell);
+}

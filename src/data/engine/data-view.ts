@@ -39,7 +39,7 @@ export function viewInjector(
   const tableViews = [...tables].map(([name, own]) => [tableView(name), columnsFor(own, tableView(name))] as const);
   return (statement) => {
     const { words, bare } = wordsIn(statement.sql);
-    const data = bare.has(allRows) ? allRows : bare.has('fugu_data') ? 'fugu_data' : undefined;
+    const data = [allRows, 'fugu_data'].find((view) => bare.has(view));
     const views = [...relations].flatMap(([view, given]) => (bare.has(view) ? given : []));
     if (data !== undefined) views.push(viewClause(data, dataFor(statement, words)));
     for (const [view, rowsFor] of tableViews) if (bare.has(view)) views.push(viewClause(view, rowsFor(statement, words)));

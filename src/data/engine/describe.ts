@@ -38,34 +38,30 @@ export async function describeColumns(
 }
 
 /** Persons with several rows, one for each point in time; only for `fugu init`, as above. */
-export async function describePanels(engine: Snapshot, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
-  const tally = new PanelTally(summaries);
-  await showRows(engine, tally);
-  return tally.found;
-}
+export const describePanels = (engine: Snapshot, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> =>
+  foundInRows(engine, new PanelTally(summaries));
 
 /** The columns again, with texts that only a few people wrote, counted per person; only for `fugu init`, as above. */
-export async function describeOwn(
+export const describeOwn = (
   engine: Snapshot,
   summaries: readonly ColumnSummary[],
   keys: readonly string[],
-): Promise<readonly ColumnSummary[]> {
-  const tally = new OwnByKey(summaries, keys);
-  await showRows(engine, tally);
-  return tally.found;
-}
+): Promise<readonly ColumnSummary[]> => foundInRows(engine, new OwnByKey(summaries, keys));
 
-interface RowTally {
+interface RowTally<Found> {
+  /** Those of which it must see every row. */
   readonly columns: readonly string[];
+  readonly found: Found;
   see(cell: (column: string) => unknown): void;
 }
-async function showRows(engine: Snapshot, tally: RowTally): Promise<void> {
+async function foundInRows<Found>(engine: Snapshot, tally: RowTally<Found>): Promise<Found> {
   const names = tally.columns;
-  if (names.length === 0) return;
+  if (names.length === 0) return tally.found;
   const sql = `SELECT ${names.map(quoteName).join(', ')} FROM fugu_data`;
   for await (const block of engine.stream({ sql, values: [], everyRow: true })) {
     const { rows, columns } = block.open();
     const cells = new Map(names.map((name, c) => [name, columns[c]!]));
     for (let i = 0; i < rows; i++) tally.see((name) => cells.get(name)![i]!);
   }
+  return tally.found;
 }

@@ -17,7 +17,6 @@ export interface Dialect {
   wide(x: string): string;
   /** Sum of whole numbers that fails for no number of rows; `most`: its largest absolute value. Absent if `sum` is safe. */
   readonly total?: (x: string, most: number) => string;
-  /** This very double. */
   constant(x: number): string;
   /** The number in a cell: whole where the column shows one, else a double; NULL when there is none. */
   numberIn(cell: string, type: SourceColumn['type']): string;
@@ -80,7 +79,6 @@ export interface Dialect {
   bytes(text: string): string;
   /** Digest of a text in 32 letters, unpredictable and sorted alike in every database. */
   digest(text: string): string;
-  /** The name in a cell (name.ts). */
   name(cell: string, type: SourceColumn['type']): string;
 }
 
@@ -99,6 +97,14 @@ export interface BlockArithmetic {
   /** Number of rows that satisfy the test. */
   countWhere(test: string): string;
 }
+
+/** Neither NULL nor NaN nor infinite nor a missing code: NaN is in no range, or above every number, so this one keeps it out with both infinities. */
+export const presentOn =
+  (constant: Dialect['constant']): Dialect['presentIn'] =>
+  (y, { missing }) => {
+    const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
+    return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
+  };
 
 /** Collects the values bound to a statement. */
 export class Binder {

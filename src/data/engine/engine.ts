@@ -1,3 +1,4 @@
+import { Fault } from '../../base/errors.js';
 import type { Dialect } from './dialect.js';
 import type { Exact } from './exact.js';
 import type { EngineSource } from './source.js';
@@ -51,6 +52,15 @@ export interface StoredTexts {
   readonly long: ReadonlyMap<number, string>;
 }
 
+/** The first bytes of a word of a stored text: what lies behind the end of the text means nothing. */
+export function firstBytes(word: number, bytes: number): number {
+  if (bytes >= 4) return word;
+  return bytes <= 0 ? 0 : word & ((1 << (8 * bytes)) - 1);
+}
+
+export const isValid = (valid: Uint32Array | null | undefined, row: number): boolean =>
+  !valid || ((valid[row >>> 5]! >>> (row & 31)) & 1) === 1;
+
 /** Small numbers, or positions in a list of words. What `items` holds in a NULL row means nothing. */
 export interface StoredColumn {
   readonly items: StoredItems;
@@ -94,7 +104,6 @@ export interface Snapshot {
   readonly source: EngineSource;
   /** The same snapshot with every row: this one, unless its engine came from `without`. Closed with it. */
   readonly whole: Snapshot;
-  /** As for its engine. */
   readonly room: number;
   /** Digest of the content: two snapshots with one id hold the same data. */
   id(): Promise<string>;
@@ -118,9 +127,7 @@ export interface Snapshot {
   size(): Promise<Exact<number>>;
   /** A result small enough to hold. */
   rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
-  /** Number of rows of a statement. */
   count(statement: Statement): Promise<Exact<number>>;
-  /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
   close(): Promise<void>;
 }
@@ -131,7 +138,8 @@ export interface HeldRows {
   readonly rows: number;
 }
 
-/** Runs the work on a snapshot of the data. */
+export const databaseClosed = (): Fault => new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
+
 export async function withSnapshot<T>(engine: Engine, work: (data: Snapshot) => Promise<T>): Promise<T> {
   const data = await engine.snapshot();
   try {

@@ -38,5 +38,6 @@ const [wholeHere, brokenHere] = [new RegExp(wholeNumber, 'u'), new RegExp(broken
 export function nameText(text: string): string | undefined {
   const shown = text.replaceAll('\0', '').normalize('NFC').replace(endsHere, '');
   const plain = shown.replace(wholeHere, '$1$2').replace(brokenHere, '$1$2.$3');
-  return plain === '' ? undefined : plain === '-0' ? '0' : plain;
+  if (plain === '') return undefined;
+  return plain === '-0' ? '0' : plain;
 }

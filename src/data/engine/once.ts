@@ -17,3 +17,13 @@ export function once<Kept extends object, Name extends keyof Kept>(
   held[name] = found;
   return found;
 }
+
+/** Runs works one after the other, whether or not they succeed. */
+export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}

@@ -1,68 +1,68 @@
 import { Fault } from '../../base/errors.js';
 import type { Dialect } from './dialect.js';
-import type { SourceColumn } from './engine.js';
+import type { ShownColumn, ShownTable } from './shown-table.js';
 import type { RelationSource } from './source.js';
 
-interface CellColumn extends SourceColumn {
-  readonly expression: string;
-}
-interface RelationTable {
-  readonly from: string;
-  readonly columns: readonly CellColumn[];
-}
 /** Tuples of a relation in an SQL database: names c0, c1, …, and the odds ratio in `odds`. */
 export interface Tuples {
-  readonly keys: readonly string[];
-  /** `odds` where ties have strengths of their own. */
-  readonly extra: readonly string[];
-  /** All rows, including those that name nobody. */
-  readonly all: string;
+  /** The names, and `odds` where ties have strengths of their own. */
+  readonly listed: string;
+  /** The cells of all rows, and the columns that show the names in them. */
+  readonly cells: string;
+  readonly named: string;
   /** Condition for a row that names every member; for a symmetric relation, two different members. */
   readonly complete: string;
-  /** Odds column of the distinct tuples: of a tie declared twice, the stronger counts. */
-  readonly once: string;
+  /** Each tuple of a query once: of a tie declared twice, the stronger counts. */
+  readonly once: (tuples: string) => string;
 }
 
-/** `spellsWhole`: test for a text that is digits, with at most zeros after a decimal point. */
+/** `oddsIn`: the odds ratio in a cell, infinite (a copy) if none can be read. */
 export function relationTuples(
   dialect: Dialect,
-  table: RelationTable,
+  table: ShownTable,
   relation: RelationSource,
-  spellsWhole: (text: string) => string,
+  { oddsIn, file }: { readonly oddsIn: (column: ShownColumn) => string; readonly file?: string },
 ): Tuples {
-  const ends = relation.columns.map((own) => columnOf(table, own, relation.name));
+  const columnOf = (name: string): ShownColumn => {
+    const column = table.columns.find((c) => c.name === name);
+    if (column) return column;
+    throw new Fault(
+      'COLUMN_UNKNOWN',
+      `The table of relation "${relation.name}" has no column "${name}".`,
+      `Its columns: ${table.columns.map((c) => c.name).join(', ')}.`,
+      file === undefined ? {} : { place: { file } },
+    );
+  };
+  const ends = relation.columns.map(columnOf);
   const keys = ends.map((_, i) => `c${i}`);
-  const extra = relation.odds === undefined ? [] : ['odds'];
-  const odds = extra.map((name) => `${oddsIn(dialect, columnOf(table, relation.odds!, relation.name), spellsWhole)} AS ${name}`);
-  const shown = [...ends.map(({ expression }, i) => `${expression} AS c${i}`), ...odds];
-  const named = [...ends.map(({ type }, i) => `${dialect.name(`c${i}`, type)} AS c${i}`), ...extra];
+  const weighed = relation.odds === undefined ? [] : ['odds'];
+  const odds = weighed.map(() => `${oddsIn(columnOf(relation.odds!))} AS odds`);
+  const list = (columns: readonly string[], more = weighed) => [...columns, ...more].join(', ');
+  const cells = ends.map(({ expression }, i) => `${expression} AS c${i}`);
+  const named = ends.map(({ type }, i) => `${dialect.name(`c${i}`, type)} AS c${i}`);
+  const strongest = weighed.map((name) => `max(${name}) AS ${name}`);
   return {
-    keys,
-    extra,
-    all: `SELECT ${named.join(', ')} FROM (SELECT ${shown.join(', ')} FROM ${table.from}) AS cells`,
+    listed: list(keys),
+    cells: `SELECT ${list(cells, odds)} FROM ${table.from}`,
+    named: list(named),
     complete: relation.symmetric ? 'c0 <> c1' : keys.map((k) => `${k} IS NOT NULL`).join(' AND '),
-    once: [...keys, ...extra.map((name) => `max(${name}) AS ${name}`)].join(', '),
+    once: (tuples) => `SELECT ${list(keys, strongest)} FROM (${tuples}) AS tuples GROUP BY ${keys.join(', ')}`,
   };
 }
 
-/** As in data/engine/duckdb/odds.ts: whole only if the cell spells that number, and infinite (a copy) if no odds ratio can be read. */
-function oddsIn(dialect: Dialect, { expression, type }: CellColumn, spellsWhole: (text: string) => string): string {
-  const { constant } = dialect;
-  const infinity = constant(Number.POSITIVE_INFINITY);
-  const known = (x: string) => `CASE WHEN ${x} < ${infinity} THEN ${x} ELSE ${infinity} END`;
-  if (type !== 'text') return type === 'boolean' ? infinity : known(dialect.real(expression));
-  const x = dialect.numberInText(expression);
-  const whole = `${spellsWhole(expression)} AND ${x} < ${constant(2 ** 53)}`;
-  const above = `CASE WHEN ${x} > ${constant(1e300)} THEN ${infinity} WHEN ${x} < ${constant(1e-300)} THEN ${x} ELSE ${x} * ${constant(1 + 2 ** -52)} END`;
-  return known(`(CASE WHEN ${x} = floor(${x}) AND NOT (${whole}) THEN ${above} ELSE ${x} END)`);
-}
-
-function columnOf({ columns }: RelationTable, own: string, relation: string): CellColumn {
-  const column = columns.find((c) => c.name === own);
-  if (column) return column;
-  throw new Fault(
-    'COLUMN_UNKNOWN',
-    `The table of relation "${relation}" has no column "${own}".`,
-    `Its columns: ${columns.map((c) => c.name).join(', ')}.`,
-  );
-}
+/**
+ * Odds ratio in a cell, whole only if the cell spells that number (as in data/engine/duckdb/relation.ts); infinite (a copy) if none can be read.
+ * `spellsWhole`: test for a text that is digits, with at most zeros after a decimal point.
+ */
+export const serverOdds =
+  (dialect: Dialect, spellsWhole: (text: string) => string) =>
+  ({ expression, type }: ShownColumn): string => {
+    const { constant } = dialect;
+    const infinity = constant(Number.POSITIVE_INFINITY);
+    const known = (x: string) => `CASE WHEN ${x} < ${infinity} THEN ${x} ELSE ${infinity} END`;
+    if (type !== 'text') return type === 'boolean' ? infinity : known(dialect.real(expression));
+    const x = dialect.numberInText(expression);
+    const whole = `${spellsWhole(expression)} AND ${x} < ${constant(2 ** 53)}`;
+    const above = `CASE WHEN ${x} > ${constant(1e300)} THEN ${infinity} WHEN ${x} < ${constant(1e-300)} THEN ${x} ELSE ${x} * ${constant(1 + 2 ** -52)} END`;
+    return known(`(CASE WHEN ${x} = floor(${x}) AND NOT (${whole}) THEN ${above} ELSE ${x} END)`);
+  };

@@ -9,7 +9,6 @@ export interface EngineSource extends CellReadings {
   /** Encoding of a CSV; UTF-8 by default. */
   readonly encoding?: string;
   readonly relations: readonly RelationSource[];
-  /** Side tables. */
   readonly tables?: readonly TableSource[];
 }
 

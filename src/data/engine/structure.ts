@@ -15,13 +15,11 @@ export async function* readStructure(engine: Snapshot, statement: Statement): As
     for (let r = 0; r < rows; r++) yield columns.map((column) => column[r] ?? null);
 }
 
-/** Number of rows of structure to read. */
 export const countStructure = async (engine: Snapshot, statement: Statement): Promise<number> =>
   (await engine.count(statement)).open();
 
 /** View of a relation. A database may fold the case of names and truncate long ones: an ambiguous name is replaced by its digest. */
 export const relationView = (name: string): string => `fugu_relation_${plainName(name)}`;
-/** View of a side table. */
 export const tableView = (name: string): string => `fugu_table_${plainName(name)}`;
 const plainName = (name: string): string => (/^[a-z0-9_]{1,32}$/.test(name) ? name : `_${sha256(name).slice(0, 32)}`);
 

@@ -17,7 +17,7 @@ export function readDdi(file: string): readonly StatVariable[] {
   );
   const variables: StatVariable[] = [];
   let draft: Draft | undefined;
-  let category: { value: string; label: string; missing: boolean } | undefined;
+  let category: Category | undefined;
   const path: string[] = [];
   let words = '';
   const inside = () => path.at(-2);
@@ -42,23 +42,13 @@ export function readDdi(file: string): readonly StatVariable[] {
         return;
       }
       const content = words.replace(/\s+/g, ' ').trim();
-      if (draft) {
-        if (name === 'labl' && inside() === 'var') draft.label ??= content;
-        else if (name === 'qstnLit') draft.question = draft.question === undefined ? content : `${draft.question} ${content}`;
-        else if (name === 'qstn' && inside() === 'var' && draft.question === undefined && content !== '')
-          draft.question = content;
-        else if (category && name === 'catValu') category.value = content;
-        else if (category && name === 'labl' && inside() === 'catgry') category.label ||= content;
-        else if (category && name === 'catgry') {
-          if (category.value !== '') draft.labels.set(category.value, category.label);
-          if (category.missing && category.value !== '') draft.missing.push(category.value);
-          category = undefined;
-        } else if (name === 'var') {
-          variables.push(variableOf(draft));
-          within('columns', variables.length, { file });
-          within('categories', draft.labels.size, { file });
-          draft = undefined;
-        }
+      if (draft) describe({ draft, category }, name, inside(), content);
+      if (draft && name === 'catgry') category = undefined;
+      if (draft && name === 'var') {
+        variables.push({ ...draft, missing: [...new Set(draft.missing)] });
+        within('columns', variables.length, { file });
+        within('categories', draft.labels.size, { file });
+        draft = undefined;
       }
       words = '';
       path.pop();
@@ -87,4 +77,26 @@ interface Draft {
   weight?: boolean;
 }
 
-const variableOf = (draft: Draft): StatVariable => ({ ...draft, missing: [...new Set(draft.missing)] });
+interface Category {
+  value: string;
+  label: string;
+  readonly missing: boolean;
+}
+
+/** Enters the content of an element that ends into the variable, or the category, around it. */
+function describe(
+  { draft, category }: { readonly draft: Draft; readonly category: Category | undefined },
+  name: string,
+  outer: string | undefined,
+  content: string,
+): void {
+  if (name === 'labl' && outer === 'var') draft.label ??= content;
+  else if (name === 'qstnLit') draft.question = draft.question === undefined ? content : `${draft.question} ${content}`;
+  else if (name === 'qstn' && outer === 'var' && draft.question === undefined && content !== '') draft.question = content;
+  else if (category && name === 'catValu') category.value = content;
+  else if (category && name === 'labl' && outer === 'catgry') category.label ||= content;
+  else if (category && name === 'catgry' && category.value !== '') {
+    draft.labels.set(category.value, category.label);
+    if (category.missing) draft.missing.push(category.value);
+  }
+}

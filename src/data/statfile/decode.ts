@@ -7,11 +7,18 @@ export const utf8: Decode = (bytes) => {
   return text.endsWith('\ufffd') ? bytes.toString('utf8', 0, lastWhole(bytes)) : text;
 };
 
-function lastWhole(bytes: Buffer): number {
+/** Bytes of a character that begins with this one, which is no character by itself. */
+export function bytesFrom(first: number): number {
+  if (first >= 0xf0) return 4;
+  return first >= 0xe0 ? 3 : 2;
+}
+
+/** Offset of a last character that may be incomplete; otherwise the length. */
+export function lastWhole(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
     if (byte < 0x80) break;
-    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? bytes.length - back : bytes.length;
+    if (byte >= 0xc0) return back < bytesFrom(byte) ? bytes.length - back : bytes.length;
   }
   return bytes.length;
 }

@@ -55,9 +55,7 @@ export async function openStatFile(path: string, options: StatFileOptions = {}):
       'DATA_NOT_FOUND',
       'The kind of the survey file is not known.',
       'Its name must end in .sav, .zsav, .dta, .xpt or .xlsx.',
-      {
-        place: { file: path },
-      },
+      { place: { file: path } },
     );
   const bytes = new Bytes(path);
   try {

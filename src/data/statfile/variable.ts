@@ -12,7 +12,6 @@ export interface StatVariable {
   readonly missing: readonly string[];
   /** Ranges declared to be no answer that are open or too wide to be spelled out. */
   readonly missingRanges?: readonly MissingRange[];
-  /** The file is weighted by it. */
   readonly weight?: boolean;
 }
 

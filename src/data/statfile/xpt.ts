@@ -51,11 +51,7 @@ export function openXpt(bytes: Bytes): Omit<StatFile, 'close'> {
   header('DSCRPTR', 'DSCPTV8');
   cursor.skip(line);
   const label = fieldText(cursor.take(line).subarray(32, 72), guessed);
-  const count = Number(
-    header('NAMESTR', 'NAMSTV8')
-      .slice(newer ? 53 : 53, 58)
-      .trim(),
-  );
+  const count = Number(header('NAMESTR', 'NAMSTV8').slice(53, 58).trim());
   if (!Number.isInteger(count) || count < 1) throw broken();
   within('columns', count, { file: bytes.path }, 'The survey file');
   if (count * namestr > cursor.left) throw bytes.cutOff();

@@ -24,7 +24,7 @@ export interface Terms {
  */
 export function digestTerms(all: Terms, contents: ReadonlyMap<string, Buffer>, kinds: TieKinds = tieKinds): Digested {
   const terms = termsIn(all, contents, kinds);
-  return { digest: hash(canonicalJson(terms)), lines: linesOf(terms) };
+  return { digest: sha256(canonicalJson(terms)), lines: linesOf(terms) };
 }
 
 /** The digest, and its terms one by one in words, so that two different digests can be compared term by term. */
@@ -40,17 +40,14 @@ const inHead = new Set(['secret', 'adversary', 'epsilon', 'delta']);
 
 /** With that head, every part of the terms is a line: two digests differ only where some line does. */
 function linesOf({ protect, dependence, ...rest }: TermsSummary): readonly string[] {
-  const ties = Array.isArray(dependence)
-    ? dependence.length === 0
-      ? ['none']
-      : (dependence as readonly Dependence[]).map(tieText)
-    : [String(dependence)];
+  const declared = Array.isArray(dependence) ? (dependence as readonly Dependence[]).map(tieText) : [String(dependence)];
+  const ties = declared.length > 0 ? declared : ['none'];
   return [
     ...Object.entries({ ...protect, ...rest })
       .filter(([key, value]) => !inHead.has(key) && !(key === 'maxRows' && value === 1))
       .map(([key, value]) => `${key} ${plainly(value)}`),
     ...ties.map((tie) => `dependence ${tie}`),
-  ].map((line) => (line.length <= longest ? line : `${line.slice(0, longest)}… #${hash(line).slice(0, 8)}`));
+  ].map((line) => (line.length <= longest ? line : `${line.slice(0, longest)}… #${sha256(line).slice(0, 8)}`));
 }
 type TermsSummary = Readonly<Record<string, unknown>> & { readonly dependence: unknown; readonly protect: object };
 
@@ -65,7 +62,6 @@ const plainly = (value: unknown): string =>
         .replace(/"([\w.*-]+)"/g, '$1')
         .replace(/[:,]/g, '$& ')
   ).replaceAll(';', ',');
-const hash = (text: string): string => sha256(text);
 
 function termsIn(
   { protect, budget, dependence, undecided, columns, relations, edges, known, tables = new Map() }: Terms,
@@ -121,11 +117,9 @@ function termsIn(
 
 /** JSON with sorted keys; Infinity has a name of its own. */
 function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, v: unknown) =>
-    v === Number.POSITIVE_INFINITY
-      ? 'inf'
-      : v !== null && typeof v === 'object' && !Array.isArray(v)
-        ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : v,
-  );
+  return JSON.stringify(value, (_key, v: unknown) => {
+    if (v === Number.POSITIVE_INFINITY) return 'inf';
+    if (v === null || typeof v !== 'object' || Array.isArray(v)) return v;
+    return Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }

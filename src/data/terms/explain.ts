@@ -25,11 +25,11 @@ export const explainPolicy = (policy: Policy): string[] =>
 export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Explanation[] {
   return [
     ...aboutData(policy),
-    { topic: 'protected', text: secrets[policy.protect.secret](policy, kinds) },
+    ...says('protected', secrets[policy.protect.secret](policy, kinds)),
     ...aboutPairs(policy),
     ...aboutKnown(policy),
     ...aboutNumbers(policy, kinds),
-    { topic: 'from', text: adversaries[policy.protect.adversary] },
+    ...says('from', adversaries[policy.protect.adversary]),
     ...assumptions(policy, kinds),
     ...aboutBudget(policy),
     ...aboutAccount(policy),
@@ -37,6 +37,8 @@ export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Ex
     ...toDo(policy),
   ];
 }
+
+const says = (topic: Explanation['topic'], ...texts: readonly string[]): Explanation[] => texts.map((text) => ({ topic, text }));
 
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
@@ -58,26 +60,19 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
     .filter(([type]) => count(type) > 0)
     .map(([type, words]) => `${count(type)} ${words}`);
   const table = data.table === undefined ? '' : `, table ${data.table}`;
+  const source = `from ${basename(data.source.replace(/\?.*$/, ''))}${table}`;
   return [
-    {
-      topic: 'data',
-      text:
-        columns.size === 0
-          ? `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; no columns are declared, so only rows can be counted.`
-          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be used (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are ${roundingText}, before anything is compared or counted.`,
-    },
-    ...aboutPools(columns),
-    ...(design === undefined
-      ? []
-      : [
-          {
-            topic: 'data' as const,
-            text: designWords(design),
-          },
-        ]),
-    ...merge.map(aboutMerge),
-    ...[...relations.values()].map(aboutRelation),
-    ...[...(tables?.values() ?? [])].map(aboutTable),
+    ...says(
+      'data',
+      columns.size === 0
+        ? `${source}; no columns are declared, so only rows can be counted.`
+        : `${source}; ${plural(columns.size, 'column')} may be used (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are ${roundingText}, before anything is compared or counted.`,
+      ...poolWords(columns),
+      ...(design ? [designWords(design)] : []),
+      ...merge.map(mergeWords),
+      ...[...relations.values()].map(relationWords),
+      ...[...(tables?.values() ?? [])].map(tableWords),
+    ),
   ];
 }
 
@@ -95,46 +90,31 @@ function designWords({ effect, clusters, population, strata, weights }: NonNulla
   return `percentages come with sampling error, too: a share varies ${effect === 1 ? 'as much' : `${figureText(effect)} times as much`} as in a simple random sample of as many people, and those who did not answer are like those who did${more.length > 0 ? `; ${more.join('; ')}` : ''}. All of it is declared, not looked up.`;
 }
 
-const aboutPools = (columns: Policy['columns']): Explanation[] => {
+function poolWords(columns: Policy['columns']): string[] {
   const pooled = [...columns.values()].flatMap((c) =>
-    c.type === 'category' ? (c.pools ?? []).map((pool) => ({ c, pool })) : [],
+    c.type === 'category' ? (c.pools ?? []).map((pool) => `${c.name} (${levelLabel(pool)})`) : [],
   );
-  const texts = pooled.slice(0, 3).map(({ c, pool }) => `${c.name} (${levelLabel(pool)})`);
+  if (pooled.length === 0) return [];
   const more = pooled.length > 3 ? ` and ${pooled.length - 3} more` : '';
-  return pooled.length === 0
-    ? []
-    : [
-        {
-          topic: 'data',
-          text: `rare answers are counted as one: ${texts.join(', ')}${more}. Which are rare is declared, not looked up.`,
-        },
-      ];
-};
+  return [`rare answers are counted as one: ${pooled.slice(0, 3).join(', ')}${more}. Which are rare is declared, not looked up.`];
+}
 
-const aboutMerge = ({ columns, support }: MergedColumns): Explanation => ({
-  topic: 'data',
-  text: `the columns ${columns.join(', ')} go together: the policy lists ${plural(support.length, 'combination')} of their answers. A survey counts them in one joint table when that needs less noise; a row with any other combination then counts as missing in each of them.`,
-});
+const mergeWords = ({ columns, support }: MergedColumns): string =>
+  `the columns ${columns.join(', ')} go together: the policy lists ${plural(support.length, 'combination')} of their answers. A survey counts them in one joint table when that needs less noise; a row with any other combination then counts as missing in each of them.`;
 
 const alsoIn = (tables: readonly LinkedTable[]): string =>
   tables.length === 0 ? '' : `, in the data and in ${listed(tables.map((t) => t.name))} together`;
-const aboutTable = ({ name, unit, maxRows, period, columns, public: open }: LinkedTable): Explanation => ({
-  topic: 'data',
-  text: `table ${name}; ${plural(columns.size, 'column')} may be used. ${
-    open
-      ? 'It is public and costs nothing.'
-      : `Its rows belong to whom ${unit} names, if the data names them, too; at most ${plural(maxRows, 'row')} of a person${
-          period ? `, and ${period.maxRows} with one ${period.column},` : ''
-        } ${maxRows === 1 ? 'is' : 'are'} used.`
-  }`,
-});
+function tableWords({ name, unit, maxRows, period, columns, public: open }: LinkedTable): string {
+  const start = `table ${name}; ${plural(columns.size, 'column')} may be used.`;
+  if (open) return `${start} It is public and costs nothing.`;
+  const each = period ? `, and ${period.maxRows} with one ${period.column},` : '';
+  return `${start} Its rows belong to whom ${unit} names, if the data names them, too; at most ${plural(maxRows, 'row')} of a person${each} ${maxRows === 1 ? 'is' : 'are'} used.`;
+}
 
-const aboutRelation = ({ name, columns, domain, symmetric, private: hidden }: Relation): Explanation => ({
-  topic: 'data',
-  text: `relation ${name}(${columns.join(', ')}), ${symmetric ? 'read both ways' : 'read as written'}, among ${domain} possible members; ${
+const relationWords = ({ name, columns, domain, symmetric, private: hidden }: Relation): string =>
+  `relation ${name}(${columns.join(', ')}), ${symmetric ? 'read both ways' : 'read as written'}, among ${domain} possible members; ${
     hidden ? 'who stands in it is private' : 'it is public and costs nothing'
-  }.`,
-});
+  }.`;
 
 const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> = {
   row: () => 'everything one row says. One row is taken to be one person.',
@@ -154,33 +134,29 @@ const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> =
       .join(', ')}).`,
 };
 
+const mayNotTell = (intro: string, texts: readonly string[]) =>
+  says('protected', intro, ...texts.map((text) => `may not tell: ${text}.`));
+
 /** Exceptions to "everything in one row is protected": the declared pairs of values. */
-const aboutPairs = (policy: Policy): Explanation[] => {
+function aboutPairs(policy: Policy): Explanation[] {
   const texts = pairWords(policy).notTold;
-  return texts.length === 0
-    ? []
-    : [
-        { topic: 'protected', text: 'of that, the pairs of values below: an attacker may not tell one from the other.' },
-        ...texts.map((text): Explanation => ({ topic: 'protected', text: `may not tell: ${text}.` })),
-      ];
-};
+  if (texts.length === 0) return [];
+  return mayNotTell('of that, the pairs of values below: an attacker may not tell one from the other.', texts);
+}
 
 /** Reading of numbers that decides which data sets are neighbours. */
-const aboutNumbers = (policy: Policy, kinds: TieKinds): Explanation[] => {
+function aboutNumbers(policy: Policy, kinds: TieKinds): Explanation[] {
   const agreed = slicingsOf(policy, kinds).map(({ column }) => column.name);
   const text = readingSentence(policy, agreed);
-  return text === undefined ? [] : [{ topic: 'protected', text }];
-};
+  return text === undefined ? [] : says('protected', text);
+}
 
 /** Protection that remains when totals are known to everybody. */
-const aboutKnown = (policy: Policy): Explanation[] => {
-  const { known } = policy;
-  if (!known) return [];
-  return [
-    { topic: 'protected', text: 'of that, what these totals leave open: everybody is taken to know them exactly.' },
-    ...knownWords(policy).notTold.map((text): Explanation => ({ topic: 'protected', text: `may not tell: ${text}.` })),
-  ];
-};
+function aboutKnown(policy: Policy): Explanation[] {
+  if (!policy.known) return [];
+  const intro = 'of that, what these totals leave open: everybody is taken to know them exactly.';
+  return mayNotTell(intro, knownWords(policy).notTold);
+}
 
 const adversaries = {
   informed:
@@ -189,109 +165,90 @@ const adversaries = {
     'anyone who sees every release and knows the ties declared below, but not the values of other records. Someone who knows other records may learn more.',
 };
 
-const assumptions = ({ dependence, undecided, protect, known }: Policy, kinds: TieKinds): Explanation[] =>
-  undecided
-    ? [{ topic: 'assumption', text: 'none yet: whether records know each other is undecided, so nothing is promised.' }]
-    : dependence.length === 0
-      ? [
-          {
-            topic: 'assumption',
-            text: `no record says anything about another (dependence: none)${known ? ', but for the known totals' : ''}. Where records do know each other - a household, friends, copies - more can be learned than promised here.`,
-          },
-        ]
-      : dependence.map((d) => ({
-          topic: 'assumption',
-          text: tieKindOf(d, kinds).explain(d, protect.secret),
-        }));
+function assumptions({ dependence, undecided, protect, known }: Policy, kinds: TieKinds): Explanation[] {
+  if (undecided) return says('assumption', 'none yet: whether records know each other is undecided, so nothing is promised.');
+  if (dependence.length > 0) return says('assumption', ...dependence.map((d) => tieKindOf(d, kinds).explain(d, protect.secret)));
+  return says(
+    'assumption',
+    `no record says anything about another (dependence: none)${known ? ', but for the known totals' : ''}. Where records do know each other - a household, friends, copies - more can be learned than promised here.`,
+  );
+}
 
 /** Priors for which the meaning of the budget is explained. */
 const suspected = [rational(1, 100), rational(1, 10), rational(1, 2)];
 
 function aboutBudget({ budget, protect }: Policy): Explanation[] {
-  const addRemove = isAddRemove({ protect });
   const between = betweenValues(neighboursOf({ protect }), budget.epsilon);
   const epsilon = toNumber(between);
-  const delta = toNumber(budget.delta);
-  // (epsilon, delta) alone does not bound how often a belief moves further: release/accountant/belief-delta.ts. A belief budget is kept literally.
-  const slip =
-    delta === 0
-      ? ''
-      : budget.belief || budget.beliefs?.length
-        ? `, except with probability ${figureText(delta)}`
-        : `, except with a small probability that every plan states (delta ${figureText(delta)})`;
-  const frequency = (p: number) => (p < 0.1 ? `${Math.round(p * 1000)} in 1000` : `${Math.round(p * 100)} in 100`);
-  const line = (suspicion: Rational): Explanation => {
-    const prior = toNumber(suspicion);
-    const [low, high] = [posteriorAtLeast(suspicion, between), posteriorAtMost(suspicion, between)];
-    return {
-      topic: 'belief',
-      text: `${protect.pairs ? 'between two values that are a pair, one' : 'somebody'} believed with ${percentFigure(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percentFigure(low, Math.floor)} to ${percentFigure(high, Math.ceil)} after all releases${slip}.`,
-    };
-  };
+  const slip = slipWords(budget);
+  const about = protect.pairs ? 'between two values that are a pair' : 'of anything about what is protected';
   return [
-    {
-      topic: 'budget',
-      text: addRemove
+    ...says(
+      'budget',
+      isAddRemove({ protect })
         ? `over all releases together, the odds of a record being in the data ${oddsMove(epsilon / 2, upperFigure)} (epsilon ${figureText(epsilon / 2)}), those of anything about a record that is in it ${oddsMove(epsilon, upperFigure)}. How many records there are is protected, too.`
-        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about what is protected'} ${oddsMove(epsilon, upperFigure)} (epsilon ${figureText(epsilon)})${slip}.`,
-    },
-    ...(budget.per
-      ? [
-          {
-            topic: 'budget' as const,
-            text: 'every step has this budget, for ever: what was spent on other steps fades as the sequence forgets them. A release about one step takes what every step may spend for as long as it goes on.',
-          },
-        ]
-      : []),
-    ...(budget.beliefs ?? []).map(
-      ({ prior, posterior, floor, about }): Explanation => ({
-        topic: 'belief',
-        text: `you required that ${about ?? 'anything'} believed with ${percentFigure(toNumber(prior))} is believed with ${[
-          posterior && `at most ${percentFigure(toNumber(posterior))}`,
-          floor && `at least ${percentFigure(toNumber(floor))}`,
-        ]
-          .filter(Boolean)
-          .join(' and ')} after all releases${slip}.`,
-      }),
+        : `over all releases together, the odds ${about} ${oddsMove(epsilon, upperFigure)} (epsilon ${figureText(epsilon)})${slip}.`,
+      ...(budget.per
+        ? [
+            'every step has this budget, for ever: what was spent on other steps fades as the sequence forgets them. A release about one step takes what every step may spend for as long as it goes on.',
+          ]
+        : []),
     ),
-    ...suspected.map(line),
-    ...aboutOthers(budget),
-    ...aboutQuotas(budget),
-    ...(epsilon > 10 ? [{ topic: 'budget' as const, text: 'this is so large that it protects almost nothing.' }] : []),
+    ...says('belief', ...requiredBeliefs(budget, slip), ...suspected.map((prior) => beliefWords(prior, between, protect, slip))),
+    ...says('budget', ...othersWords(budget), ...quotaWords(budget)),
+    ...(epsilon > 10 ? says('budget', 'this is so large that it protects almost nothing.') : []),
   ];
 }
 
-function aboutOthers({ others }: Policy['budget']): Explanation[] {
+/** (epsilon, delta) alone does not bound how often a belief moves further: release/accountant/belief-delta.ts. A belief budget is kept literally. */
+function slipWords(budget: Policy['budget']): string {
+  const delta = toNumber(budget.delta);
+  if (delta === 0) return '';
+  return budget.belief || budget.beliefs?.length
+    ? `, except with probability ${figureText(delta)}`
+    : `, except with a small probability that every plan states (delta ${figureText(delta)})`;
+}
+
+const requiredBeliefs = ({ beliefs = [] }: Policy['budget'], slip: string): string[] =>
+  beliefs.map(({ prior, posterior, floor, about }) => {
+    const ends = [
+      posterior && `at most ${percentFigure(toNumber(posterior))}`,
+      floor && `at least ${percentFigure(toNumber(floor))}`,
+    ];
+    return `you required that ${about ?? 'anything'} believed with ${percentFigure(toNumber(prior))} is believed with ${ends.filter(Boolean).join(' and ')} after all releases${slip}.`;
+  });
+
+function beliefWords(suspicion: Rational, epsilon: Rational, protect: Policy['protect'], slip: string): string {
+  const prior = toNumber(suspicion);
+  const [low, high] = [posteriorAtLeast(suspicion, epsilon), posteriorAtMost(suspicion, epsilon)];
+  const frequency = prior < 0.1 ? `${Math.round(prior * 1000)} in 1000` : `${Math.round(prior * 100)} in 100`;
+  return `${protect.pairs ? 'between two values that are a pair, one' : 'somebody'} believed with ${percentFigure(prior)} (${frequency} such guesses are right) can be believed with ${percentFigure(low, Math.floor)} to ${percentFigure(high, Math.ceil)} after all releases${slip}.`;
+}
+
+function othersWords({ others }: Policy['budget']): string[] {
   if (!others) return [];
   const texts = Object.entries(others).map(([noise, cost]) => `${noise} ${figureText(toNumber(cost))}`);
   return [
-    {
-      topic: 'budget',
-      text: `of this, ${texts.join(' and ')} per record is set aside for other publishers who do not say what they tell about these people. If they tell more, more can be learned than promised here.`,
-    },
+    `of this, ${texts.join(' and ')} per record is set aside for other publishers who do not say what they tell about these people. If they tell more, more can be learned than promised here.`,
   ];
 }
 
-function aboutQuotas({ analysts }: Policy['budget']): Explanation[] {
+function quotaWords({ analysts }: Policy['budget']): string[] {
   if (!analysts) return [];
   const named = [...analysts.named].map(([name, quota]) => `${name} at most ${figureText(toNumber(quota))}`);
   const each = analysts.each
     ? [`${named.length > 0 ? 'everybody else' : 'each analyst'} at most ${figureText(toNumber(analysts.each))}`]
     : [];
   return [
-    {
-      topic: 'budget',
-      text: `of this budget may spend: ${[...named, ...each].join(', ')} (epsilon). It divides the budget among analysts; what protects the people in the data is the budget itself.`,
-    },
+    `of this budget may spend: ${[...named, ...each].join(', ')} (epsilon). It divides the budget among analysts; what protects the people in the data is the budget itself.`,
   ];
 }
 
-const aboutAccount = ({ population, ledger }: Policy): Explanation[] => [
-  {
-    topic: 'account',
-    text: `spending is recorded for ${population} in ${ledger}; every policy of this population with this ledger, and every analyst, shares it. Another ledger is another budget.`,
-  },
-];
+const aboutAccount = ({ population, ledger }: Policy): Explanation[] =>
+  says(
+    'account',
+    `spending is recorded for ${population} in ${ledger}; every policy of this population with this ledger, and every analyst, shares it. Another ledger is another budget.`,
+  );
 
 function notProtected(policy: Policy): Explanation[] {
   const open = [...policy.columns.values()].filter((c) => c.public).map((c) => c.name);
@@ -313,27 +270,20 @@ function notProtected(policy: Policy): Explanation[] {
       : []),
     ...(policy.protect.secret === 'row' ? ['somebody who fills several rows: declare secret: person with a unit.'] : []),
   ];
-  return lines.map((text) => ({ topic: 'not protected', text }));
+  return says('not protected', ...lines);
 }
 
-const toDo = (policy: Policy): Explanation[] => [...toConfirm(policy), ...toDecide(policy)];
-
-const toDecide = ({ undecided, file }: Policy): Explanation[] =>
-  undecided
-    ? [
-        {
-          topic: 'to do',
-          text: `it is not said whether records know each other. Write dependence: none, or a list such as [{kind: groups, by: COLUMN, oddsRatio: inf}], into ${basename(file)}; nothing is planned or released before.`,
-        },
-      ]
-    : [];
-
-const toConfirm = ({ unconfirmed, file }: Policy): Explanation[] =>
-  unconfirmed.length === 0
-    ? []
-    : [
-        {
-          topic: 'to do',
-          text: `${plural(unconfirmed.length, 'column')} ${unconfirmed.length === 1 ? 'has a domain' : 'have domains'} read from the data. Nothing is released before you look at them: fugu confirm ${basename(file)}`,
-        },
-      ];
+function toDo({ unconfirmed, undecided, file }: Policy): Explanation[] {
+  const domains = `${plural(unconfirmed.length, 'column')} ${unconfirmed.length === 1 ? 'has a domain' : 'have domains'}`;
+  return says(
+    'to do',
+    ...(unconfirmed.length > 0
+      ? [`${domains} read from the data. Nothing is released before you look at them: fugu confirm ${basename(file)}`]
+      : []),
+    ...(undecided
+      ? [
+          `it is not said whether records know each other. Write dependence: none, or a list such as [{kind: groups, by: COLUMN, oddsRatio: inf}], into ${basename(file)}; nothing is planned or released before.`,
+        ]
+      : []),
+  );
+}

@@ -3,7 +3,7 @@ import { type DatabaseScheme, databaseOf } from '../../policy/address.js';
 import type { LinkedTable, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { openDuckdb } from '../engine/duckdb/duckdb.js';
-import { type Engine, type EngineLimits, withSnapshot } from '../engine/engine.js';
+import { type Engine, type EngineLimits, type SourceColumn, withSnapshot } from '../engine/engine.js';
 import { defaultLimits, sharedWithTies } from '../engine/limits.js';
 import type { EngineSource } from '../engine/source.js';
 import { type TieKinds, tieKindColumns, tieKindOf, tieKinds } from '../ties/kinds.js';
@@ -26,18 +26,9 @@ export async function openEngine(
   if (!policy) return engine;
   try {
     await withSnapshot(engine, async (data) => {
-      checkColumns(
-        policy,
-        (await data.columns()).map((c) => c.name),
-        named(policy, kinds),
-      );
+      checkColumns(policy, await data.columns(), named(policy, kinds));
       for (const table of policy.tables?.values() ?? [])
-        checkColumns(
-          policy,
-          (await data.columns(table.name)).map((c) => c.name),
-          namedIn(table),
-          `table "${table.name}"`,
-        );
+        checkColumns(policy, await data.columns(table.name), namedIn(table), `table "${table.name}"`);
     });
     return engine;
   } catch (error) {
@@ -70,16 +61,13 @@ function* namedIn(table: LinkedTable): ReturnType<typeof named> {
   for (const name of table.columns.keys()) yield [name, `tables.${table.name}.columns`, 'declared'];
 }
 
-function checkColumns(policy: Policy, known: readonly string[], wanted: ReturnType<typeof named>, where = 'data'): void {
+function checkColumns(policy: Policy, columns: readonly SourceColumn[], wanted: ReturnType<typeof named>, where = 'data'): void {
+  const known = columns.map((c) => c.name);
   const there = new Set(known);
-  for (const [column, entry, role] of wanted)
-    if (!there.has(column))
-      throw new Fault(
-        'COLUMN_UNKNOWN',
-        `The ${where} has no ${role} column "${column}".`,
-        didYouMean(column, known, `Columns of the ${where}`),
-        {
-          place: policy.places?.get(entry) ?? { file: policy.data.codebook ?? policy.file },
-        },
-      );
+  for (const [column, entry, role] of wanted) {
+    if (there.has(column)) continue;
+    const hint = didYouMean(column, known, `Columns of the ${where}`);
+    const place = policy.places?.get(entry) ?? { file: policy.data.codebook ?? policy.file };
+    throw new Fault('COLUMN_UNKNOWN', `The ${where} has no ${role} column "${column}".`, hint, { place });
+  }
 }

@@ -22,7 +22,7 @@ import { declareMerge } from '../codebook/merge.js';
 import { isCsv } from '../engine/data-file.js';
 import { isUtf8Name } from '../statfile/decode.js';
 import { modelFile, type TieKinds, tieKindOf, tieKinds } from '../ties/kinds.js';
-import { type Digested, digestTerms } from './digest.js';
+import { digestTerms } from './digest.js';
 import { refuseReserved } from './reserved.js';
 import { type PolicyFile, policyShape } from './shape.js';
 import { refuseDatedNames } from './source.js';
@@ -61,7 +61,8 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const dependence = declared.map((stated, i) =>
     tieKindOf(stated, kinds).declare(stated, ['dependence', i], { directory, columns, relations, yaml }),
   );
-  const protection = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
+  const hasSteps = dependence.some((d) => tieKindOf(d, kinds).step !== undefined);
+  const protection = declareProtect(entry.protect, relations, hasSteps, yaml);
   const declaring = { directory, columns, yaml, ...(data.encoding !== undefined && { encoding: data.encoding }) };
   const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, protection, declaring);
   const protect: Protect = { ...protection, ...(pairs && { pairs }) };
@@ -71,27 +72,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const several = tables.size > 0 && { tables };
   const budget = declareBudget(entry.budget, yaml);
   refuseAddRemove({ protect, budget, dependence }, yaml);
-  if (budget.others && protect.secret === 'edge')
-    throw invalid(
-      yaml,
-      ['budget', 'others'],
-      'What others may spend is about people; this policy protects the tuples of its relations.',
-      'Leave others out, and declare a smaller epsilon.',
-    );
-  if (budget.per && protect.secret !== 'step')
-    throw invalid(
-      yaml,
-      ['budget', 'per'],
-      `A budget per step does not go with the secret "${protect.secret}", which never grows back.`,
-      'Protect steps: secret: step, with a window where several in a row are one secret.',
-    );
-  if (budget.per && protect.pairs)
-    throw invalid(
-      yaml,
-      ['protect', 'pairs'],
-      'Pairs do not go with a budget per step: what fades from step to step is accounted for any two values.',
-      'Leave per out, or pairs.',
-    );
+  refuseBudget({ protect, budget }, yaml);
   const merge = await declareMerge(entry.merge ?? [], {
     directory,
     columns,
@@ -103,6 +84,7 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const edges = declareEdges({ data, protect, relations }, yaml);
   const ledger = declareLedger(entry.ledger, files, directory, yaml);
   const stated = { protect, budget, dependence, undecided, columns, relations, ...(known && { known }), ...several };
+  const { digest, lines } = digestTerms({ ...stated, edges }, contents, kinds);
   const policy: Policy = {
     file,
     directory,
@@ -121,7 +103,8 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     ...(known && { known }),
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    ...termsOf(digestTerms({ ...stated, edges }, contents, kinds)),
+    digest,
+    terms: lines,
     ...(edges.size > 0 && {
       movableDigest: digestTerms({ ...stated, edges: seenFrom(ledger, edges, data) }, contents, kinds).digest,
     }),
@@ -130,8 +113,6 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   refuseDatedNames(policy, kinds);
   return policy;
 }
-
-const termsOf = ({ digest, lines }: Digested) => ({ digest, terms: lines });
 
 /** Tables of relations with their files by the place from the ledger. */
 function seenFrom(ledger: string, edges: ReadonlyMap<string, string>, { source }: DataSource): ReadonlyMap<string, string> {
@@ -143,17 +124,15 @@ function seenFrom(ledger: string, edges: ReadonlyMap<string, string>, { source }
   return new Map([...edges].map(([name, table]) => [name, isDatabase(source) ? table : place(table)]));
 }
 
-const fromFolder = (path: string, directory: string) => resolve(directory, path);
-
 function declareSource(entry: PolicyFile['data'], directory: string, yaml: YamlFile): DataSource {
   if (entry.encoding !== undefined && !isCsv(entry.source))
     throw invalid(yaml, ['data', 'encoding'], 'Only a csv file has an encoding to be said.', 'Leave data.encoding out.');
   return {
-    source: declareAddress(entry, directory, yaml) ?? fromFolder(entry.source, directory),
+    source: declareAddress(entry, directory, yaml) ?? resolve(directory, entry.source),
     ...(entry.table !== undefined && { table: entry.table }),
     ...(entry.decimal === ',' && { decimal: ',' as const }),
     ...(entry.encoding !== undefined && !isUtf8Name(entry.encoding) && { encoding: entry.encoding }),
-    ...(entry.codebook !== undefined && { codebook: fromFolder(entry.codebook, directory) }),
+    ...(entry.codebook !== undefined && { codebook: resolve(directory, entry.codebook) }),
     ...(entry.links !== undefined && { links: entry.links }),
   };
 }
@@ -198,7 +177,7 @@ function declareLedger(entry: string | undefined, files: readonly string[], dire
       'Name one ledger for all of them, such as ledger: ledger.db.',
     );
   }
-  if (urlScheme(entry) === undefined) return canonicalPath(fromFolder(entry, directory));
+  if (urlScheme(entry) === undefined) return canonicalPath(resolve(directory, entry));
   const wrong = (message: string, hint: string) => invalid(yaml, ['ledger'], message, hint);
   if (!isDatabase(entry))
     throw wrong(
@@ -231,7 +210,7 @@ function declareRelations(
     relations.set(name, {
       name,
       // A table in the data's own database has no file ending; data on a server has no files.
-      table: directory !== undefined && /\.[A-Za-z]+$/.test(entry.table) ? fromFolder(entry.table, directory) : entry.table,
+      table: directory !== undefined && /\.[A-Za-z]+$/.test(entry.table) ? resolve(directory, entry.table) : entry.table,
       columns: entry.columns,
       domain: entry.domain,
       symmetric: entry.symmetric ?? false,
@@ -263,8 +242,8 @@ function declareEdges(kept: Pick<Policy, 'data' | 'protect' | 'relations'>, yaml
 /** Compared by file (also under a second hard link) or by name in the database; an unqualified name may be any table found by it. */
 function isOneTable(a: string, b: string, database: string): boolean {
   if (a === b) return true;
-  const inside = (table: string) =>
-    table === database ? '' : table.startsWith(`${database}#`) ? table.slice(database.length + 1) : undefined;
+  /** The name of a table in the database; empty for the database itself. */
+  const inside = (table: string) => (`${table}#`.startsWith(`${database}#`) ? table.slice(database.length + 1) : undefined);
   const [first, second] = [inside(a), inside(b)];
   if (first !== undefined && second !== undefined)
     return first === '' || second === '' || first.endsWith(`.${second}`) || second.endsWith(`.${first}`);
@@ -272,14 +251,10 @@ function isOneTable(a: string, b: string, database: string): boolean {
   return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino;
 }
 
-/** True if a declared tie orders steps. */
-const orderedSteps = (dependence: readonly Dependence[], kinds: TieKinds): boolean =>
-  dependence.some((d) => tieKindOf(d, kinds).step !== undefined);
-
 function declareProtect(
   entry: PolicyFile['protect'],
   relations: ReadonlyMap<string, Relation>,
-  steps: boolean,
+  hasSteps: boolean,
   yaml: YamlFile,
 ): Protect {
   const wrong = (key: string, message: string, hint: string) => invalid(yaml, ['protect', key], message, hint);
@@ -300,7 +275,7 @@ function declareProtect(
     );
   if (entry.secret === 'edge' && ![...relations.values()].some((r) => r.private))
     throw wrong('secret', 'The secret is an edge, but no private relation is declared.', 'Declare one under relations:.');
-  if (entry.secret === 'step' && !steps)
+  if (entry.secret === 'step' && !hasSteps)
     throw wrong(
       'secret',
       'The secret is a step, but no sequence is declared.',
@@ -341,6 +316,31 @@ function refuseAddRemove(
     throw wrong(
       'Adding or removing records goes with a budget of epsilon alone: beliefs are about values, which move twice as far.',
       `Write budget: {epsilon: 0.5}. ${replace}`,
+    );
+}
+
+/** Refuses budgets that do not go with what is protected. */
+function refuseBudget({ protect, budget }: Pick<Policy, 'protect' | 'budget'>, yaml: YamlFile): void {
+  if (budget.others && protect.secret === 'edge')
+    throw invalid(
+      yaml,
+      ['budget', 'others'],
+      'What others may spend is about people; this policy protects the tuples of its relations.',
+      'Leave others out, and declare a smaller epsilon.',
+    );
+  if (budget.per && protect.secret !== 'step')
+    throw invalid(
+      yaml,
+      ['budget', 'per'],
+      `A budget per step does not go with the secret "${protect.secret}", which never grows back.`,
+      'Protect steps: secret: step, with a window where several in a row are one secret.',
+    );
+  if (budget.per && protect.pairs)
+    throw invalid(
+      yaml,
+      ['protect', 'pairs'],
+      'Pairs do not go with a budget per step: what fades from step to step is accounted for any two values.',
+      'Leave per out, or pairs.',
     );
 }
 

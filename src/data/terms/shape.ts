@@ -25,6 +25,61 @@ const dependenceShape = (kinds: TieKinds) => {
   return z.discriminatedUnion('kind', shapes, { error: `A dependence needs a kind: ${all}.` });
 };
 
+const dataShape = section(
+  {
+    source: word('source').describe(
+      'A csv, csv.gz, parquet or duckdb file, or a database: postgres://reader@host/town, trino://reader@host/catalog/schema.',
+    ),
+    table: word('table').optional(),
+    decimal: z
+      .enum(['.', ','], { error: 'decimal must be "." or ",".' })
+      .optional()
+      .describe('What stands before the fraction of numbers that are written as text.'),
+    encoding: word('encoding')
+      .refine((label) => decoderOf(label) !== undefined, {
+        error: 'The encoding is not known. Write for example windows-1252, iso-8859-15, windows-1251, macintosh or utf-16.',
+      })
+      .optional()
+      .describe('What a csv file is written in, where that is not UTF-8.'),
+    codebook: word('codebook').optional().describe('A CSV file with the columns name, value, label and, if you like, missing.'),
+    links: linksShape.optional(),
+  },
+  'Write data: {source: survey.csv}.',
+);
+
+const protectShape = section(
+  {
+    secret: z.enum(['row', 'person', 'answer', 'step', 'edge'], {
+      error: 'The secret must be row, person, answer, step or edge.',
+    }),
+    unit: word('unit').optional().describe('The column that names whom a row belongs to.'),
+    maxRows: wholeShape('maxRows', 1).optional(),
+    window: wholeShape('window', 1).optional().describe('With secret: step, how many steps in a row are one secret.'),
+    adversary: z.enum(['informed', 'uninformed'], { error: 'The adversary must be informed or uninformed.' }).optional(),
+    neighbours: z
+      .enum(['replace', 'add-remove'], { error: 'Neighbours must be replace or add-remove.' })
+      .optional()
+      .describe('What is compared: one record against another in its place, or data with it against data without it.'),
+    pairs: pairsShape
+      .optional()
+      .describe(
+        'Which values must stay indistinguishable, column by column; any two when absent. What is no pair may be learned.',
+      ),
+  },
+  'Write protect: {secret: row}.',
+);
+
+const relationShape = section(
+  {
+    table: word('table'),
+    columns: z.array(word('column')).min(1),
+    domain: wholeShape('domain', 1),
+    symmetric: flag('symmetric').optional(),
+    private: flag('private').optional(),
+  },
+  'Write {table: friends.csv, columns: [a, b], domain: 200000, symmetric: true}.',
+);
+
 const shapeWith = (kinds: TieKinds) =>
   section(
     {
@@ -34,50 +89,8 @@ const shapeWith = (kinds: TieKinds) =>
         .describe('Whose budget this is: policies with one population share one ledger account.'),
       title: word('title').optional().describe('What the population is called in what is published.'),
       ledger: word('ledger').optional().describe('Where spending is recorded; beside the data when absent.'),
-      data: section(
-        {
-          source: word('source').describe(
-            'A csv, csv.gz, parquet or duckdb file, or a database: postgres://reader@host/town, trino://reader@host/catalog/schema.',
-          ),
-          table: word('table').optional(),
-          decimal: z
-            .enum(['.', ','], { error: 'decimal must be "." or ",".' })
-            .optional()
-            .describe('What stands before the fraction of numbers that are written as text.'),
-          encoding: word('encoding')
-            .refine((label) => decoderOf(label) !== undefined, {
-              error: 'The encoding is not known. Write for example windows-1252, iso-8859-15, windows-1251, macintosh or utf-16.',
-            })
-            .optional()
-            .describe('What a csv file is written in, where that is not UTF-8.'),
-          codebook: word('codebook')
-            .optional()
-            .describe('A CSV file with the columns name, value, label and, if you like, missing.'),
-          links: linksShape.optional(),
-        },
-        'Write data: {source: survey.csv}.',
-      ),
-      protect: section(
-        {
-          secret: z.enum(['row', 'person', 'answer', 'step', 'edge'], {
-            error: 'The secret must be row, person, answer, step or edge.',
-          }),
-          unit: word('unit').optional().describe('The column that names whom a row belongs to.'),
-          maxRows: wholeShape('maxRows', 1).optional(),
-          window: wholeShape('window', 1).optional().describe('With secret: step, how many steps in a row are one secret.'),
-          adversary: z.enum(['informed', 'uninformed'], { error: 'The adversary must be informed or uninformed.' }).optional(),
-          neighbours: z
-            .enum(['replace', 'add-remove'], { error: 'Neighbours must be replace or add-remove.' })
-            .optional()
-            .describe('What is compared: one record against another in its place, or data with it against data without it.'),
-          pairs: pairsShape
-            .optional()
-            .describe(
-              'Which values must stay indistinguishable, column by column; any two when absent. What is no pair may be learned.',
-            ),
-        },
-        'Write protect: {secret: row}.',
-      ),
+      data: dataShape,
+      protect: protectShape,
       budget: budgetShape,
       design: designShape.optional().describe('How the sample was drawn: shares then come with sampling error, too.'),
       columns: z
@@ -89,20 +102,9 @@ const shapeWith = (kinds: TieKinds) =>
         .optional()
         .describe('Columns tied by skip logic: a survey releases them as one joint table when that needs less noise.'),
       relations: z
-        .record(
-          z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
-          section(
-            {
-              table: word('table'),
-              columns: z.array(word('column')).min(1),
-              domain: wholeShape('domain', 1),
-              symmetric: flag('symmetric').optional(),
-              private: flag('private').optional(),
-            },
-            'Write {table: friends.csv, columns: [a, b], domain: 200000, symmetric: true}.',
-          ),
-          { error: 'Write one line per relation: friend: {table: friends.csv, columns: [a, b], domain: 200000}.' },
-        )
+        .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), relationShape, {
+          error: 'Write one line per relation: friend: {table: friends.csv, columns: [a, b], domain: 200000}.',
+        })
         .superRefine(limitedTo('relations', keyCount))
         .optional(),
       tables: z

@@ -124,6 +124,7 @@ export function servesPolicy(opened: EngineSource, policy: Policy, kinds: TieKin
 
 /** Data with other side tables, or other readings of them, is opened again. */
 const textOfTables = ({ tables = [] }: EngineSource): string =>
-  JSON.stringify(tables, (_, value: unknown) =>
-    value instanceof Map || value instanceof Set ? [...value] : typeof value === 'bigint' ? `${value}` : value,
-  );
+  JSON.stringify(tables, (_, value: unknown) => {
+    if (value instanceof Map || value instanceof Set) return [...value];
+    return typeof value === 'bigint' ? `${value}` : value;
+  });

@@ -18,7 +18,6 @@ import { type TieKinds, tieKindOf, tieKinds } from './kinds.js';
 /** One declared model of the answers of a person. */
 export interface AnswersModel {
   readonly graph: FactorGraph;
-  /** The columns that it covers. */
   readonly names: readonly string[];
   /** Resolution of the model, if it has tables; a bare odds ratio and a Gaussian distribution apply to any values. */
   readonly levels: readonly ColumnLevels[];

@@ -23,51 +23,26 @@ export async function declaredAmplifiers(
   progress?: ProgressListener,
 ): Promise<Declared> {
   const { secret } = policy.protect;
-  if (secret === 'edge')
-    return {
-      amplifiers: [
-        policy.dependence.length > 0
-          ? tupleAmplifier(
-              policy,
-              policy.dependence.map((d) => tiedTuples(d, policy, kinds)),
-            )
-          : relationAmplifier(policy),
-      ],
-      readsData: false,
-    };
-  const ties = policy.dependence.map((d) => ({
-    d,
-    kind: tieKindOf(d, kinds),
-    separateRoute: tieKindOf(d, kinds).separateRoute?.(d),
-  }));
+  if (secret === 'edge') {
+    const tuples = policy.dependence.map((d) => tiedTuples(d, policy, kinds));
+    return { amplifiers: [tuples.length > 0 ? tupleAmplifier(policy, tuples) : relationAmplifier(policy)], readsData: false };
+  }
+  const ties = policy.dependence.map((d) => {
+    const kind = tieKindOf(d, kinds);
+    return { d, kind, separateRoute: kind.separateRoute?.(d) };
+  });
   const rest = ties.filter(({ separateRoute }) => separateRoute === undefined);
   // When answers are the secret, the records of a model that can be about answers are columns.
   const isInside = ({ kind }: (typeof ties)[number]) => secret === 'answer' && kind.answers !== undefined;
-  const inside = rest.filter(isInside);
+  const inside = rest.filter(isInside).map(({ d }) => d);
   const between = rest.filter((t) => !isInside(t));
-  const records = await recordTies(
-    policy,
-    engine,
-    between.map(({ d }) => d),
-    kinds,
-    progress,
-  );
+  const records = await recordTies(between.map(({ d }) => d), { policy, engine, kinds, progress }); // biome-ignore format: one line
   // Answers of tied people: the bound is that of whole rows. Only if people are
   // independent do the ties between one person's answers give a smaller one.
   if (between.some(({ kind }) => kind.records)) return { ...records, readsData: true };
-  const answers = [
-    ...(inside.length > 0
-      ? [
-          answersAmplifier(
-            inside.map(({ d }) => d),
-            policy,
-            kinds,
-          ),
-        ]
-      : []),
-    ...ties.flatMap(({ separateRoute }) => (separateRoute ? [separateRoute(policy)] : [])),
-  ];
-  return { amplifiers: [...records.amplifiers, ...answers], readsData: false };
+  const answers = inside.length > 0 ? [answersAmplifier(inside, policy, kinds)] : [];
+  const separate = ties.flatMap(({ separateRoute }) => (separateRoute ? [separateRoute(policy)] : []));
+  return { amplifiers: [...records.amplifiers, ...answers, ...separate], readsData: false };
 }
 
 function tiedTuples(d: Dependence, policy: Policy, kinds: TieKinds): TiedTuples {

@@ -1,7 +1,5 @@
-import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
-import { basename, resolve } from '../../base/platform/paths.js';
-import { section, word } from '../../policy/schema.js';
+import { basename } from '../../base/platform/paths.js';
 import { type FactorGraph, type FactorSpec, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
 import { readDeclared } from '../../privacy/dependence/model/declared-file.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
@@ -9,21 +7,13 @@ import { readModel } from '../../privacy/dependence/model/model-file.js';
 import { graphsOf } from '../../privacy/dependence/model/model-graph.js';
 import { modelLevels } from '../../privacy/dependence/model/model-levels.js';
 import { nameText } from '../engine/name.js';
-import type { TieKind } from './kind.js';
+import { declaredByFile, type FileDependence, recordsNamed, type TieKind } from './kind.js';
 
-export interface FactorsDependence {
-  readonly kind: 'factors';
-  readonly model: string;
-}
-
-const shape = section({ kind: z.literal('factors'), model: word('model') }, 'Write {kind: factors, model: model.json}.');
+export type FactorsDependence = FileDependence<'factors', 'model'>;
 
 /** A model file of any factors, between records or between the answers of one person. */
-export const factorsTie: TieKind<FactorsDependence, z.output<typeof shape>> = {
-  kind: 'factors',
-  shape,
-  declare: (entry, _path, { directory }) => ({ kind: 'factors', model: resolve(directory, entry.model) }),
-  file: 'model',
+export const factorsTie: TieKind<FactorsDependence, FactorsDependence> = {
+  ...declaredByFile('factors', 'model', 'Write {kind: factors, model: model.json}.'),
   explain: (d) => `records depend on one another as the model ${basename(d.model)} says, and in no other way.`,
   words: () => 'Records follow a distribution on the declared model graph whose odds ratios stay below the declared ones.',
   records: {
@@ -42,21 +32,17 @@ const readFactors = (dependence: FactorsDependence): Model => readModel(readDecl
 
 /** A model's ties on the records of the data. */
 export function modelGraph(model: Model, file: string, count: number, indexOf: (id: string) => number | undefined): FactorGraph {
-  const index = model.ids.map((id) => {
-    const at = indexOf(id);
-    if (at === undefined)
-      throw new Fault(
-        'MODEL_INVALID',
-        'A model file names a record that is not in the data.',
-        'Its ids must be values of the unit column (or declared columns, for secret answer).',
-        { place: { file } },
-      );
-    return at;
-  });
-  if (new Set(index).size !== index.length)
-    throw new Fault('MODEL_INVALID', 'A model file names a record twice.', 'Two spellings of one name are one record.', {
-      place: { file },
-    });
+  const place = { place: { file } };
+  const index = recordsNamed(model.ids, indexOf, (why) =>
+    why === 'repeated'
+      ? new Fault('MODEL_INVALID', 'A model file names a record twice.', 'Two spellings of one name are one record.', place)
+      : new Fault(
+          'MODEL_INVALID',
+          'A model file names a record that is not in the data.',
+          'Its ids must be values of the unit column (or declared columns, for secret answer).',
+          place,
+        ),
+  );
   const graph = graphsOf(model)[0]!;
   const factors: FactorSpec[] = [];
   for (let f = 0; f < graph.factors; f++) {

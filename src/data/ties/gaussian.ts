@@ -2,32 +2,21 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { mulUp, subUp } from '../../base/exact/outward.js';
 import { compare, parseRational, toText } from '../../base/exact/rational.js';
-import { basename, resolve } from '../../base/platform/paths.js';
+import { basename } from '../../base/platform/paths.js';
 import type { Column, NumberColumn, Policy, WeightColumn } from '../../policy/policy.js';
-import { section, word } from '../../policy/schema.js';
 import { type FactorGraph, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
 import { readDeclaredJson } from '../../privacy/dependence/model/declared-file.js';
 import { nameText } from '../engine/name.js';
-import type { TieKind } from './kind.js';
+import { declaredByFile, type FileDependence, recordsNamed, type TieKind } from './kind.js';
 
-export interface GaussianDependence {
-  readonly kind: 'gaussian';
-  readonly precision: string;
-}
+export type GaussianDependence = FileDependence<'gaussian', 'precision'>;
 
-const shape = section(
-  { kind: z.literal('gaussian'), precision: word('precision') },
-  'Write {kind: gaussian, precision: q.json}.',
-);
 const assumption =
   'Numbers follow a Gaussian law with the declared precision matrix, restricted to the bounds in its file: no number lies outside these, not even one that releases pull to the bounds of its column, and none is missing.';
 
 /** Bounded numbers under a declared precision matrix, one of each record or several of one person. */
-export const gaussianTie: TieKind<GaussianDependence, z.output<typeof shape>> = {
-  kind: 'gaussian',
-  shape,
-  declare: (entry, _path, { directory }) => ({ kind: 'gaussian', precision: resolve(directory, entry.precision) }),
-  file: 'precision',
+export const gaussianTie: TieKind<GaussianDependence, GaussianDependence> = {
+  ...declaredByFile('gaussian', 'precision', 'Write {kind: gaussian, precision: q.json}.'),
   explain: (d) =>
     `values depend on one another as the precision matrix ${basename(d.precision)} says, and none lies outside the bounds given there.`,
   words: () => assumption,
@@ -68,12 +57,9 @@ export function gaussianGraph(
   const n = records.length;
   if (precision.length !== n || precision.some((row) => row.length !== n))
     throw wrong('has a matrix whose size is not the number of records');
-  const index = records.map((id) => {
-    const at = indexOf(id);
-    if (at === undefined) throw wrong('names a record that is not in the data');
-    return at;
-  });
-  if (new Set(index).size !== n) throw wrong('names a record twice');
+  const index = recordsNamed(records, indexOf, (why) =>
+    wrong(why === 'repeated' ? 'names a record twice' : 'names a record that is not in the data'),
+  );
   const widths = records.map((id, i) => {
     const [low, high] = (typeof bounds[0] === 'number' ? bounds : (bounds[i] ?? [1, 0])) as [number, number];
     if (!(high > low) || !Number.isFinite(high - low))

@@ -7,7 +7,7 @@ import { combine, type FactorGraph } from '../../privacy/dependence/graph/factor
 import { fromGroups, noGroup } from '../../privacy/dependence/graph/group-graph.js';
 import { combinedBytes, type MemoryLimit, memoryAfter, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
 import type { TieKind } from './kind.js';
-import { noName } from './name-list.js';
+import { namesBelow, noName } from './name-list.js';
 import type { RecordTable } from './records.js';
 import { oddsText, onColumn, pulled, pullWords, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
 
@@ -50,8 +50,8 @@ export const groupsTie: TieKind<GroupsDependence, z.output<typeof shape>> = {
   kind: 'groups',
   shape,
   declare: (entry, path, context) => {
-    const all = typeof entry.by === 'object' && !Array.isArray(entry.by);
-    const by: readonly string[] = typeof entry.by === 'string' ? [entry.by] : Array.isArray(entry.by) ? entry.by : entry.by.all;
+    const all = typeof entry.by === 'object' && 'all' in entry.by;
+    const by: readonly string[] = all ? (entry.by as { all: string[] }).all : [entry.by as string | string[]].flat();
     const repeated = by.find((name, i) => by.indexOf(name) !== i);
     if (repeated !== undefined)
       throw invalid(context.yaml, [...path, 'by'], `The group column "${repeated}" is listed twice.`, 'List each column once.');
@@ -112,7 +112,6 @@ export const groupsTie: TieKind<GroupsDependence, z.output<typeof shape>> = {
   },
 };
 
-/** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
 /** The tie between all records that agree in one column, whatever else is declared. */
 export const groupsBy = (dependence: readonly { readonly kind: string }[], column: string): GroupsDependence | undefined =>
   dependence.find((d): d is GroupsDependence => {
@@ -120,6 +119,7 @@ export const groupsBy = (dependence: readonly { readonly kind: string }[], colum
     return d.kind === groupsTie.kind && own.by.includes(column) && !own.all;
   });
 
+/** Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
 export function groupsGraph(
   dependence: GroupsDependence,
   records: RecordTable,
@@ -169,10 +169,12 @@ function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSi
 }
 
 /** "pairs": the declared ratio holds between any two members, everything else fixed. Copies make one joint factor. */
-const tieOf = (d: GroupsDependence) => (d.hidden ? 'hidden' : d.oddsRatio === Number.POSITIVE_INFINITY ? 'together' : 'pairs');
+function tieOf({ hidden, oddsRatio }: GroupsDependence) {
+  if (hidden) return 'hidden';
+  return oddsRatio === Number.POSITIVE_INFINITY ? 'together' : 'pairs';
+}
 
 interface GroupOf {
-  /** The group of every record. */
   readonly group: Uint32Array;
   /** The most groups one record names. */
   readonly each: number;
@@ -183,8 +185,7 @@ interface GroupOf {
 /** A person whose rows name several groups joins them: more ties than there are, never fewer. */
 function groupOf(records: RecordTable, by: readonly string[]): GroupOf {
   const names = by.map((name) => records.namesIn(name)).reduce(together);
-  const parent = new Uint32Array(1 + names.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0));
-  for (let g = 0; g < parent.length; g++) parent[g] = g;
+  const parent = Uint32Array.from({ length: namesBelow(names) }, (_, g) => g);
   const find = (g: number): number => {
     let root = g;
     while (parent[root]! !== root) root = parent[root] = parent[parent[root]!]!;
@@ -210,7 +211,7 @@ function groupOf(records: RecordTable, by: readonly string[]): GroupOf {
 
 /** One name for every two that occur together; none where one is missing. */
 function together(first: Uint32Array, second: Uint32Array): Uint32Array {
-  const width = 1 + second.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0);
+  const width = namesBelow(second);
   const known = new Map<number, number>();
   return first.map((a, r) => {
     const b = second[r]!;

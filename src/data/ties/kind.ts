@@ -1,5 +1,8 @@
-import type { z } from 'zod';
+import * as z from 'zod';
+import type { Fault } from '../../base/errors.js';
+import { resolve } from '../../base/platform/paths.js';
 import type { Column, Dependence, Policy, Relation, SecretKind } from '../../policy/policy.js';
+import { section, word } from '../../policy/schema.js';
 import type { Path, YamlFile } from '../../policy/yaml-file.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import type { FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
@@ -16,7 +19,6 @@ import type { GroupLimit } from './used-records.js';
  */
 export interface TieKind<D extends Dependence = Dependence, Entry = unknown> {
   readonly kind: D['kind'];
-  /** Schema of the policy entry. */
   readonly shape: z.ZodObject;
   declare(entry: Entry, path: Path, context: TieContext): D;
   /** The key of the model file it rests on. */
@@ -41,6 +43,33 @@ export interface TieKind<D extends Dependence = Dependence, Entry = unknown> {
   readonly tuples?: BetweenTuples<D>;
   /** A separate bound for declarations that are no graph, such as another kind of file. */
   separateRoute?(d: D): ((policy: Policy) => Amplifier) | undefined;
+}
+
+/** A declaration that names one file. */
+export type FileDependence<Kind extends string, Key extends string> = { readonly kind: Kind } & Readonly<Record<Key, string>>;
+
+/** Form of a kind that one file declares, under this key. */
+export const declaredByFile = <Kind extends string, Key extends string>(kind: Kind, key: Key, usage: string) => ({
+  kind,
+  shape: section({ kind: z.literal(kind), [key]: word(key) }, usage),
+  declare: (entry: FileDependence<Kind, Key>, _path: Path, { directory }: TieContext) =>
+    ({ kind, [key]: resolve(directory, entry[key]) }) as FileDependence<Kind, Key>,
+  file: key,
+});
+
+/** Records of a model by its names for them; `fault` for a name that none has, and where two names are one record. */
+export function recordsNamed(
+  names: readonly string[],
+  indexOf: (name: string) => number | undefined,
+  fault: (why: 'unknown' | 'repeated') => Fault,
+): readonly number[] {
+  const records = names.map((name) => {
+    const record = indexOf(name);
+    if (record === undefined) throw fault('unknown');
+    return record;
+  });
+  if (new Set(records).size !== records.length) throw fault('repeated');
+  return records;
 }
 
 export interface TieContext {
@@ -86,7 +115,6 @@ export interface OneChain {
 export interface Alone {
   readonly policy: Policy;
   readonly engine: Snapshot;
-  /** Assumptions made so far. */
   readonly assumptions: readonly string[];
 }
 

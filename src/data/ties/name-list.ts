@@ -4,6 +4,9 @@ import { compareBytes, TextNames } from './text-names.js';
 
 /** Marks a cell without a name. */
 export const noName = 0xffffffff;
+/** All names of a column are below it, and it is above 0. */
+export const namesBelow = (names: Uint32Array): number =>
+  1 + names.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0);
 
 /** Numbers of names that are texts begin here: those that are numbers lie below. */
 const text = 2 ** 31;
@@ -167,7 +170,7 @@ export class NameList {
     for (let rank = 0; rank < this.#size; rank++) {
       const first = t === texts.length || (n < numbers.length && this.#comesFirst(numbers[n]!, texts[t]!));
       const at = first ? numbers[n++]! : texts[t++]!;
-      ranks[first ? at : this.#most < 0 ? at : this.#ofText[at]!] = rank;
+      ranks[first || this.#most < 0 ? at : this.#ofText[at]!] = rank;
     }
     return ranks;
   }

@@ -12,11 +12,11 @@ import {
 import { type GraphRoute, graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
 import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
 import type { Snapshot } from '../engine/engine.js';
-import type { BetweenRecords } from './kind.js';
+import type { BetweenRecords, GraphSource } from './kind.js';
 import { type TieKinds, tieKindColumns, tieKindOf, tieKinds } from './kinds.js';
 import { type RecordColumns, type RecordTable, readRecords } from './records.js';
 import { slicingsOf } from './slicings.js';
-import { type GroupLimit, markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
+import { markOf, spareTies, type TieLimit, type UseLimits, usedRecords } from './used-records.js';
 
 /** Receives the completed fraction of the work. */
 export type ProgressListener = (done: number) => void;
@@ -40,13 +40,16 @@ export function structureColumns(list: readonly Dependence[], kinds: TieKinds = 
   return { names: of('name'), cells: of('cell') };
 }
 
-export async function recordTies(
-  policy: Policy,
-  engine: Snapshot,
-  list: readonly Dependence[],
-  kinds: TieKinds = tieKinds,
-  progress: ProgressListener = noProgress,
-): Promise<RecordTies> {
+/** What the ties of a policy are read from. */
+export interface TieSource {
+  readonly policy: Policy;
+  readonly engine: Snapshot;
+  readonly kinds?: TieKinds | undefined;
+  readonly progress?: ProgressListener | undefined;
+}
+
+export async function recordTies(list: readonly Dependence[], source: TieSource): Promise<RecordTies> {
+  const { policy, engine, kinds = tieKinds } = source;
   const tied = list.flatMap((d): TiedDependence[] => {
     const ties = tieKindOf(d, kinds).records;
     return ties ? [{ d, ties }] : [];
@@ -58,23 +61,41 @@ export async function recordTies(
   if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };
   const reach = reachOf(tied, policy.protect.adversary);
   refuseCombined(tied);
-  const { secret, window = 1 } = policy.protect;
+  const { adversary, secret, window = 1 } = policy.protect;
   const [only] = tied;
   const alone = { policy, engine, assumptions: shared.assumptions };
   const chain = tied.length === 1 && secret !== 'person' ? await only!.ties.chain?.(only!.d, alone) : undefined;
   if (chain?.whole) return { amplifiers: [chain.amplifier] };
   if (window > 1) throw noWindow();
+  const { records, graphs, values } = await readGraphs(tied, source);
+  const everyone: GraphRoute = {
+    ...shared,
+    name: 'ties',
+    graph: combine(graphs),
+    adversary,
+    reach,
+    ...pullOf(tied, policy),
+    ...(values.size > 0 && { values }),
+    method: 'The noise covers the declared ties between records.',
+  };
+  const limits = limitsOf(tied, graphs, { policy, records, engine, room: memoryLimit(engine.room) });
+  const used = limits && usedRecords({ ...limits, records: records.count, nameOf: (r) => records.nameOf(r) }, policy.population);
+  return limits && used?.includes(0)
+    ? leaveOut(everyone, records, { used, limits, unit: policy.protect.unit! })
+    : { amplifiers: [graphAmplifier(everyone), ...(chain ? [chain.amplifier] : [])] };
+}
+
+/** Reads the records, with the graph of each tie and the values by which costs are recorded. */
+async function readGraphs(tied: readonly TiedDependence[], source: TieSource) {
+  const { policy, engine, kinds = tieKinds, progress = noProgress } = source;
   const room = memoryLimit(engine.room);
   const hidden = tied.every(({ d, ties }) => ties.alone?.(d) !== undefined);
   const least = (count: number) => (hidden ? 0 : graphBytes(count, 0));
   // Unobserved records have no values.
   const slicings = hidden ? [] : slicingsOf(policy, kinds);
-  const structure = structureColumns(
-    tied.map(({ d }) => d),
-    kinds,
-  );
+  const structure = structureColumns(tied.map(({ d }) => d), kinds); // biome-ignore format: one line
   const numbers = slicings.map(({ column, read }) => ({ column: column.name, read }));
-  const records = await readRecords(policy, engine, { ...structure, numbers }, room, least);
+  const records = await readRecords(policy, engine, { ...structure, numbers }, { room, least });
   progress(0.4);
   room.require(records.bytes + least(records.count));
   const graphs: FactorGraph[] = [];
@@ -83,35 +104,27 @@ export async function recordTies(
     progress(0.4 + (0.4 * graphs.length) / tied.length);
   }
   if (graphs.length > 1) memoryAfter(graphs, room).require(records.bytes + combinedBytes(graphs));
-  const everyone: GraphRoute = {
-    ...shared,
-    name: 'ties',
-    graph: combine(graphs),
-    adversary: policy.protect.adversary,
-    reach,
-    ...pullOf(tied, policy),
-    ...(slicings.length > 0 && {
-      values: new Map(slicings.map(({ slicing, column }) => [slicing, ofRecords(records, records.numbersIn(column.name))])),
-    }),
-    method: 'The noise covers the declared ties between records.',
-  };
+  const values = new Map(slicings.map(({ slicing, column }) => [slicing, ofRecords(records, records.numbersIn(column.name))]));
+  return { records, graphs, values };
+}
+
+type Limits = Pick<UseLimits, 'limits'> & Required<Pick<UseLimits, 'groups'>>;
+
+/** Declared limits on ties and groups, if there are any. */
+function limitsOf(tied: readonly TiedDependence[], graphs: readonly FactorGraph[], source: GraphSource): Limits | undefined {
+  const { records } = source;
   const mostTies = tied.map(({ d, ties }) => ties.limit?.(d));
   const limited = mostTies.filter((most) => most !== undefined).length;
   const limits = mostTies.flatMap((most, k): TieLimit[] => {
     const graph = graphs[k]!;
     return most === undefined ? [] : [{ graph, most, spare: spareTies(graph, limited) }];
   });
-  const groups = tied.flatMap(({ d, ties }) => ties.groupLimits?.(d, { policy, records, engine, room }) ?? []);
+  const groups = tied.flatMap(({ d, ties }) => ties.groupLimits?.(d, source) ?? []);
   // Rows are left out by name: one name, one record, whichever of them the limit would leave out.
   if (groups.length > 0) records.refuseSharedNames();
-  if (limits.length + groups.length > 0) refuseBeyondHeap(namedBytes * records.count);
-  const used =
-    limits.length + groups.length > 0
-      ? usedRecords(records.count, limits, (r) => records.nameOf(r), policy.population, groups)
-      : undefined;
-  return used?.includes(0)
-    ? leaveOut(everyone, used, { limits, groups }, policy, records)
-    : { amplifiers: [graphAmplifier(everyone), ...(chain ? [chain.amplifier] : [])] };
+  if (limits.length + groups.length === 0) return undefined;
+  refuseBeyondHeap(namedBytes * records.count);
+  return { limits, groups };
 }
 
 /** A number for each row, by record: costs are recorded by values only if a row is a record. */
@@ -124,8 +137,15 @@ function ofRecords({ count, recordOf }: RecordTable, numbers: Float64Array): Flo
 /** Bytes per record needed to choose records by their names. */
 const namedBytes = 240;
 
+interface Choice {
+  /** One for each record that is used. */
+  readonly used: Uint8Array;
+  readonly limits: Limits;
+  readonly unit: string;
+}
+
 /** The bound for the records that are used, and the one for everybody, in case earlier releases used others. */
-function leaveOut(everyone: GraphRoute, used: Uint8Array, limits: Limits, { protect }: Policy, records: RecordTable): RecordTies {
+function leaveOut(everyone: GraphRoute, records: RecordTable, { used, limits, unit }: Choice): RecordTies {
   const unused: string[] = [];
   for (let record = 0; record < records.count; record++) {
     const name = used[record] ? undefined : records.nameOf(record);
@@ -140,29 +160,22 @@ function leaveOut(everyone: GraphRoute, used: Uint8Array, limits: Limits, { prot
     assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
     method: 'The noise covers the declared ties between records; only used records change an answer.',
   };
-  return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: protect.unit!, names: unused } };
+  return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: unit, names: unused } };
 }
 
-interface Limits {
-  readonly limits: readonly TieLimit[];
-  readonly groups: readonly GroupLimit[];
+function leavingOut({ limits, groups }: Limits, unused: number, all: number): string {
+  const kept: string[] = [];
+  if (limits.length > 0) {
+    const most = limits.map((l) => l.most).join(' and ');
+    const spare = limits.map((l) => l.most + l.spare).join(' and ');
+    kept.push(`no used record is tied to more than ${most} used ones (and none left out to more than ${spare})`);
+  }
+  if (groups.length > 0) {
+    const most = [...new Set(groups.map((g) => g.most))].join(' and ');
+    kept.push(`no group has more than ${most} used members, rows without a name aside`);
+  }
+  return `${unused} of ${all} records are left out of every release, so that ${kept.join(' and ')}. Which ones depends on the ties only, never on a value; answers are about the others. Those left out are protected like everybody.`;
 }
-
-const leavingOut = ({ limits, groups }: Limits, unused: number, all: number): string =>
-  `${unused} of ${all} records are left out of every release, so that ${[
-    ...(limits.length > 0
-      ? [
-          `no used record is tied to more than ${limits.map((l) => l.most).join(' and ')} used ones (and none left out to more than ${limits.map((l) => l.most + l.spare).join(' and ')})`,
-        ]
-      : []),
-    ...(groups.length > 0
-      ? [
-          `no group has more than ${[...new Set(groups.map((g) => g.most))].join(' and ')} used members, rows without a name aside`,
-        ]
-      : []),
-  ].join(
-    ' and ',
-  )}. Which ones depends on the ties only, never on a value; answers are about the others. Those left out are protected like everybody.`;
 
 const independence = ({ protect }: Policy, tied: boolean): string =>
   `Different ${protect.secret === 'person' ? 'persons' : 'rows'} are independent of one another${tied ? ' except for the declared ties' : ''}; a tie that is not declared is not protected.`;

@@ -14,7 +14,6 @@ import { sorted } from './text-names.js';
  */
 export interface RecordTable {
   readonly count: number;
-  /** Record of each table row. */
   readonly recordOf: Uint32Array;
   /** Position of each table row in the database; no bound may depend on it. */
   readonly placeOf: Uint32Array;
@@ -33,7 +32,6 @@ export interface RecordTable {
   readonly nameOf: (record: number) => string | undefined;
   /** Throws where any two records share a name, whichever they are. */
   readonly refuseSharedNames: () => void;
-  /** Bytes that all this holds. */
   readonly bytes: number;
 }
 /** In place of a record, where several rows have one name and are records of their own. */
@@ -46,14 +44,57 @@ export interface RecordColumns {
   readonly numbers?: readonly { readonly column: string; readonly read: (cell: Cell) => number }[];
 }
 
-/** `least`: bytes needed for this many records in addition, whatever their ties. */
+export interface RecordMemory {
+  readonly room?: MemoryLimit;
+  /** Bytes needed for this many records in addition, whatever their ties. */
+  readonly least?: (records: number) => number;
+}
+
 export async function readRecords(
   policy: Policy,
   engine: Snapshot,
   columns: RecordColumns,
-  room: MemoryLimit = unlimitedMemory,
-  least: (records: number) => number = () => 0,
+  memory: RecordMemory = {},
 ): Promise<RecordTable> {
+  const { secret, unit } = policy.protect;
+  const { rows, names, cells, numbers, bytes } = await readColumns(policy, engine, columns, memory);
+  const placeOf = inOrderOf(
+    [
+      ...names.map(({ places, list }) => ({ list: places, size: list.size })),
+      ...cells.map(({ values }) => ranked(values)),
+      ...numbers.map(({ values }) => rankedNumbers(values)),
+    ],
+    rows,
+  );
+  const namesIn = new Map(names.map(({ column, places }) => [column, placeOf.map((place) => places[place]!)]));
+  const cellsOf = new Map(cells.map(({ column, values }) => [column, Array.from(placeOf, (place) => values[place]!)]));
+  const numbersOf = new Map(numbers.map(({ column, values }) => [column, Float64Array.from(placeOf, (place) => values[place]!)]));
+  const owners = unit === undefined ? undefined : { column: unit, names: names[0]!, at: namesIn.get(unit)! };
+  return {
+    ...recordsByName(rows, owners, secret === 'person'),
+    placeOf,
+    namesIn: (column) => namesIn.get(column)!,
+    cellsOf: (column) => cellsOf.get(column)!,
+    numbersIn: (column) => numbersOf.get(column)!,
+    bytes: bytes(),
+  };
+}
+
+/** A column of names: the different ones, the place of each among all in order, and the places row by row (`noName` for none). */
+interface ReadNames {
+  readonly column: string;
+  readonly list: NameList;
+  readonly ranks: Uint32Array;
+  readonly places: Uint32Array;
+}
+
+/** The columns in the table's own order; the unit is the first one of names. */
+async function readColumns(
+  policy: Policy,
+  engine: Snapshot,
+  columns: RecordColumns,
+  { room = unlimitedMemory, least = () => 0 }: RecordMemory,
+) {
   const { secret, unit } = policy.protect;
   const named = [...new Set([...(unit === undefined ? [] : [unit]), ...columns.names])];
   const shown = [...new Set(columns.cells ?? [])];
@@ -66,87 +107,94 @@ export async function readRecords(
   room.require(own + least(secret === 'person' ? 0 : rows));
   if (shown.length > 0) refuseBeyondHeap(80 * shown.length * rows);
   const lists: NameList[] = [];
-  const held = () => lists.reduce((sum, list) => sum + list.bytes, own);
+  const bytes = () => lists.reduce((sum, list) => sum + list.bytes, own);
   for (const _ of named) {
-    const list: NameList = new NameList((bytes) => room.require(held() - list.bytes + bytes), rows);
+    const list: NameList = new NameList((more) => room.require(bytes() - list.bytes + more), rows);
     lists.push(list);
   }
-  const names = named.map(() => new Uint32Array(rows));
-  const cells = shown.map(() => new Array<Cell>(rows));
-  const numbers = numbered.map(() => new Float64Array(rows));
+  const places = named.map(() => new Uint32Array(rows));
+  const cells = shown.map((column) => ({ column, values: new Array<Cell>(rows) }));
+  const numbers = numbered.map(({ column, read }) => ({ column, read, values: new Float64Array(rows) }));
   let at = 0;
   for await (const block of readBlocks(engine, statement)) {
-    for (let c = 0; c < lists.length; c++) lists[c]!.addAll(new NameColumn(block, c), block.rows, names[c]!, at);
-    cells.forEach((list, c) => {
+    for (let c = 0; c < lists.length; c++) lists[c]!.addAll(new NameColumn(block, c), block.rows, places[c]!, at);
+    cells.forEach(({ values }, c) => {
       const column = block.columns[lists.length + c]!;
-      for (let r = 0; r < block.rows; r++) list[at + r] = column[r] ?? null;
+      for (let r = 0; r < block.rows; r++) values[at + r] = column[r] ?? null;
     });
-    numbers.forEach((list, c) => {
+    numbers.forEach(({ values, read }, c) => {
       const column = block.columns[lists.length + cells.length + c]!;
-      const { read } = numbered[c]!;
-      for (let r = 0; r < block.rows; r++) list[at + r] = read(column[r] ?? null);
+      for (let r = 0; r < block.rows; r++) values[at + r] = read(column[r] ?? null);
     });
     at += block.rows;
   }
-  const ranks = lists.map((list) => list.ranks());
-  names.forEach((list, c) => {
-    for (let r = 0; r < rows; r++) if (list[r] !== noName) list[r] = ranks[c]![list[r]!]!;
+  const names = lists.map((list, c): ReadNames => {
+    const ranks = list.ranks();
+    const own = places[c]!;
+    for (let r = 0; r < rows; r++) if (own[r] !== noName) own[r] = ranks[own[r]!]!;
+    return { column: named[c]!, list, ranks, places: own };
   });
-  const placeOf = inOrderOf(
-    [...names.map((list, c) => ({ list, size: lists[c]!.size })), ...cells.map(ranked), ...numbers.map(rankedNumbers)],
-    rows,
-  );
-  const namesIn = new Map(named.map((column, c) => [column, placeOf.map((place) => names[c]![place]!)]));
-  const cellsOf = new Map(shown.map((column, c) => [column, Array.from(placeOf, (place) => cells[c]![place]!)]));
-  const numbersOf = new Map(
-    numbered.map(({ column }, c) => [column, Float64Array.from(placeOf, (place) => numbers[c]![place]!)]),
-  );
-  const units = unit === undefined ? undefined : { list: lists[0]!, rank: ranks[0]!, at: namesIn.get(unit)! };
-  const { recordOf, firstRow, first, repeated } = numberRecords(units?.at, units?.list.size ?? 0, rows, secret === 'person');
-  // Index by the number of a name: it is read for both ends of every tie.
-  const onlyAt = new Uint32Array(units?.list.size ?? 0);
-  for (let id = 0; id < onlyAt.length; id++) {
-    const place = units!.rank[id]!;
-    onlyAt[id] = secret !== 'person' && repeated[place] === 1 ? several : first[place]!;
+  return { rows, names, cells, numbers, bytes };
+}
+
+/** The unit column, with the names of the rows in order. */
+interface Owners {
+  readonly column: string;
+  readonly names: ReadNames;
+  readonly at: Uint32Array;
+}
+
+type ByName = Pick<RecordTable, 'count' | 'recordOf' | 'firstNamed' | 'named' | 'namedAll' | 'nameOf' | 'refuseSharedNames'>;
+
+/** Records of rows in order; with `together`, rows of one name are one record. */
+function recordsByName(rows: number, owners: Owners | undefined, together: boolean): ByName {
+  if (!owners) {
+    const all = Uint32Array.from({ length: rows }, (_, r) => r);
+    return {
+      count: rows,
+      recordOf: all,
+      firstNamed: () => undefined,
+      named: () => undefined,
+      namedAll: (_, _rows, into) => void into.fill(noName),
+      nameOf: () => undefined,
+      refuseSharedNames: () => undefined,
+    };
   }
-  const firstNamed = (name: string): number | undefined => {
-    const id = units?.list.find(name);
-    return id === undefined ? undefined : first[units!.rank[id]!];
-  };
-  const idAt = units && inverse(units.rank);
-  const only = (id: number | undefined): number | undefined => {
-    if (id === undefined) return undefined;
-    if (onlyAt[id] === several) throw severalRows(unit!);
-    return onlyAt[id];
+  const { list, ranks } = owners.names;
+  const { recordOf, firstRow, first, repeated } = numberRecords(owners.at, list.size, together);
+  // Index by the number of a name: it is read for both ends of every tie.
+  const onlyAt = new Uint32Array(list.size);
+  for (let id = 0; id < onlyAt.length; id++) {
+    const place = ranks[id]!;
+    onlyAt[id] = !together && repeated[place] === 1 ? several : first[place]!;
+  }
+  const idAt = inverse(ranks);
+  const only = (id: number): number => {
+    if (onlyAt[id] === several) throw severalRows(owners.column);
+    return onlyAt[id]!;
   };
   return {
     count: firstRow.length,
     recordOf,
-    placeOf,
-    namesIn: (column) => namesIn.get(column)!,
-    cellsOf: (column) => cellsOf.get(column)!,
-    numbersIn: (column) => numbersOf.get(column)!,
-    firstNamed,
-    named: (name) => only(name === undefined ? undefined : units?.list.find(name)),
-    namedAll: (names, rows, into) => {
-      if (!units) into.fill(noName);
-      else units.list.findAll(names, rows, into);
-      for (let r = 0; r < rows; r++) {
-        const id = into[r]!;
-        if (id === noName) continue;
-        const record = onlyAt[id]!;
-        if (record === several) throw severalRows(unit!);
-        into[r] = record;
-      }
+    firstNamed: (name) => {
+      const id = list.find(name);
+      return id === undefined ? undefined : first[ranks[id]!];
+    },
+    named: (name) => {
+      const id = name === undefined ? undefined : list.find(name);
+      return id === undefined ? undefined : only(id);
+    },
+    namedAll: (names, count, into) => {
+      list.findAll(names, count, into);
+      for (let r = 0; r < count; r++) if (into[r] !== noName) into[r] = only(into[r]!);
     },
     nameOf: (record) => {
-      const place = units?.at[firstRow[record]!] ?? noName;
-      return place === noName ? undefined : units!.list.text(idAt![place]!);
+      const place = owners.at[firstRow[record]!]!;
+      return place === noName ? undefined : list.text(idAt[place]!);
     },
     refuseSharedNames: () => {
-      if (onlyAt.includes(several)) throw sharedName(unit!);
+      if (onlyAt.includes(several)) throw sharedName(owners.column);
     },
-    bytes: held(),
   };
 }
 
@@ -179,15 +227,14 @@ async function statementFor(
   };
 }
 
-/** Records by the rows in order: with `together`, rows of one name are one. */
-function numberRecords(units: Uint32Array | undefined, names: number, rows: number, together: boolean) {
-  const recordOf = new Uint32Array(rows);
-  const firstRow = new Uint32Array(rows);
+function numberRecords(owners: Uint32Array, names: number, together: boolean) {
+  const recordOf = new Uint32Array(owners.length);
+  const firstRow = new Uint32Array(owners.length);
   const first = new Uint32Array(names).fill(noName);
   const repeated = new Uint8Array(names);
   let count = 0;
-  for (let r = 0; r < rows; r++) {
-    const name = units?.[r] ?? noName;
+  for (let r = 0; r < owners.length; r++) {
+    const name = owners[r]!;
     const known = name === noName ? noName : first[name]!;
     if (known !== noName) repeated[name] = 1;
     if (together && known !== noName) {
@@ -254,7 +301,10 @@ const compareCells = (a: Cell, b: Cell): number => {
   }
   return unordered(a) - unordered(b);
 };
-const unordered = (cell: Cell): number => (cell === null ? 2 : Number.isNaN(cell) ? 1 : 0);
+function unordered(cell: Cell): number {
+  if (cell === null) return 2;
+  return Number.isNaN(cell) ? 1 : 0;
+}
 
 export const missingColumn = (column: string): Fault =>
   new Fault(

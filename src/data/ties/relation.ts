@@ -1,18 +1,17 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { nextUp } from '../../base/exact/rational.js';
-import type { Policy } from '../../policy/policy.js';
+import type { SecretKind } from '../../policy/policy.js';
 import { invalid } from '../../policy/problems.js';
 import { section, wholeShape, word } from '../../policy/schema.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { type FactorGraph, fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
-import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
+import { graphBytes, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
 import { directAssumption } from '../../privacy/dependence/uninformed/direct.js';
 import type { Snapshot } from '../engine/engine.js';
 import { countStructure, readBlocks, relationView } from '../engine/structure.js';
-import type { TieKind } from './kind.js';
+import type { GraphSource, TieKind } from './kind.js';
 import { noName } from './name-list.js';
-import type { RecordTable } from './records.js';
 import { NameColumn } from './spelling.js';
 import { oddsText, onColumn, pulled, pullWords, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
 import { tupleTies, tupleWords } from './tuples.js';
@@ -83,11 +82,11 @@ export const relationTie: TieKind<TiesDependence, z.output<typeof shape>> = {
       d.reach === 'direct'
         ? ' Only direct ties count: what lies beyond them is taken to say nothing, and the ties of one record to be independent of each other.'
         : ' Ties of ties count too.'
-    }${d.maxTies === undefined ? '' : secret === 'edge' ? ` Nobody has more than ${d.maxTies} ties.` : ` ${leavingOut(d.maxTies)}`}`,
+    }${d.maxTies === undefined ? '' : ` ${boundOf(d.maxTies, secret)}`}`,
   words: (d) =>
     `Records in the relation "${d.relation}" are tied with an odds ratio of at most ${d.oddsColumn ? 'what the table says' : oddsText(d.oddsRatio)}; who is tied to whom is known to the attacker.${pullWords(d)}${d.reach === 'direct' ? ` ${directAssumption.independent}` : ''}`,
   records: {
-    graph: (d, { policy, records, engine, room }) => tiesGraph(d, policy, records, engine, room),
+    graph: tiesGraph,
     reach: (d) => d.reach,
     pull: (d) => d.pull && d.column,
     limit: (d) => d.maxTies,
@@ -96,9 +95,11 @@ export const relationTie: TieKind<TiesDependence, z.output<typeof shape>> = {
   tuples: { relation: (d) => d.relation, ties: tupleTies, words: tupleWords },
 };
 
-/** maxTies is kept by not using some records, never by hoping. */
-const leavingOut = (most: number) =>
-  `Records are left out of every answer, by a rule that looks at the ties only, until no record that is used is tied to more than ${most} others that are.`;
+/** Between records maxTies is kept by not using some, never by hoping. */
+const boundOf = (most: number, secret: SecretKind) =>
+  secret === 'edge'
+    ? `Nobody has more than ${most} ties.`
+    : `Records are left out of every answer, by a rule that looks at the ties only, until no record that is used is tied to more than ${most} others that are.`;
 
 /** Number of ties of a relation, as the table lists them. */
 export const countTies = (engine: Snapshot, relation: string): Promise<number> =>
@@ -107,10 +108,7 @@ export const countTies = (engine: Snapshot, relation: string): Promise<number> =
 /** Ties from an edge table: friends, kin, contacts. Both ends must be names in the unit column. */
 async function tiesGraph(
   dependence: TiesDependence,
-  policy: Policy,
-  records: RecordTable,
-  engine: Snapshot,
-  room: MemoryLimit = unlimitedMemory,
+  { policy, records, engine, room = unlimitedMemory }: GraphSource,
 ): Promise<FactorGraph> {
   if (policy.protect.unit === undefined)
     throw new Fault(

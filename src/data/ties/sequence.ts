@@ -11,11 +11,10 @@ import { type StationaryDistribution, stationaryDistribution } from '../../priva
 import { countingSort, type FactorGraph, fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphBytes, type MemoryLimit, unlimitedMemory } from '../../privacy/dependence/graph/memory-limit.js';
 import { logOddsRatio } from '../../privacy/dependence/model/odds.js';
-import type { Dialect } from '../engine/dialect.js';
-import type { Cell, Snapshot, SourceColumn } from '../engine/engine.js';
+import type { Cell, Snapshot } from '../engine/engine.js';
 import { countStructure, quoteName, readStructure } from '../engine/structure.js';
 import type { Alone, OneChain, TieKind } from './kind.js';
-import { noName } from './name-list.js';
+import { namesBelow } from './name-list.js';
 import { missingColumn, type RecordTable } from './records.js';
 import { type SlicingColumn, slicingBy } from './slicing-column.js';
 import { tiedColumn } from './strength.js';
@@ -124,22 +123,23 @@ async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: A
   if (steps.repeated > 0) throw noOrder(d);
   if (steps.elsewhere > 0) return undefined;
   const gaps = steps.skipped > 0;
-  if (gaps && (policy.protect.window ?? 1) > 1)
+  const { adversary, window = 1 } = policy.protect;
+  if (gaps && window > 1)
     throw new Fault(
       'POLICY_INVALID',
       `A window of steps in a row needs every step, and some "${d.by}" skips steps of "${d.order}".`,
       'Leave window out, or fill in the steps that are missing (the state may be missing there).',
     );
-  const whole = (policy.protect.window ?? 1) > 1 || 2 * steps.longest > by.last - by.first;
+  const whole = window > 1 || 2 * steps.longest > by.last - by.first;
   const amplifier = chainAmplifier({
     name: 'chain',
     first: by.first,
     last: by.last,
     order: by.slicing,
-    transitions: chainDistributions(d, transitions, policy.protect.adversary),
+    transitions: chainDistributions(d, transitions, adversary),
     logOdds: logOddsOf(transitions),
     gaps,
-    window: policy.protect.window ?? 1,
+    window,
     assumptions: [...assumptions, ...(gaps ? [skipping(d)] : [])],
     method: 'The noise covers the declared ties between steps, by what was spent on each step.',
     alone: whole,
@@ -155,10 +155,8 @@ function chainDistributions(d: SequenceDependence, transitions: Transitions, adv
   if (adversary === 'informed') return [informedTransitions(transitions.forward, transitions.backward)];
   return transitions.forward.map((m, k) => {
     const backward = transitions.backward?.[k];
-    return uninformedTransitions(
-      m,
-      backward ? { backward } : d.start === 'stationary' ? { stationary: chainStationary(m, d) } : 'free',
-    );
+    if (backward) return uninformedTransitions(m, { backward });
+    return uninformedTransitions(m, d.start === 'stationary' ? { stationary: chainStationary(m, d) } : 'free');
   });
 }
 
@@ -173,20 +171,15 @@ function chainStationary(m: Transition, d: SequenceDependence): StationaryDistri
   );
 }
 
-/** In SQL, NULL for cells that are no whole number. */
-function wholeNumber(dialect: Dialect, cell: string, type: SourceColumn['type']): string | undefined {
-  if (type === 'integer') return cell;
-  return type === 'text' ? dialect.wholeInText(cell) : undefined;
-}
-
 /** Number of steps that share owner and time with another, lie outside the declared steps, or are missing between two of an owner. */
 async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColumn, engine: Snapshot) {
   const types = new Map((await engine.columns()).map((c) => [c.name, c.type]));
   for (const column of [owner, order]) if (!types.has(column)) throw missingColumn(column);
   const name = engine.dialect.name(quoteName(owner), types.get(owner)!);
-  const time = wholeNumber(engine.dialect, quoteName(order), types.get(order)!);
+  const type = types.get(order);
   // Any other type is left to the records themselves, and so are times that are no whole numbers.
-  if (time === undefined) return { repeated: 0, elsewhere: 1, skipped: 0, longest: 0 };
+  if (type !== 'integer' && type !== 'text') return { repeated: 0, elsewhere: 1, skipped: 0, longest: 0 };
+  const time = type === 'integer' ? quoteName(order) : engine.dialect.wholeInText(quoteName(order));
   const steps = `(SELECT ${name} AS owner, ${time} AS moment FROM fugu_data) AS steps`;
   const off = [`moment < ${by.first}`, `moment > ${by.last}`, ...by.missing.map((x) => `moment = ${x}`)];
   const count = async (sql: string): Promise<number> => countStructure(engine, { sql, values: [] });
@@ -211,7 +204,7 @@ const staysRather = (m: Transition): boolean =>
 
 /** The rows of each owner, in the table's order; rows without one belong to no sequence. */
 function* rowsBy(owners: Uint32Array): Iterable<readonly number[]> {
-  const names = 1 + owners.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0);
+  const names = namesBelow(owners);
   const all = Uint32Array.from({ length: owners.length }, (_, r) => r);
   const { order, begin } = countingSort(names + 1, all, (r) => Math.min(owners[r]!, names));
   for (let own = 0; own < names; own++)
@@ -223,7 +216,7 @@ function inOrder(rows: readonly number[], when: readonly Cell[], dependence: Seq
   const times = rows.map((row) => ({ row, at: when[row] ?? null }));
   const numeric = times.every(({ at }) => at !== null && `${at}`.trim() !== '' && !Number.isNaN(Number(at)));
   const keyed = times.map(({ row, at }) => ({ row, missing: at === null, key: numeric ? Number(at) : `${at}` }));
-  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key));
   if (keyed.some(({ missing, key }, k) => missing || (k > 0 && key === keyed[k - 1]!.key))) throw noOrder(dependence);
   return keyed.map(({ row }) => row);
 }

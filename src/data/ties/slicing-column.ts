@@ -18,7 +18,6 @@ export interface SlicingColumn {
   /** The number of the first and of the last declared value. */
   readonly first: number;
   readonly last: number;
-  /** Numbers that mean no value. */
   readonly missing: readonly number[];
   /** Number of the value in a cell; of whole numbers not clamped from above (docs/explanation/decisions/0095). NaN for none. */
   readonly read: (cell: Cell) => number;

@@ -1,5 +1,5 @@
 import { endianness } from '../../base/platform/host.js';
-import type { Cell, Chunk, StoredTexts } from '../engine/engine.js';
+import { type Cell, type Chunk, firstBytes, isValid, type StoredTexts } from '../engine/engine.js';
 
 /** Names of up to this many bytes are compared as three words. */
 export const shortName = 12;
@@ -37,16 +37,14 @@ export class Spelling {
       return cell !== null;
     }
     const { words, valid, long } = texts;
-    if (valid && ((valid[row >>> 5]! >>> (row & 31)) & 1) === 0) return false;
+    if (!isValid(valid, row)) return false;
     const length = words[4 * row]!;
     if (length > shortName) {
       this.spell(long.get(row)!);
       return true;
     }
     this.length = length;
-    this.words[0] = words[4 * row + 1]! & kept(length);
-    this.words[1] = words[4 * row + 2]! & kept(length - 4);
-    this.words[2] = words[4 * row + 3]! & kept(length - 8);
+    for (let k = 0; k < 3; k++) this.words[k] = firstBytes(words[4 * row + 1 + k]!, length - 4 * k);
     return true;
   }
 
@@ -67,23 +65,16 @@ export class Spelling {
     }
   }
 
-  /** The number that it spells. */
   number(): number {
     const { length, words, bytes } = this;
     if (littleEndian) return numberIn(length, words[0]!, words[1]!, words[2]!);
-    return numberIn(
-      length,
-      ...([0, 4, 8].map((at) => bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) as [
-        number,
-        number,
-        number,
-      ]),
-    );
+    const wordAt = (at: number) => bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    return numberIn(length, wordAt(0), wordAt(4), wordAt(8));
   }
 }
 /** The same for the name in a cell as it is stored; -1 where there is none. */
 export function nameNumberAt({ words, valid }: StoredTexts, row: number): number {
-  if (!littleEndian || (valid && ((valid[row >>> 5]! >>> (row & 31)) & 1) === 0)) return -1;
+  if (!littleEndian || !isValid(valid, row)) return -1;
   return numberIn(words[4 * row]!, words[4 * row + 1]!, words[4 * row + 2]!, words[4 * row + 3]!);
 }
 
@@ -94,8 +85,11 @@ export function nameNumberAt({ words, valid }: StoredTexts, row: number): number
 function numberIn(length: number, first: number, second: number, third: number): number {
   if (length > 9 || length === 0) return -1;
   let value = 0;
+  let word = first;
   for (let i = 0; i < length; i++) {
-    const digit = (((i < 4 ? first : i < 8 ? second : third) >>> (8 * (i & 3))) & 255) - zero;
+    if (i === 4) word = second;
+    else if (i === 8) word = third;
+    const digit = ((word >>> (8 * (i & 3))) & 255) - zero;
     if (digit < 0 || digit > 9) return -1;
     value = 10 * value + digit;
   }
@@ -104,6 +98,3 @@ function numberIn(length: number, first: number, second: number, third: number):
 
 const zero = 48;
 const encoder = new TextEncoder();
-
-/** Mask of a word with this many bytes left. */
-const kept = (bytes: number): number => (bytes >= 4 ? -1 : bytes <= 0 ? 0 : (1 << (8 * bytes)) - 1);

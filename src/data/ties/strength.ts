@@ -20,8 +20,11 @@ export const strengthKeys = {
 export const ratio = (declared: Rational | 'inf' | undefined): number =>
   declared === undefined || declared === 'inf' ? Number.POSITIVE_INFINITY : toNumberUp(declared);
 
-export const strength = (oddsRatio: number): number =>
-  oddsRatio === Number.POSITIVE_INFINITY ? oddsRatio : oddsRatio === 1 ? 0 : logUp(oddsRatio);
+/** Log odds, rounded up. */
+export function strength(oddsRatio: number): number {
+  if (oddsRatio === 1) return 0;
+  return oddsRatio === Number.POSITIVE_INFINITY ? oddsRatio : logUp(oddsRatio);
+}
 
 export function tiedColumn(
   entry: { column?: string | undefined },

@@ -179,13 +179,15 @@ const stirred = (hash: number): number => {
   const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return (once ^ (once >>> 13)) >>> 0;
 };
+function stir(hash: number): number {
+  const product = Math.imul(hash, 0x9e3779b1);
+  return product ^ (product >>> 15);
+}
 function hashWords(length: number, a: number, b: number, c: number): number {
   let hash = Math.imul(seed ^ length, 0x01000193);
-  for (let k = 0; k < 3; k++) {
-    hash = Math.imul(hash ^ (k === 0 ? a : k === 1 ? b : c), 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  return stirred(hash);
+  hash = stir(hash ^ a);
+  hash = stir(hash ^ b);
+  return stirred(stir(hash ^ c));
 }
 function hashBytes(bytes: Uint8Array, from: number, to: number): number {
   let hash = seed;

@@ -48,15 +48,17 @@ export interface TransitionFile {
 export const writeTransitions = ({ states, transition, origin }: TransitionFile): string =>
   `${JSON.stringify({ states, transition, origin }, null, 2)}\n`;
 
-/** Origin of the matrix, as a reader of a release must know it. */
-export function originWords({ origin }: Transitions): string {
-  if (!origin) return '';
+/** Origin of what was learned, as a reader of a release must know it. */
+export function learnedWords(subject: string, revealing: string, origin: LearnedFrom): string {
   if (origin.learned === 'unpaid')
-    return ' They were LEARNED FROM THE DATA AND NOT PAID FOR: the guarantee does not cover what the matrix reveals.';
+    return `${subject} LEARNED FROM THE DATA AND NOT PAID FOR: the guarantee does not cover what ${revealing} reveals.`;
   return origin.learned === 'paid'
-    ? ` They were learned from the data and paid for (epsilon ${origin.epsilon}, delta ${origin.delta}).`
-    : ` They were learned from public data (${origin.from}).`;
+    ? `${subject} learned from the data and paid for (epsilon ${origin.epsilon}, delta ${origin.delta}).`
+    : `${subject} learned from public data (${origin.from}).`;
 }
+
+export const originWords = ({ origin }: Transitions): string =>
+  origin ? ` ${learnedWords('They were', 'the matrix', origin)}` : '';
 
 export function readTransitions(file: string): Transitions {
   const parsed = transitionFile.safeParse(readDeclaredJson(file));

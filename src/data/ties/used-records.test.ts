@@ -41,7 +41,7 @@ describe('used records', () => {
           most: other.most,
           spare: other.spare,
         };
-        const used = usedRecords(records, [first, second], (r) => `p${r}`, 'town');
+        const used = usedRecords({ records, limits: [first, second], nameOf: (r) => `p${r}` }, 'town');
         for (const { graph, most: limit, spare: slack } of [first, second])
           usedNeighbours(graph, used).forEach((count, u) => {
             expect(count).toBeLessThanOrEqual(used[u] ? limit : limit + slack);
@@ -57,11 +57,12 @@ describe('used records', () => {
           (a, b) => ((a * 7919 + seed) % 31) - ((b * 7919 + seed) % 31),
         );
         const moved = list.map(([a, b]) => [place[b]!, place[a]!] as const).reverse();
-        const straight = usedRecords(records, [{ graph: graphOf(records, list), most, spare }], (r) => `p${r}`, 'town');
+        const straight = usedRecords(
+          { records, limits: [{ graph: graphOf(records, list), most, spare }], nameOf: (r) => `p${r}` },
+          'town',
+        );
         const mixed = usedRecords(
-          records,
-          [{ graph: graphOf(records, moved), most, spare }],
-          (r) => `p${place.indexOf(r)}`,
+          { records, limits: [{ graph: graphOf(records, moved), most, spare }], nameOf: (r) => `p${place.indexOf(r)}` },
           'town',
         );
         expect(Array.from(mixed, (_, r) => mixed[place[r]!])).toEqual([...straight]);
@@ -76,8 +77,10 @@ describe('used records', () => {
       [2, 3],
       [3, 4],
     ]);
-    expect([...usedRecords(6, [{ graph: chain, most: 2, spare: 0 }], String, 'town')]).toEqual([1, 1, 1, 1, 1, 1]);
-    expect(usedRecords(6, [{ graph: chain, most: 1, spare: 0 }], String, 'town')[5]).toBe(1);
+    expect([...usedRecords({ records: 6, limits: [{ graph: chain, most: 2, spare: 0 }], nameOf: String }, 'town')]).toEqual([
+      1, 1, 1, 1, 1, 1,
+    ]);
+    expect(usedRecords({ records: 6, limits: [{ graph: chain, most: 1, spare: 0 }], nameOf: String }, 'town')[5]).toBe(1);
   });
 
   it('most people are used when a few know everybody', () => {
@@ -85,7 +88,7 @@ describe('used records', () => {
       1001,
       Array.from({ length: 1000 }, (_, k) => [0, k + 1] as const),
     );
-    const used = usedRecords(star.records, [{ graph: star, most: 25, spare: 0 }], String, 'town');
+    const used = usedRecords({ records: star.records, limits: [{ graph: star, most: 25, spare: 0 }], nameOf: String }, 'town');
     expect(used.reduce((a, b) => a + b, 0)).toBe(26);
     const cave = graphOf(
       2000,
@@ -96,7 +99,10 @@ describe('used records', () => {
       ]),
     );
     expect(
-      usedRecords(cave.records, [{ graph: cave, most: 2, spare: 0 }], String, 'town').reduce((a, b) => a + b, 0),
+      usedRecords({ records: cave.records, limits: [{ graph: cave, most: 2, spare: 0 }], nameOf: String }, 'town').reduce(
+        (a, b) => a + b,
+        0,
+      ),
     ).toBeGreaterThan(1990);
   });
 
@@ -144,7 +150,10 @@ describe('releases over used records only', () => {
     fc.assert(
       fc.property(models, ({ model, most, epsilon }) => {
         const graph = graphsOf(model)[0]!;
-        const used = usedRecords(graph.records, [{ graph, most, spare: spareTies(graph, 1) }], String, 'town');
+        const used = usedRecords(
+          { records: graph.records, limits: [{ graph, most, spare: spareTies(graph, 1) }], nameOf: String },
+          'town',
+        );
         leftOut += used.filter((u) => u === 0).length;
         const amplifier = graphAmplifier({
           name: 'test',

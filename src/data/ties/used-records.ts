@@ -27,17 +27,19 @@ export function spareTies(graph: FactorGraph, relations: number): number {
   return strongest === 0 ? graph.records : Math.floor(1 / (relations * contraction(strongest)));
 }
 
+/** Records, how they are named, and what limits their use. */
+export interface UseLimits {
+  readonly records: number;
+  readonly nameOf: (record: number) => string | undefined;
+  readonly limits: readonly TieLimit[];
+  readonly groups?: readonly GroupLimit[];
+}
+
 /**
  * Records that releases may use within the limits on used neighbours and group members: a function of ties and names alone, so as
  * public as they are (used-records.proof.md). Greedy: fewest ties of the busiest neighbour first, then by a keyed hash of names.
  */
-export function usedRecords(
-  records: number,
-  limits: readonly TieLimit[],
-  nameOf: (record: number) => string | undefined,
-  key: string,
-  groups: readonly GroupLimit[] = [],
-): Uint8Array {
+export function usedRecords({ records, nameOf, limits, groups = [] }: UseLimits, key: string): Uint8Array {
   const used = new Uint8Array(records).fill(1);
   const busiest = new Uint32Array(records);
   for (const { graph } of limits)

@@ -54,7 +54,6 @@ export async function copySurvey(
   return folded;
 }
 
-/** Writes a private file of at most `most` bytes. */
 export async function writeText(text: AsyncIterable<string>, to: string, most: number): Promise<void> {
   let left = most;
   async function* counted() {

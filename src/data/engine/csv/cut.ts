@@ -16,7 +16,11 @@ const quote = 0x22;
 const space = 0x20;
 const isBreak = (c: number): boolean => c === 0x0a || c === 0x0d;
 const isHigh = (c: number): boolean => c >= 0xd800 && c < 0xdc00;
-const bytesOf = (c: number): number => (c < 0x80 ? 1 : c < 0x800 ? 2 : c >= 0xd800 && c < 0xe000 ? 2 : 3);
+/** In UTF-8; of a pair of surrogates each counts for half of its four. */
+function bytesOf(c: number): number {
+  if (c < 0x80) return 1;
+  return c < 0x800 || (c >= 0xd800 && c < 0xe000) ? 2 : 3;
+}
 
 /**
  * Passes a CSV on as it is, but for cells longer than `longest`, of which just enough is left to see that they are too long. The line of names is left

@@ -1,4 +1,4 @@
-import { textStream } from '../../statfile/decode.js';
+import { bytesFrom, textStream } from '../../statfile/decode.js';
 import { writeText } from './copy.js';
 import { unpacked } from './text.js';
 
@@ -50,7 +50,7 @@ class LetterCount {
     if (this.#open > 0) this.strange += 1 + this.#held;
     this.#open = this.#held = 0;
     if (byte < 0x80) return;
-    this.#open = byte >= 0xc2 && byte < 0xe0 ? 1 : byte >= 0xe0 && byte < 0xf0 ? 2 : byte >= 0xf0 && byte < 0xf5 ? 3 : 0;
+    this.#open = byte >= 0xc2 && byte < 0xf5 ? bytesFrom(byte) - 1 : 0;
     if (this.#open === 0) this.strange++;
   }
 }

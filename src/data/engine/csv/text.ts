@@ -2,6 +2,7 @@ import { Fault } from '../../../base/errors.js';
 import { createGunzip } from '../../../base/platform/compression.js';
 import { createReadStream } from '../../../base/platform/files.js';
 import { isUtf8 } from '../../../base/platform/values.js';
+import { lastWhole } from '../../statfile/decode.js';
 
 export const isPacked = (path: string): boolean => path.toLowerCase().endsWith('.gz');
 
@@ -36,18 +37,7 @@ export class TextCheck {
     this.#rest = Buffer.from(bytes.subarray(end));
   }
 
-  /** Final result: true if the input was complete UTF-8 text. */
   end(): boolean {
     return this.#text && this.#rest.length === 0;
   }
-}
-
-/** Offset of a last character that may be incomplete; otherwise the length. */
-function lastWhole(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte < 0x80) break;
-    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
 }

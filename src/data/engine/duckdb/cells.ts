@@ -1,6 +1,6 @@
 import { type DuckDBDataChunk, type DuckDBEnumType, DuckDBTypeId, type DuckDBVector } from '@duckdb/node-api';
 import { endianness } from '../../../base/platform/host.js';
-import type { Cell, Chunk, StoredColumn, StoredItems, StoredTexts } from '../engine.js';
+import { type Cell, type Chunk, isValid, type StoredColumn, type StoredItems, type StoredTexts } from '../engine.js';
 import type { TextNumbers } from './text-numbers.js';
 
 /** The parts of a driver vector that make reading it fast; all of them are checked before use. */
@@ -34,84 +34,72 @@ export function readChunk(chunk: DuckDBDataChunk, numbers?: TextNumbers): Chunk 
   const rows = chunk.rowCount;
   const count = chunk.columnCount;
   // No stored number is longer than four bytes and no text than sixteen, and validity is a bit.
-  const copies = new Copies(count * (rows * 16 + rows / 8 + 16));
-  const read = Array.from({ length: count }, (_, c) => readColumn(chunk.getColumnVector(c), rows, copies, numbers));
-  return new Block(rows, read);
+  const copy = copier(count * (rows * 16 + rows / 8 + 16));
+  return blockOf(
+    rows,
+    Array.from({ length: count }, (_, c) => readColumn(chunk.getColumnVector(c), rows, copy, numbers)),
+  );
 }
 
-/** Copies of typed arrays, many to a buffer: a thousand buffers for a thousand columns would keep the garbage collector busy. */
-class Copies {
-  readonly #size: number;
-  #buffer = new ArrayBuffer(0);
-  #used = 0;
-
-  /** `most`: what all copies together take at most. */
-  constructor(most: number) {
-    this.#size = Math.min(Math.ceil(most), 1 << 18);
-  }
-
-  of<T extends StoredItems>(items: T): T {
+/**
+ * Copies typed arrays, many to a buffer: a thousand buffers for a thousand columns would keep the garbage collector busy.
+ * `most`: what all copies together take at most.
+ */
+function copier(most: number) {
+  const size = Math.min(Math.ceil(most), 1 << 18);
+  let buffer = new ArrayBuffer(0);
+  let used = 0;
+  return <T extends StoredItems>(items: T): T => {
     const bytes = items.byteLength;
-    if (this.#used + bytes > this.#buffer.byteLength) {
-      this.#buffer = new ArrayBuffer(Math.max(bytes, this.#size));
-      this.#used = 0;
+    if (used + bytes > buffer.byteLength) {
+      buffer = new ArrayBuffer(Math.max(bytes, size));
+      used = 0;
     }
-    const copy = new (items.constructor as new (buffer: ArrayBuffer, at: number, length: number) => T)(
-      this.#buffer,
-      this.#used,
-      items.length,
-    );
+    const make = items.constructor as new (buffer: ArrayBuffer, at: number, length: number) => T;
+    const copy = new make(buffer, used, items.length);
     copy.set(items);
-    this.#used += (bytes + 7) & ~7;
+    used += (bytes + 7) & ~7;
     return copy;
-  }
+  };
 }
+type Copy = ReturnType<typeof copier>;
 
 type Read = StoredColumn | StoredTexts | { readonly cells: ArrayLike<Cell> };
 const isTexts = (column: Read): column is StoredTexts => 'long' in column;
 
 /** Stored columns are spelt out cell by cell only for those who ask for cells. */
-class Block implements Chunk {
-  readonly rows: number;
-  readonly stored: readonly (StoredColumn | undefined)[];
-  readonly texts: readonly (StoredTexts | undefined)[];
-  readonly #read: readonly Read[];
-  #columns: readonly ArrayLike<Cell>[] | undefined;
-
-  constructor(rows: number, read: readonly Read[]) {
-    this.rows = rows;
-    this.stored = read.map((column) => ('items' in column ? column : undefined));
-    this.texts = read.map((column) => (isTexts(column) ? column : undefined));
-    this.#read = read;
-  }
-
-  get columns(): readonly ArrayLike<Cell>[] {
-    this.#columns ??= this.#read.map((column) => {
-      if (isTexts(column)) return spellTexts(column, this.rows);
-      return 'items' in column ? spellOut(column, this.rows) : column.cells;
-    });
-    return this.#columns;
-  }
+function blockOf(rows: number, read: readonly Read[]): Chunk {
+  let columns: readonly ArrayLike<Cell>[] | undefined;
+  return {
+    rows,
+    stored: read.map((column) => ('items' in column ? column : undefined)),
+    texts: read.map((column) => (isTexts(column) ? column : undefined)),
+    get columns() {
+      columns ??= read.map((column) => {
+        if (isTexts(column)) return spellTexts(column, rows);
+        return 'items' in column ? spellOut(column, rows) : column.cells;
+      });
+      return columns;
+    },
+  };
 }
 
 function spellOut({ items, valid, words }: StoredColumn, rows: number): ArrayLike<Cell> {
   if (!words) return valid ? withNulls(items, valid, rows) : items;
   const cells: Cell[] = new Array(rows);
-  for (let i = 0; i < rows; i++) cells[i] = !valid || isValid(valid, i) ? words[items[i]!]! : null;
+  for (let i = 0; i < rows; i++) cells[i] = isValid(valid, i) ? words[items[i]!]! : null;
   return cells;
 }
 
-const isValid = (valid: Uint32Array, i: number): boolean => ((valid[i >>> 5]! >>> (i & 31)) & 1) === 1;
-
-function readColumn(vector: DuckDBVector, rows: number, copies: Copies, numbers?: TextNumbers): Read {
+function readColumn(vector: DuckDBVector, rows: number, copy: Copy, numbers?: TextNumbers): Read {
   const { items, validity, dataView } = vector as unknown as Inside;
   const { type } = vector;
   const valid = validity?.data ? new Uint32Array(validity.data.buffer, validity.data.byteOffset, validity.data.length * 2) : null;
   if (validity?.offset === 0 && littleEndian) {
     if (ArrayBuffer.isView(items)) {
       const stored = (words?: readonly string[]): StoredColumn => ({
-        items: copies.of(items as unknown as StoredItems),
-        ...(valid && { valid: copies.of(valid) }),
+        items: copy(items as unknown as StoredItems),
+        ...(valid && { valid: copy(valid) }),
         ...(words && { words }),
       });
       if (type.typeId === DuckDBTypeId.ENUM) return stored((type as DuckDBEnumType).values);
@@ -123,7 +111,8 @@ function readColumn(vector: DuckDBVector, rows: number, copies: Copies, numbers?
       // A string is four words: its length, then up to 12 bytes of it, or 4 and a pointer.
       const { buffer, byteOffset: at } = dataView;
       const words = at % 4 === 0 ? new Uint32Array(buffer, at, rows * 4) : new Uint32Array(buffer.slice(at, at + rows * 16));
-      return numbers ? numbered(vector, words, valid, rows, numbers) : readTexts(vector, words, valid, rows, copies);
+      const texts = { vector, words, valid, rows };
+      return numbers ? numbered(texts, numbers) : readTexts(texts, copy);
     }
   }
   const cells: Cell[] = new Array(rows);
@@ -131,10 +120,17 @@ function readColumn(vector: DuckDBVector, rows: number, copies: Copies, numbers?
   return { cells: numbers ? cells.map((cell) => (typeof cell === 'string' ? numbers.ofText(cell) : cell)) : cells };
 }
 
-function numbered(vector: DuckDBVector, words: Uint32Array, valid: Uint32Array | null, rows: number, numbers: TextNumbers): Read {
+interface TextVector {
+  readonly vector: DuckDBVector;
+  readonly words: Uint32Array;
+  readonly valid: Uint32Array | null;
+  readonly rows: number;
+}
+
+function numbered({ vector, words, valid, rows }: TextVector, numbers: TextNumbers): Read {
   const items = new Uint32Array(rows);
   for (let i = 0; i < rows; i++)
-    if (!valid || isValid(valid, i)) items[i] = numbers.of(words, i * 4, () => wholeText(vector, i, words[i * 4 + 1]!));
+    if (isValid(valid, i)) items[i] = numbers.of(words, i * 4, () => wholeText(vector, i, words[i * 4 + 1]!));
   return { items, ...(valid && { valid: valid.slice() }) };
 }
 
@@ -150,24 +146,18 @@ const letters = Array.from({ length: 128 }, (_, code) => String.fromCharCode(cod
 const shortTexts = new Map<number, string>();
 const mostShortTexts = 1 << 16;
 
-function readTexts(
-  vector: DuckDBVector,
-  words: Uint32Array,
-  valid: Uint32Array | null,
-  rows: number,
-  copies: Copies,
-): StoredTexts {
+function readTexts({ vector, words, valid, rows }: TextVector, copy: Copy): StoredTexts {
   const long = new Map<number, string>();
   for (let i = 0; i < rows; i++)
-    if (words[i * 4]! > 12 && (!valid || isValid(valid, i))) long.set(i, wholeText(vector, i, words[i * 4 + 1]!));
-  return { words: copies.of(words), ...(valid && { valid: copies.of(valid) }), long };
+    if (words[i * 4]! > 12 && isValid(valid, i)) long.set(i, wholeText(vector, i, words[i * 4 + 1]!));
+  return { words: copy(words), ...(valid && { valid: copy(valid) }), long };
 }
 
 function spellTexts({ words, valid, long }: StoredTexts, rows: number): Cell[] {
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   const cells: Cell[] = new Array(rows);
   for (let i = 0; i < rows; i++) {
-    if (valid && !isValid(valid, i)) {
+    if (!isValid(valid, i)) {
       cells[i] = null;
       continue;
     }

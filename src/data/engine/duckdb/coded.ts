@@ -4,8 +4,9 @@ import { codeText } from '../../../policy/code.js';
 import { type SourceView, type SourceViewColumn, selectAll } from '../data-view.js';
 import type { SourceColumn } from '../engine.js';
 import { type EngineSource, gridText } from '../source.js';
+import { quoteName, quoteText } from '../structure.js';
 import { storedPlace } from './dialect.js';
-import { identifierSql, type Scan, type ScanColumn, textLiteral, unless } from './scan.js';
+import { type Scan, type ScanColumn, unless } from './scan.js';
 
 /** Positions of this many codes fit into one byte. */
 const maxCodes = 255;
@@ -49,7 +50,7 @@ export async function codeColumns(
     const text = `fugu_text_${i}`;
     const known = { name: own, type: 'text', ...here, domain: codeType!.codes } as const;
     if (from === undefined || column.longest === undefined || taken.has(text)) return known;
-    list.push({ name: text, expression: identifierSql(own), from });
+    list.push({ name: text, expression: quoteName(own), from });
     return { ...known, written: { column: text, longest: column.longest } };
   });
   return { columns, shown: { from: scan.from, columns: list } };
@@ -66,11 +67,11 @@ export function withPlaceColumns({ columns, shown }: CodedScan, grids: EngineSou
     const grid = grids?.get(column.name);
     const own = `fugu_place_${i}`;
     if (!grid || column.type !== 'real' || taken.has(own) || places.length === maxPlaced) return column;
-    places.push({ name: own, expression: storedPlace(identifierSql(column.name), grid) });
+    places.push({ name: own, expression: storedPlace(quoteName(column.name), grid) });
     return { ...column, places: { column: own, grid: gridText(grid) } };
   });
   if (places.length === 0) return { columns, shown };
-  const all = [...shown.columns.map((c) => ({ name: c.name, expression: identifierSql(c.name) })), ...places];
+  const all = [...shown.columns.map((c) => ({ name: c.name, expression: quoteName(c.name) })), ...places];
   return { columns: placed, shown: { from: `(${selectAll(shown)})`, columns: all } };
 }
 
@@ -78,7 +79,7 @@ export function withPlaceColumns({ columns, shown }: CodedScan, grids: EngineSou
 function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { named, whole }: CodeType): string | undefined {
   const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
   // Nearly every text is a code already; only the others need the longer expression.
-  const [plain, closer] = code === undefined ? [expression, expression] : [identifierSql(own), code];
+  const [plain, closer] = code === undefined ? [expression, expression] : [quoteName(own), code];
   if (type === 'text') return unless(missing, `coalesce(${cast(plain)}, ${cast(`trim(${closer}, ${blanks})`)})`);
   if (!whole) return undefined;
   if (type === 'integer') return cast(`CAST(${expression} AS VARCHAR)`);
@@ -103,7 +104,7 @@ async function codeTypes(
   const types = new Map<string, CodeType>();
   for (const [own, codes] of domains) {
     if (codes.length === 0 || codes.length > maxCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
-    const list = codes.map(textLiteral).join(', ');
+    const list = codes.map(quoteText).join(', ');
     if (!byList.has(list)) {
       // Named by its codes: side tables have types of their own.
       const named = `fugu_codes_${sha256(list).slice(0, 32)}`;

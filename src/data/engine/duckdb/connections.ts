@@ -1,9 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api';
-import { Fault } from '../../../base/errors.js';
-import type { Statement } from '../engine.js';
+import type { Fault } from '../../../base/errors.js';
+import { databaseClosed, type Statement } from '../engine.js';
 import { duckdbFault } from './fault.js';
-
-const closed = () => new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
 
 /** A connection for one statement or stream, with its deadline. `fault` interprets its errors; `done` must be called afterwards. */
 export interface Lease {
@@ -64,7 +62,7 @@ export class Connections {
   }
 
   refuseClosed(): void {
-    if (this.#closed) throw closed();
+    if (this.#closed) throw databaseClosed();
   }
 
   /** `deadline`: of a statement whose release has less time left than any statement has. */
@@ -92,7 +90,8 @@ export class Connections {
     return {
       connection,
       prepare: (statement) => connected.prepare(statement),
-      fault: (error, file) => (this.#closed ? closed() : duckdbFault(error, { late, ...(file !== undefined && { file }) })),
+      fault: (error, file) =>
+        this.#closed ? databaseClosed() : duckdbFault(error, { late, ...(file !== undefined && { file }) }),
       done: (whole) => {
         clearTimeout(timer);
         clearInterval(again);
@@ -110,13 +109,13 @@ export class Connections {
     const connected = await this.#instance.connect().then(
       (connection) => new Connected(connection),
       (error: unknown) => {
-        throw this.#closed ? closed() : duckdbFault(error);
+        throw this.#closed ? databaseClosed() : duckdbFault(error);
       },
     );
     // Closing interrupts running statements, but this connection was not registered yet.
     if (!this.#closed) return connected;
     connected.close();
-    throw closed();
+    throw databaseClosed();
   }
 
   /** Runs the work on a connection of its own; a complaint about input is one about `file` while that is being opened. */

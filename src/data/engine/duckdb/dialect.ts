@@ -1,7 +1,7 @@
 import { datePattern } from '../../../policy/date-text.js';
 import { type DecimalMark, numberPatterns } from '../../../policy/number-text.js';
 import { plainReal } from '../codes.js';
-import type { Dialect } from '../dialect.js';
+import { type Dialect, presentOn } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { brokenNumber, nameEnds, negativeZero, wholeNumber } from '../name.js';
 import type { PlaceGrid } from '../source.js';
@@ -12,22 +12,18 @@ const text = (x: string): string => `CAST(${x} AS VARCHAR)`;
 const constant = (x: number): string => `CAST('${x}' AS DOUBLE)`;
 
 /** A cast alone reads more: "1_000", "nan", "inf". */
-export const duckdbNumberInText = (cell: string, mark: DecimalMark = '.'): string => {
+const numberInText = (cell: string, mark: DecimalMark = '.'): string => {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   return `CASE WHEN regexp_full_match(${cell}, '${numberPatterns[mark]}') THEN TRY_CAST(${pointed} AS DOUBLE) END`;
 };
 
 /** TRY_CAST knows how many days a month has. */
-export const duckdbDayInText = (cell: string): string => {
+const dayInText = (cell: string): string => {
   const date = `trim(${cell}, ${blanks})`;
   return `CASE WHEN regexp_full_match(${date}, '${datePattern}') THEN CAST(TRY_CAST(left(${date}, 10) AS DATE) - DATE '1970-01-01' AS BIGINT) END`;
 };
 
-/** Neither NULL nor NaN nor infinite nor a missing code. NaN sorts above every number, so the range keeps out NaN and both infinities. */
-function presentIn(y: string, { missing }: PlaceGrid): string {
-  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
-  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
-}
+const presentIn = presentOn(constant);
 
 const above = (y: string, { from, rate }: PlaceGrid): string =>
   `(${y}${from === 0 ? '' : ` - ${constant(from)}`}) * ${constant(rate)}`;
@@ -41,8 +37,8 @@ function placeIn(y: string, grid: PlaceGrid): string {
 
 /** The place of a double in the least integer that holds all places, NULL where it has none. It cannot fail: a place lies between 0 and the last. */
 export function storedPlace(y: string, grid: PlaceGrid): string {
-  const type = grid.last < 2 ** 15 ? 'SMALLINT' : grid.last < 2 ** 31 ? 'INTEGER' : 'BIGINT';
-  return `CASE WHEN ${presentIn(y, grid)} THEN TRY_CAST(${placeIn(y, grid)} AS ${type}) END`;
+  const type = grid.last < 2 ** 31 ? 'INTEGER' : 'BIGINT';
+  return `CASE WHEN ${presentIn(y, grid)} THEN TRY_CAST(${placeIn(y, grid)} AS ${grid.last < 2 ** 15 ? 'SMALLINT' : type}) END`;
 }
 
 /** The same as `nameText` of what the cell reads; the first two cases are short cuts. nfc_normalize would stop at a NUL. */
@@ -70,9 +66,12 @@ export const duckdb: Dialect = {
   whole: (x) => `CAST(${x} AS BIGINT)`,
   wide: (x) => `CAST(${x} AS HUGEINT)`,
   constant,
-  numberIn: (cell, type) => (type === 'text' ? duckdbNumberInText(cell) : type === 'boolean' ? real(cell) : cell),
-  numberInText: duckdbNumberInText,
-  dayInText: duckdbDayInText,
+  numberIn: (cell, type) => {
+    if (type === 'text') return numberInText(cell);
+    return type === 'boolean' ? real(cell) : cell;
+  },
+  numberInText,
+  dayInText,
   wholeInText: (cell) => `CASE WHEN regexp_full_match(trim(${cell}), '-?[0-9]{1,15}') THEN TRY_CAST(trim(${cell}) AS BIGINT) END`,
   // Trimming takes many times as long as looking at both ends, and nearly every text has none to trim.
   trimmed: (cell) => `CASE WHEN ord(${cell}) > 32 AND ord(right(${cell}, 1)) > 32 THEN ${cell} ELSE trim(${cell}, ${blanks}) END`,

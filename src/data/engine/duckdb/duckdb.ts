@@ -1,18 +1,19 @@
-import { DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { Fault } from '../../../base/errors.js';
+import { sha256 } from '../../../base/platform/hash.js';
 import { type FileState, fileState } from '../data-file.js';
-import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
+import type { Engine, EngineLimits } from '../engine.js';
+import { inTurn, once } from '../once.js';
 import type { EngineSource } from '../source.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
 import { timeLeft } from '../time-left.js';
-import { sourceColumnNamed, WithoutRows } from '../without-rows.js';
+import { engineWithout, unlessNamed } from '../without-rows.js';
 import { Connections } from './connections.js';
 import { duckdb } from './dialect.js';
 import { duckdbFault } from './fault.js';
 import { HeldResults } from './held-results.js';
 import { filesOf, type LoadedData, Loader } from './loading.js';
-import { NameLists, notIn } from './name-lists.js';
-import { type DuckdbShared, DuckdbSnapshot, type HeldData, leastRows } from './snapshot.js';
+import { duckdbSnapshot, type HeldData, leastRows } from './snapshot.js';
 
 export async function openDuckdb(source: EngineSource, limits: EngineLimits): Promise<Engine> {
   const files = await Promise.all(filesOf(source).map(fileState));
@@ -31,7 +32,7 @@ export async function openDuckdb(source: EngineSource, limits: EngineLimits): Pr
     const connections = new Connections(instance, limits.deadline);
     const loader = new Loader(source, limits, folder, connections);
     await loader.seal(files);
-    return new DuckdbEngine(source, limits, folder, connections, loader, await loader.load());
+    return duckdbEngine({ source, limits, folder, connections, loader }, await loader.load());
   } catch (error) {
     instance?.closeSync();
     await removeTempFolder(folder);
@@ -39,88 +40,79 @@ export async function openDuckdb(source: EngineSource, limits: EngineLimits): Pr
   }
 }
 
-/** Files are loaded when they have changed; an earlier state stays while a snapshot uses it. */
-class DuckdbEngine implements Engine {
-  readonly dialect = duckdb;
-  readonly whole = this;
+interface OpenDatabase {
   readonly source: EngineSource;
-  readonly room: number;
-  readonly #limits: EngineLimits;
-  readonly #folder: string;
-  readonly #connections: Connections;
-  readonly #loader: Loader;
-  readonly #lists = new NameLists();
-  readonly #reading: DuckdbShared;
-  #held: HeldData;
-  #loading: Promise<unknown> = Promise.resolve();
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly limits: EngineLimits;
+  readonly folder: string;
+  readonly connections: Connections;
+  readonly loader: Loader;
+}
 
-  constructor(
-    source: EngineSource,
-    limits: EngineLimits,
-    folder: string,
-    connections: Connections,
-    loader: Loader,
-    loaded: LoadedData,
-  ) {
-    this.source = source;
-    this.room = limits.room ?? limits.memory;
-    this.#limits = limits;
-    this.#folder = folder;
-    this.#connections = connections;
-    this.#loader = loader;
-    this.#held = holding(loaded);
-    this.#reading = {
-      source,
-      room: this.room,
-      memory: limits.memory,
-      connections,
-      inTurn: (read) => {
-        const turn = this.#turn.then(read);
-        this.#turn = turn.catch(() => undefined);
-        return turn;
-      },
-    };
-  }
+/** Files are loaded when they have changed; an earlier state stays while a snapshot uses it. */
+function duckdbEngine({ source, limits, folder, connections, loader }: OpenDatabase, loaded: LoadedData): Engine {
+  const room = limits.room ?? limits.memory;
+  const shared = { source, room, memory: limits.memory, connections, inTurn: inTurn() };
+  /** One at a time, so that a change is taken in once. */
+  const presentInTurn = inTurn();
+  const nameTables: Record<string, Promise<string>> = {};
+  let held = holding(loaded);
 
-  async snapshot(): Promise<Snapshot> {
-    const left = timeLeft(this.#limits);
-    // One at a time, so that a change is taken in once.
-    const turn = this.#loading.then(() => this.#present());
-    this.#loading = turn.catch(() => undefined);
-    const held = await turn;
-    return new DuckdbSnapshot(held, this.#reading, left, () => this.#letGo(held));
-  }
-
-  async #present(): Promise<HeldData> {
-    this.#connections.refuseClosed();
-    const { files } = this.#held.loaded;
+  const present = async (): Promise<HeldData> => {
+    connections.refuseClosed();
+    const { files } = held.loaded;
     const now = await Promise.all(files.map(({ path }) => fileState(path)));
     if (!sameMarks(now, files)) {
       // A database was attached once and for all: what lies under its name now is not what would be read.
       if (now[0]!.kind === 'duckdb' && now[0]!.mark !== files[0]!.mark) throw replaced();
-      const former = this.#held;
-      this.#held = holding(await this.#loader.load());
-      if (former.pins === 0) await this.#loader.drop(tablesIn(former));
+      const former = held;
+      held = holding(await loader.load());
+      if (former.pins === 0) await loader.drop(tablesIn(former));
     }
-    this.#held.pins++;
-    return this.#held;
-  }
+    held.pins++;
+    return held;
+  };
+  const release = async (data: HeldData): Promise<void> => {
+    data.pins--;
+    if (data.pins === 0 && data !== held) await loader.drop(tablesIn(data));
+  };
 
-  async #letGo(held: HeldData): Promise<void> {
-    held.pins--;
-    if (held.pins === 0 && held !== this.#held) await this.#loader.drop(tablesIn(held));
-  }
+  const engine: Engine = {
+    dialect: duckdb,
+    get whole() {
+      return engine;
+    },
+    source,
+    room,
+    snapshot: async () => {
+      const left = timeLeft(limits);
+      const data = await presentInTurn(present);
+      return duckdbSnapshot(data, shared, left, () => release(data));
+    },
+    without: (column, names) =>
+      engineWithout(engine, column, async () => {
+        // Written once and never changed: engines without the same names share the table.
+        const digest = sha256(JSON.stringify([...names].sort()));
+        const table = await once(nameTables, digest, () =>
+          connections.use(({ connection }) => writeNames(connection, `fugu_without_${digest.slice(0, 32)}`, names)),
+        );
+        return unlessNamed(() => `SELECT name FROM main.${table}`);
+      }),
+    close: async () => {
+      if (await connections.close()) await removeTempFolder(folder);
+    },
+  };
+  return engine;
+}
 
-  async without(column: string, names: readonly string[]): Promise<Engine> {
-    await withSnapshot(this, async (data) => sourceColumnNamed(await data.columns(), column));
-    const table = await this.#lists.table(names, (write) => this.#connections.use(({ connection }) => write(connection)));
-    return new WithoutRows(this, column, notIn(table));
+async function writeNames(connection: DuckDBConnection, table: string, names: readonly string[]): Promise<string> {
+  await connection.run(`CREATE OR REPLACE TABLE ${table} (name VARCHAR)`);
+  const appender = await connection.createAppender(table);
+  for (const own of names) {
+    appender.appendVarchar(own);
+    appender.endRow();
   }
-
-  async close(): Promise<void> {
-    if (await this.#connections.close()) await removeTempFolder(this.#folder);
-  }
+  appender.closeSync();
+  return table;
 }
 
 const holding = (loaded: LoadedData): HeldData => ({

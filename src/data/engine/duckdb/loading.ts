@@ -12,17 +12,15 @@ import { changedMeanwhile, type FileState, fileState, logOf } from '../data-file
 import { type SourceView, selectAll, storedIn, viewClause, viewInjector } from '../data-view.js';
 import type { EngineLimits, SourceColumn, Statement } from '../engine.js';
 import type { CellReadings, EngineSource, RelationSource } from '../source.js';
-import { relationView } from '../structure.js';
+import { quoteText, relationView } from '../structure.js';
 import { codeColumns, withPlaceColumns } from './coded.js';
 import type { Connections } from './connections.js';
 import { cannotSplit } from './fault.js';
-import { blockOfColumns, readAll } from './readings.js';
 import { bothWays, tuplesOnce } from './relation.js';
-import { attached, type CsvScan, type Scan, type ScanOptions, scanFile, textLiteral, withoutLong } from './scan.js';
+import { attached, blockOfColumns, type CsvScan, columnsWithLongTexts, scanFile, withoutLong } from './scan.js';
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
-/** Estimated ratio of unpacked to packed size. */
 const packing = 8;
 /** Reading the columns needed from a Parquet file beats loading it, unless it is so small that opening it is most of the work. */
 const smallParquet = 4 * 1024 ** 2;
@@ -51,7 +49,6 @@ function fitsInMemory(file: FileState, columns: number, { memory, threads }: Eng
 export interface LoadedData {
   readonly files: readonly FileState[];
   readonly columns: readonly SourceColumn[];
-  /** Columns of the side tables. */
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   /** Gives a statement access to the data it names. */
   readonly show: (statement: Statement) => Statement;
@@ -64,6 +61,7 @@ export interface LoadedData {
 }
 
 const isFile = (relation: RelationSource) => /\.[A-Za-z]+$/.test(relation.table);
+/** Paths of the files of a source, the data first. */
 export const filesOf = (source: EngineSource): string[] => [
   ...new Set([
     source.source,
@@ -72,15 +70,29 @@ export const filesOf = (source: EngineSource): string[] => [
   ]),
 ];
 
-/** A table as it was read. */
-interface ReadTable {
+/** One file of the source, with its position among them: its copies are named by it, and the data comes first. */
+interface SourceFile {
+  readonly state: FileState;
+  readonly index: number;
+}
+
+/** A file to be brought into the database, and the table that is made for it. */
+interface LoadRequest {
+  readonly file: SourceFile;
+  readonly into: string;
+  /** Tables made by this load so far. */
+  readonly made: string[];
+}
+
+interface LoadedTable {
   readonly columns: readonly SourceColumn[];
   readonly shown: SourceView;
+  /** The database holds its rows: the file is not read again. */
   readonly held: boolean;
   readonly rows?: number;
 }
 
-type DataTable = CellReadings & { readonly table?: string };
+type TableReadings = CellReadings & { readonly table?: string };
 
 /** Brings files into the database, each time into tables of their own. */
 export class Loader {
@@ -101,76 +113,67 @@ export class Loader {
   async seal(files: readonly FileState[]): Promise<void> {
     const data = files[0]!;
     await this.#connections.use(async ({ connection }) => {
-      if (data.kind === 'duckdb') await connection.run(`ATTACH ${textLiteral(data.path)} AS ${attached} (READ_ONLY)`);
-      const parts = Array.from({ length: mostParts }, (_, k) => this.#partOf(k));
-      const paths = [...files.flatMap(({ path }, i) => [path, logOf(path), this.#copyOf(i)]), this.#decodedData, ...parts];
-      await connection.run(`SET allowed_paths = [${paths.map(textLiteral).join(', ')}]`);
+      if (data.kind === 'duckdb') await connection.run(`ATTACH ${quoteText(data.path)} AS ${attached} (READ_ONLY)`);
+      const parts = Array.from({ length: mostParts }, (_, k) => this.#partPath(k));
+      const paths = [...files.flatMap(({ path }, i) => [path, logOf(path), this.#copyPath(i)]), this.#decodedPath, ...parts];
+      await connection.run(`SET allowed_paths = [${paths.map(quoteText).join(', ')}]`);
       await connection.run('SET enable_external_access = false');
       await connection.run('SET lock_configuration = true');
     }, data.path);
   }
 
-  /** Path of the readable copy of a file. */
-  #copyOf(file: number): string {
+  /** The readable copy of a file. */
+  #copyPath(file: number): string {
     return join(this.#folder, `text-${file}.csv`);
   }
-
-  /** Path of a part with some columns of the data. */
-  #partOf(part: number): string {
+  /** Some columns of the data. */
+  #partPath(part: number): string {
     return join(this.#folder, `part-${part}.csv`);
+  }
+  /** The data in UTF-8. */
+  get #decodedPath(): string {
+    return join(this.#folder, 'decoded.csv');
   }
 
   async load(): Promise<LoadedData> {
     const files = await Promise.all(filesOf(this.#source).map(fileState));
-    const data = files[0]!;
-    const options = this.#optionsOf(this.#source);
+    const named = (path: string): SourceFile => {
+      const index = files.findIndex((file) => file.path === path);
+      return { state: files[index]!, index };
+    };
     const load = ++this.#loads;
-    const tables: string[] = [];
-    const readOne = (file: FileState, own: DataTable, table: string) =>
-      this.#connections.use(
-        ({ connection }) =>
-          // A sheet of a side table is loaded into memory, however large its workbook is.
-          file.kind === 'statfile' && own !== this.#source
-            ? this.#loadData(connection, file, own, table, tables)
-            : this.#read(files, files.indexOf(file), (csv) => this.#loadData(connection, file, own, table, tables, csv)),
-        file.path,
-      );
+    const made: string[] = [];
     try {
-      const { shown, held, columns, rows } = await readOne(data, this.#source, `fugu_loaded_${load}`);
-      const sideTables = new Map<string, ReadTable>();
-      const watched = held ? [] : [data];
-      for (const own of this.#source.tables ?? []) {
-        const file = files.find((f) => f.path === (own.source ?? data.path))!;
-        const read = await readOne(file, own, `fugu_loaded_${load}_${sideTables.size}`);
-        sideTables.set(own.name, read);
-        if (!read.held) watched.push(file);
+      const source = this.#source;
+      const data = named(source.source);
+      const { shown, held, columns, rows } = await this.#loadTable({ file: data, into: `fugu_loaded_${load}`, made }, source);
+      const watched = held ? [] : [data.state];
+      const sideTables = new Map<string, LoadedTable>();
+      for (const own of source.tables ?? []) {
+        const file = named(own.source ?? source.source);
+        const table = await this.#loadTable({ file, into: `fugu_loaded_${load}_${sideTables.size}`, made }, own);
+        sideTables.set(own.name, table);
+        if (!table.held) watched.push(file.state);
       }
       const relations = new Map<string, readonly string[]>();
-      for (const relation of this.#source.relations) {
-        const file = isFile(relation) ? files.find((f) => f.path === relation.table)! : data;
-        refuseOtherDatabase(relation, file, data);
-        const sql = await this.#connections.use(
-          ({ connection }) =>
-            this.#read(files, files.indexOf(file), (csv) =>
-              this.#loadRelation(connection, relation, file, options, `fugu_tuples_${load}_${relations.size}`, tables, csv),
-            ),
-          file.path,
-        );
+      for (const relation of source.relations) {
+        const file = isFile(relation) ? named(relation.table) : data;
+        refuseOtherDatabase(relation, file.state, data.state);
+        const sql = await this.#loadRelation({ file, into: `fugu_tuples_${load}_${relations.size}`, made }, relation);
         const view = relationView(relation.name);
         relations.set(view, [viewClause(view, sql)]);
       }
-      const sideViews = new Map([...sideTables].map(([name, read]) => [name, read.shown]));
       return {
         columns,
-        tableColumns: new Map([...sideTables].map(([name, read]) => [name, read.columns])),
-        show: viewInjector(shown, relations, sideViews),
+        tableColumns: new Map([...sideTables].map(([name, table]) => [name, table.columns])),
+        show: viewInjector(shown, relations, new Map([...sideTables].map(([name, table]) => [name, table.shown]))),
         ...(rows !== undefined && { rows }),
         files,
         watched,
-        tables,
+        tables: made,
       };
     } catch (error) {
-      await this.drop(tables);
+      await this.drop(made);
       throw error;
     }
   }
@@ -187,110 +190,111 @@ export class Loader {
     this.#connections.renew();
   }
 
+  /** Loads the data or a side table into a table, or finds out how every statement can read its file. */
+  #loadTable({ file, into, made }: LoadRequest, own: TableReadings): Promise<LoadedTable> {
+    const { state } = file;
+    const load = async (connection: DuckDBConnection, csv?: CsvScan): Promise<LoadedTable> => {
+      const request = { file: state, table: own.table, csv, readings: own, memory: this.#limits.memory, into: 'fugu_file' };
+      const found = await scanFile(connection, request);
+      const held = state.kind === 'statfile' ? !csv : fitsInMemory(state, found.columns.length, this.#limits);
+      // In a loaded table every text is checked once; in a file read by every statement only columns that have a long text.
+      const long = csv || state.kind === 'statfile' || held ? undefined : await columnsWithLongTexts(connection, found);
+      const scan =
+        csv || state.kind === 'statfile' ? found : withoutLong(found, (column) => long === undefined || long.has(column));
+      // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
+      const coded = await codeColumns(connection, scan, own.domains, !held && !csv);
+      const { columns, shown } = held ? withPlaceColumns(coded, own.grids) : coded;
+      if (held) {
+        made.push(into);
+        await connection.run(`CREATE OR REPLACE TABLE ${into} AS ${selectAll(shown)}`);
+      }
+      // The splitter has verified that every line has the same number of cells.
+      const rows = csv && (await countRows(connection, held ? into : (scan.columns[0]?.from ?? scan.from)));
+      if (csv && rows !== csv.records) throw malformedLines(state.path);
+      if ((await fileState(state.path)).mark !== state.mark) throw changedMeanwhile();
+      if (state.kind === 'statfile' && held) await connection.run(`DROP TABLE ${scan.from}`);
+      return { columns, shown: held ? storedIn(into, shown) : shown, held, ...(rows !== undefined && { rows }) };
+    };
+    return this.#connections.use(
+      ({ connection }) =>
+        // A sheet of a side table is loaded into memory, however large its workbook is.
+        state.kind === 'statfile' && own !== this.#source
+          ? load(connection)
+          : this.#withReadable(file, (csv) => load(connection, csv)),
+      state.path,
+    );
+  }
+
+  /** Loads the tuples of a relation into a table; returns the query that shows them. */
+  #loadRelation({ file, into, made }: LoadRequest, relation: RelationSource): Promise<string> {
+    const { path, kind } = file.state;
+    const readings = { ...this.#source, codes: new Set<string>(), numbers: new Set<string>() };
+    const table = isFile(relation) ? undefined : relation.table;
+    return this.#connections.use(
+      ({ connection }) =>
+        this.#withReadable(file, async (csv) => {
+          const request = { file: file.state, table, csv, readings, memory: this.#limits.memory, into: 'fugu_relation_file' };
+          const found = await scanFile(connection, request);
+          const scan = csv || kind === 'statfile' ? found : withoutLong(found, () => true);
+          made.push(into);
+          await connection.run(`CREATE OR REPLACE TABLE ${into} AS ${tuplesOnce(scan, relation, path)}`);
+          if (kind === 'statfile' && !csv) await connection.run(`DROP TABLE ${scan.from}`);
+          return bothWays(into, relation);
+        }),
+      path,
+    );
+  }
+
   /**
-   * Opens a file in a form that DuckDB reads. No cell may decide if a CSV is readable: invalid UTF-8
+   * Works on a file in a form that DuckDB reads. No cell may decide if a CSV is readable: invalid UTF-8
    * and cells that are too long are read from a copy, which differs from the file in those cells alone.
    */
-  async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
-    const { kind, path } = files[at]!;
-    if (kind === 'statfile') return work(await this.#copyLarge(files[at]!, at));
+  async #withReadable<T>(file: SourceFile, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
+    const { kind } = file.state;
+    if (kind === 'statfile') return work(await this.#copyOfLargeSurvey(file));
     if (kind !== 'csv') return work();
-    const text = await this.#decoded(path, at);
-    const { header, plain, folded, records } = await examineCsv(text, await readCsvHeader(text, path), path);
-    if (!plain) await copyReadable(text, this.#copyOf(at), header, this.#limits.spill);
-    const split =
-      at === 0 && plain && !folded && header.names.length > mostHeld && header.names.length <= mostParts * blockOfColumns;
-    const parts =
-      split &&
-      (await splitCsvColumns(text, header, { atOnce: blockOfColumns, most: this.#limits.spill, to: (k) => this.#partOf(k) }));
-    const csv = { header, records, path: plain ? text : this.#copyOf(at), single: folded, ...(parts && { parts }) };
+    const csv = await this.#readableCsv(file);
     return work(csv).catch((error: unknown) => {
       if (!cannotSplit(error)) throw error;
       return work({ ...csv, single: true });
     });
   }
 
-  /** Data whose encoding, by the policy, is not UTF-8 is copied first. Relations are always UTF-8. */
-  async #decoded(path: string, at: number): Promise<string> {
-    const { encoding } = this.#source;
-    if (at !== 0 || encoding === undefined) return path;
-    await copyDecoded(path, this.#decodedData, encoding, this.#limits.spill);
-    return this.#decodedData;
+  async #readableCsv({ state: { path }, index }: SourceFile): Promise<CsvScan> {
+    const { spill } = this.#limits;
+    const text = await this.#inUtf8(path, index);
+    const { header, plain, folded, records } = await examineCsv(text, await readCsvHeader(text, path), path);
+    const copy = this.#copyPath(index);
+    if (!plain) await copyReadable(text, copy, header, spill);
+    const columns = header.names.length;
+    const isSplit = index === 0 && plain && !folded && columns > mostHeld && columns <= mostParts * blockOfColumns;
+    const parts =
+      isSplit && (await splitCsvColumns(text, header, { atOnce: blockOfColumns, most: spill, to: (k) => this.#partPath(k) }));
+    return { header, records, path: plain ? text : copy, single: folded, ...(parts && { parts }) };
   }
 
-  get #decodedData(): string {
-    return join(this.#folder, 'decoded.csv');
+  /** Data whose encoding, by the policy, is not UTF-8 is copied first. Relations are always UTF-8. */
+  async #inUtf8(path: string, index: number): Promise<string> {
+    const { encoding } = this.#source;
+    if (index !== 0 || encoding === undefined) return path;
+    await copyDecoded(path, this.#decodedPath, encoding, this.#limits.spill);
+    return this.#decodedPath;
   }
 
   /** A survey file that would fill the memory is copied as CSV, which is read again for every statement. */
-  async #copyLarge(file: FileState, at: number): Promise<CsvScan | undefined> {
-    const table = at === 0 ? this.#source.table : undefined;
-    const survey = await openStatFile(file.path, table === undefined ? {} : { table });
+  async #copyOfLargeSurvey({ state, index }: SourceFile): Promise<CsvScan | undefined> {
+    const table = index === 0 ? this.#source.table : undefined;
+    const survey = await openStatFile(state.path, table === undefined ? {} : { table });
     try {
       const names = survey.variables.map((v) => v.name);
-      if (fitsInMemory({ ...file, bytes: Math.max(file.bytes, 8 * names.length * survey.rows) }, names.length, this.#limits))
-        return undefined;
-      const copy = this.#copyOf(at);
+      const bytes = Math.max(state.bytes, 8 * names.length * survey.rows);
+      if (fitsInMemory({ ...state, bytes }, names.length, this.#limits)) return undefined;
+      const copy = this.#copyPath(index);
       const folded = await copySurvey(survey, copy, this.#limits.spill);
       return { header: { names, before: 0, delimiter: ',' }, path: copy, records: survey.rows, single: folded };
     } finally {
       await survey.close();
     }
-  }
-
-  #optionsOf({ codes, numbers = new Set(), commas = new Set(), dates = new Set() }: CellReadings): ScanOptions {
-    return { codes, numbers, commas, dates, memory: this.#limits.memory, into: 'fugu_file' };
-  }
-
-  async #loadData(
-    connection: DuckDBConnection,
-    data: FileState,
-    own: DataTable,
-    table: string,
-    tables: string[],
-    csv?: CsvScan,
-  ): Promise<ReadTable> {
-    const found = await scanFile(connection, data, own.table, this.#optionsOf(own), csv);
-    const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, found.columns.length, this.#limits);
-    const scan = csv || data.kind === 'statfile' ? found : await this.#shortened(connection, found, held);
-    // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
-    const read = await codeColumns(connection, scan, own.domains, !held && !csv);
-    const coded = held ? withPlaceColumns(read, own.grids) : read;
-    if (held) {
-      tables.push(table);
-      await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${selectAll(coded.shown)}`);
-    }
-    // The splitter has verified that every line has the same number of cells.
-    const rows = csv && (await countRows(connection, held ? table : (scan.columns[0]?.from ?? scan.from)));
-    if (csv && rows !== csv.records) throw malformedLines(data.path);
-    if ((await fileState(data.path)).mark !== data.mark) throw changedMeanwhile();
-    if (data.kind === 'statfile' && held) await connection.run(`DROP TABLE ${scan.from}`);
-    const shown = held ? storedIn(table, coded.shown) : coded.shown;
-    return { columns: coded.columns, shown, held, ...(rows !== undefined && { rows }) };
-  }
-
-  /** In a loaded table every text is checked once; in a file read by every statement only columns that have a long text. */
-  async #shortened(connection: DuckDBConnection, scan: Scan, held: boolean): Promise<Scan> {
-    const long = held ? undefined : await readAll(connection, scan);
-    return withoutLong(scan, (column) => long === undefined || long.has(column));
-  }
-
-  async #loadRelation(
-    connection: DuckDBConnection,
-    relation: RelationSource,
-    file: FileState,
-    options: ScanOptions,
-    table: string,
-    tables: string[],
-    csv?: CsvScan,
-  ): Promise<string> {
-    const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>(), into: 'fugu_relation_file' };
-    const found = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
-    const scan = csv || file.kind === 'statfile' ? found : withoutLong(found, () => true);
-    tables.push(table);
-    await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${tuplesOnce(scan, relation, file.path)}`);
-    if (file.kind === 'statfile' && !csv) await connection.run(`DROP TABLE ${scan.from}`);
-    return bothWays(table, relation);
   }
 }
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { ownDuckDb } from '../../../../test/own-duckdb.js';
 import { nearestDouble, parseNumberText, seededPick, uglyWords } from '../../../../test/ugly-cells.js';
 import { numberFromText } from '../../../policy/number-text.js';
-import { duckdbNumberInText } from './dialect.js';
+import { duckdb } from './dialect.js';
 
 const database = ownDuckDb();
 
 /** The numbers the database finds in texts; NULL as NaN, as JavaScript has it. */
-async function inDatabase(texts: readonly string[], expression = duckdbNumberInText('t')): Promise<number[]> {
+async function inDatabase(texts: readonly string[], expression = duckdb.numberInText('t')): Promise<number[]> {
   await database.connection.run('CREATE OR REPLACE TABLE texts (i INTEGER, t VARCHAR)');
   const appender = await database.connection.createAppender('texts');
   texts.forEach((text, i) => {
@@ -75,7 +75,7 @@ describe('the number in a text', () => {
   it('both read decimal commas alike, and then a text with a point is no number', async () => {
     const texts = everyText('05,.e- ', 5);
     const here = texts.map((text) => numberFromText(text, ','));
-    expect(differing(texts, await inDatabase(texts, duckdbNumberInText('t', ',')), here)).toEqual([]);
+    expect(differing(texts, await inDatabase(texts, duckdb.numberInText('t', ',')), here)).toEqual([]);
     expect(numberFromText('1,5', ',')).toBe(1.5);
     for (const [text, mark] of [['1.500', ','], ['1.500,5', ','], ['1,5', '.'], ['1,5,0', ',']] as const) // biome-ignore format: one line
       expect([text, numberFromText(text, mark)]).toEqual([text, Number.NaN]);

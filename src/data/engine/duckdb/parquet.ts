@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { readFileSync } from '../../../base/platform/files.js';
 import { join } from '../../../base/platform/paths.js';
-import { quoteName } from '../structure.js';
+import { quoteName, quoteText } from '../structure.js';
 import { makeTempFolder, removeTempFolder } from '../temp-folder.js';
 import { duckdbFault } from './fault.js';
 
@@ -14,9 +14,11 @@ export interface FileColumn {
   readonly values: readonly (string | number | null)[];
 }
 
-const typeOf = ({ type, whole }: FileColumn): string => (type === 'text' ? 'VARCHAR' : whole ? 'BIGINT' : 'DOUBLE');
+function typeOf({ type, whole }: FileColumn): string {
+  if (type === 'text') return 'VARCHAR';
+  return whole ? 'BIGINT' : 'DOUBLE';
+}
 
-/** The bytes of a Parquet file with these columns. */
 export async function parquetOf(columns: readonly FileColumn[]): Promise<Uint8Array> {
   const folder = await makeTempFolder();
   let instance: DuckDBInstance | undefined;
@@ -42,7 +44,7 @@ export async function parquetOf(columns: readonly FileColumn[]): Promise<Uint8Ar
     }
     appender.closeSync();
     const file = join(folder, 'made.parquet');
-    await connection.run(`COPY made TO '${file.replaceAll("'", "''")}' (FORMAT PARQUET)`);
+    await connection.run(`COPY made TO ${quoteText(file)} (FORMAT PARQUET)`);
     connection.closeSync();
     return readFileSync(file);
   } catch (error) {

@@ -1,8 +1,8 @@
-import { Fault } from '../../../base/errors.js';
+import { relationTuples } from '../relation-tuples.js';
+import type { ShownColumn } from '../shown-table.js';
 import type { RelationSource } from '../source.js';
 import { duckdb } from './dialect.js';
-import { oddsIn } from './odds.js';
-import type { Scan, ScanColumn } from './scan.js';
+import type { Scan } from './scan.js';
 
 /** A relation as it is shown, from the table that keeps it: a symmetric one is kept one way round and shown both ways. */
 export function bothWays(table: string, { symmetric, odds }: RelationSource): string {
@@ -16,37 +16,27 @@ export function bothWays(table: string, { symmetric, odds }: RelationSource): st
  * round: a tie of somebody with themselves is none.
  */
 export function tuplesOnce(scan: Scan, relation: RelationSource, file: string): string {
-  const find = (own: string) => columnOf(scan, own, relation.name, file);
-  const ends = relation.columns.map(find);
-  const keys = ends.map((_, i) => `c${i}`);
-  const weighed = relation.odds !== undefined;
-  const cells = ends.map(({ expression }, i) => `${expression} AS c${i}`);
-  if (weighed) cells.push(`coalesce(${oddsIn(find(relation.odds!))}, 'infinity'::DOUBLE) AS odds`);
-  const list = (columns: readonly string[], odds: string) => [...columns, ...(weighed ? [odds] : [])].join(', ');
-  const named = keys.map((k, i) => `${duckdb.name(k, ends[i]!.type)} AS ${k}`);
+  const { listed, cells, named, complete, once } = relationTuples(duckdb, scan, relation, { oddsIn, file });
+  const odds = relation.odds === undefined ? '' : ', odds';
+  const ordered = relation.symmetric ? `least(c0, c1) AS c0, greatest(c0, c1) AS c1${odds}` : listed;
   // Whole numbers are one where their names are: named last, they are compared as numbers.
-  const whole = ends.every(({ type }) => type === 'integer');
-  const tuples = `SELECT ${list(whole ? keys : named, strength)} FROM (SELECT ${cells.join(', ')} FROM ${scan.from})`;
-  const complete = relation.symmetric ? 'c0 <> c1' : keys.map((k) => `${k} IS NOT NULL`).join(' AND ');
-  const sorted = relation.symmetric ? ['least(c0, c1) AS c0', 'greatest(c0, c1) AS c1'] : keys;
-  // Declared twice, the stronger tie counts.
-  const once = `SELECT ${list(keys, 'max(odds) AS odds')} FROM (SELECT ${list(sorted, 'odds')} FROM (${tuples}) WHERE ${complete}) GROUP BY ${keys.join(', ')}`;
-  if (!whole) return once;
-  const names = `SELECT ${list(named, 'odds')} FROM (${once})`;
+  const whole = relation.columns.every((name) => scan.columns.find((c) => c.name === name)!.type === 'integer');
+  if (!whole) return once(`SELECT ${ordered} FROM (SELECT ${named} FROM (${cells})) WHERE ${complete}`);
+  const names = `SELECT ${named} FROM (${once(`SELECT ${ordered} FROM (${cells}) WHERE ${complete}`)})`;
   // A query for c0 < c1 finds every tie as it is stored.
-  return relation.symmetric ? `SELECT ${list(sorted, 'odds')} FROM (${names})` : names;
+  return relation.symmetric ? `SELECT ${ordered} FROM (${names})` : names;
 }
 
-/** A strength that cannot be read counts as a copy. */
-const strength = `CASE WHEN isnan(odds) THEN 'infinity'::DOUBLE ELSE odds END AS odds`;
-
-function columnOf(scan: Scan, own: string, relation: string, file: string): ScanColumn {
-  const column = scan.columns.find((c) => c.name === own);
-  if (column) return column;
-  throw new Fault(
-    'COLUMN_UNKNOWN',
-    `The table of relation "${relation}" has no column "${own}".`,
-    `Its columns: ${scan.columns.map((c) => c.name).join(', ')}.`,
-    { place: { file } },
+/**
+ * Odds ratio in a cell as a double that is whole only if the cell spells that number: "1.0000000000000001"
+ * exceeds 1, but the nearest double is 1. The reader takes the next larger double of every other value.
+ */
+function oddsIn({ expression, type }: ShownColumn): string {
+  const read = `try_cast(${expression} AS DOUBLE)`;
+  const known = (x: string) => `CASE WHEN isnan(${x}) THEN 'infinity'::DOUBLE ELSE coalesce(${x}, 'infinity'::DOUBLE) END`;
+  if (type !== 'text') return known(read);
+  const whole = `regexp_full_match(${expression}, '\\s*[+]?[0-9]+(?:\\.0*)?\\s*') AND ${read} < 9007199254740992`;
+  return known(
+    `CASE WHEN ${read} = floor(${read}) AND NOT (${whole}) THEN ${read} * 1.0000000000000002::DOUBLE ELSE ${read} END`,
   );
 }

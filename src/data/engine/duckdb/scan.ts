@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Fault } from '../../../base/errors.js';
 import { wholeCode } from '../../../policy/code.js';
-import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
 import { hasTables } from '../../statfile/statfile.js';
 import { longestIn, longestLine } from '../csv/cut.js';
@@ -9,51 +8,27 @@ import type { CsvHeader } from '../csv/header.js';
 import type { CsvPart } from '../csv/split.js';
 import { isPacked } from '../csv/text.js';
 import type { FileState } from '../data-file.js';
-import type { SourceColumn } from '../engine.js';
-import { longestText } from '../short-text.js';
-import { duckdbDayInText, duckdbNumberInText } from './dialect.js';
+import { declaredColumn, longestText, type ShownColumn, type ShownTable } from '../shown-table.js';
+import type { CellReadings } from '../source.js';
+import { quoteName, quoteText } from '../structure.js';
+import { duckdb } from './dialect.js';
 import { duckdbFault } from './fault.js';
 import { loadStatFile } from './statfile.js';
-
-export const identifierSql = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
-export const textLiteral = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 /** Around the rest, not within: inside a function or an AND, a thousand such conditions take seconds to plan. */
 export const unless = (missing: string | undefined, expression: string): string =>
   missing === undefined ? expression : `CASE WHEN ${missing} THEN NULL ELSE ${expression} END`;
 
-/** Access to one table: its FROM clause, and each column as an expression over it. */
-export interface Scan {
-  readonly from: string;
-  readonly columns: readonly ScanColumn[];
-}
-export interface ScanColumn extends SourceColumn {
-  readonly expression: string;
+export type Scan = ShownTable<ScanColumn>;
+export interface ScanColumn extends ShownColumn {
   /** The same as `expression` wherever that is a code, and quicker to plan: a survey has a thousand such columns. */
   readonly code?: string;
   /** Cells for which this is true are missing. */
   readonly missing?: string;
   /** Longest cell in bytes. */
   readonly longest?: number;
-  /** FROM clause with fewer columns that also contains this column. */
-  readonly from?: string;
 }
 
-export interface ScanOptions {
-  /** Columns declared as categories, whose text is brought to the one spelling of policy/code.ts. */
-  readonly codes: ReadonlySet<string>;
-  /** Columns from which only numbers are read: their text is parsed as a number. */
-  readonly numbers: ReadonlySet<string>;
-  /** Those of them that have a comma before the fraction. */
-  readonly commas: ReadonlySet<string>;
-  /** Those of them that are dates. */
-  readonly dates: ReadonlySet<string>;
-  readonly memory: number;
-  /** The table into which a survey file is loaded. */
-  readonly into: string;
-}
-
-/** A CSV in a form in which DuckDB can read it. */
 export interface CsvScan {
   readonly header: CsvHeader;
   /** The file itself or a readable copy of it. */
@@ -65,38 +40,37 @@ export interface CsvScan {
   readonly parts?: readonly CsvPart[];
 }
 
-export async function scanFile(
-  connection: DuckDBConnection,
-  file: FileState,
-  table: string | undefined,
-  options: ScanOptions,
-  csv?: CsvScan,
-): Promise<Scan> {
+export interface ScanRequest {
+  readonly file: FileState;
+  /** Of a database or a workbook. */
+  readonly table?: string | undefined;
+  readonly csv?: CsvScan | undefined;
+  readonly readings: CellReadings;
+  /** Bytes that the database may hold. */
+  readonly memory: number;
+  /** The table into which a survey file is loaded. */
+  readonly into: string;
+}
+
+export async function scanFile(connection: DuckDBConnection, request: ScanRequest): Promise<Scan> {
+  const { file, table, csv, readings, into } = request;
   if (table !== undefined && file.kind !== 'duckdb' && !hasTables(file.path))
     throw new Fault('DATA_NOT_FOUND', 'Only a DuckDB file or a workbook has tables to choose from.', 'Leave data.table out.', {
       place: { file: file.path },
     });
-  if (csv) return scanCsv(csv, options);
+  if (csv) return scanCsv(csv, request);
   if (file.kind === 'statfile') {
-    const columns = await loadStatFile(connection, file.path, table, options.into);
+    const columns = await loadStatFile(connection, file.path, table, into);
     const longest = longestIn(columns.length);
     const shown = (c: (typeof columns)[number]) =>
-      c.type === 'text' || options.dates.has(c.name)
-        ? textColumn(c.name, options, longest)
-        : { ...c, expression: identifierSql(c.name) };
-    return { from: options.into, columns: columns.map(shown) };
+      c.type === 'text' || readings.dates?.has(c.name)
+        ? textColumn(c.name, readings, longest)
+        : { ...c, expression: quoteName(c.name) };
+    return { from: into, columns: columns.map(shown) };
   }
-  const from =
-    file.kind === 'parquet' ? `read_parquet(${textLiteral(file.path)})` : await findTable(connection, file.path, table);
+  const from = file.kind === 'parquet' ? `read_parquet(${quoteText(file.path)})` : await findTable(connection, file.path, table);
   const columns = await describe(connection, from, file.path);
-  return {
-    from,
-    columns: columns.map((column) => {
-      if (options.dates.has(column.name))
-        return { ...column, type: 'integer', expression: duckdbDayInText(`CAST(${column.expression} AS VARCHAR)`) };
-      return options.numbers.has(column.name) ? asNumber(column, markOf(column.name, options)) : column;
-    }),
-  };
+  return { from, columns: columns.map((column) => declaredColumn(duckdb, column, readings)) };
 }
 
 /**
@@ -109,42 +83,67 @@ export const withoutLong = ({ from, columns }: Scan, may: (column: ScanColumn) =
     const { name: own, type, expression } = column;
     if (type !== 'text' || !may(column)) return column;
     const missing = isLong(expression);
-    const plain = expression === identifierSql(own) && { code: expression, missing };
+    const plain = expression === quoteName(own) && { code: expression, missing };
     return { ...column, expression: unless(missing, expression), ...plain };
   }),
 });
-export const isLong = (expression: string): string => `strlen(${expression}) > ${longestText}::BIGINT`;
+const isLong = (expression: string): string => `strlen(${expression}) > ${longestText}::BIGINT`;
 
-const markOf = (column: string, { commas }: ScanOptions): DecimalMark => (commas.has(column) ? ',' : '.');
-const asNumber = (column: ScanColumn, mark: DecimalMark): ScanColumn =>
-  column.type === 'text' ? { ...column, type: 'real', expression: duckdbNumberInText(column.expression, mark) } : column;
+/** DuckDB's planning time grows with the square of the number of columns: wider tables are processed in blocks of this many. */
+export const blockOfColumns = 1000;
 
-function scanCsv(csv: CsvScan, options: ScanOptions): Scan {
+/**
+ * Reads every cell; returns the columns with texts longer than the limit. Invalid UTF-8 in Parquet, a
+ * view that fails on a row, or a cell that does not fit into memory must show now, not during a release.
+ */
+export async function columnsWithLongTexts(
+  connection: DuckDBConnection,
+  { from, columns }: Scan,
+): Promise<ReadonlySet<ScanColumn>> {
+  const long = new Set<ScanColumn>();
+  const ask = async (list: readonly string[]) =>
+    (await connection.runAndReadAll(`SELECT ${list.join(', ')} FROM ${from}`)).getRows()[0]!;
+  for (let first = 0; first < columns.length; first += blockOfColumns) {
+    const block = columns.slice(first, first + blockOfColumns);
+    const texts = block.filter(({ type }) => type === 'text');
+    const all = `bit_xor(hash(${block.map((c) => c.expression).join(', ')}))`;
+    const any = texts.length > 0 ? `bool_or(${texts.map((c) => isLong(c.expression)).join(' OR ')})` : 'false';
+    if ((await ask([all, any]))[1] !== true) continue;
+    const found = await ask(texts.map((c) => `bool_or(${isLong(c.expression)})`));
+    for (const [i, column] of texts.entries()) if (found[i] === true) long.add(column);
+  }
+  return long;
+}
+
+function scanCsv(csv: CsvScan, request: ScanRequest): Scan {
   const { header, parts } = csv;
-  const { from, columns } = scanText(csv, header.names.length, options);
+  const { from, columns } = scanText(csv, header.names.length, request);
   if (!parts) return { from, columns };
   const inParts = parts.flatMap(({ path, names }, block) => {
-    const part = scanText({ ...csv, path, header: { ...header, names, before: 0 } }, header.names.length, options);
+    const part = scanText({ ...csv, path, header: { ...header, names, before: 0 } }, header.names.length, request);
     return part.columns.map((column) => ({ ...column, from: part.from, block }));
   });
   return { from, columns: inParts };
 }
 
 /** `all`: how many columns the CSV has; a cell is too long by their number, wherever it is read. */
-function scanText({ header: { names, delimiter, before }, path, single }: CsvScan, all: number, options: ScanOptions): Scan {
-  const { memory } = options;
+function scanText(
+  { header: { names, delimiter, before }, path, single }: CsvScan,
+  all: number,
+  { memory, readings }: ScanRequest,
+): Scan {
   const line = longestLine(names.length);
   // Each thread holds several buffers of this size.
   const buffer = Math.max(memory < 256 * 1024 ** 2 ? 2 ** 22 : 2 ** 25, 2 * line);
   const settings = [
-    textLiteral(path),
+    quoteText(path),
     'auto_detect=false',
     'header=true',
     ...(before > 0 ? [`skip=${before}`] : []),
-    `delim=${textLiteral(delimiter)}`,
+    `delim=${quoteText(delimiter)}`,
     `quote='"'`,
     `escape='"'`,
-    `columns={${names.map((n) => `${textLiteral(n)}: 'VARCHAR'`).join(', ')}}`,
+    `columns={${names.map((n) => `${quoteText(n)}: 'VARCHAR'`).join(', ')}}`,
     // DuckDB itself looks for a name in small letters.
     ...(isPacked(path) ? ["compression='gzip'"] : []),
     `buffer_size=${buffer}`,
@@ -152,22 +151,21 @@ function scanText({ header: { names, delimiter, before }, path, single }: CsvSca
     ...(single ? ['parallel=false'] : []),
   ];
   const longest = longestIn(all);
-  return { from: `read_csv(${settings.join(', ')})`, columns: names.map((n) => textColumn(n, options, longest)) };
+  return { from: `read_csv(${settings.join(', ')})`, columns: names.map((n) => textColumn(n, readings, longest)) };
 }
 
 /** Text without the blanks around it, or the number it holds; cells that are too long to be read wherever they lie are missing. */
-function textColumn(own: string, options: ScanOptions, longest: number): ScanColumn {
-  const { codes, numbers, dates } = options;
-  const missing = `strlen(${identifierSql(own)}) > ${longest}::BIGINT`;
-  if (dates.has(own)) return { name: own, type: 'integer', expression: unless(missing, duckdbDayInText(identifierSql(own))) };
-  if (numbers.has(own))
-    return { name: own, type: 'real', expression: unless(missing, duckdbNumberInText(identifierSql(own), markOf(own, options))) };
-  const trimmed = `trim(${identifierSql(own)})`;
+function textColumn(name: string, readings: CellReadings, longest: number): ScanColumn {
+  const own = quoteName(name);
+  const missing = `strlen(${own}) > ${longest}::BIGINT`;
+  const declared = declaredColumn(duckdb, { name, type: 'text', expression: own }, readings);
+  if (declared.type !== 'text') return { ...declared, expression: unless(missing, declared.expression) };
+  const trimmed = `trim(${own})`;
   const filled = `nullif(${trimmed}, '')`;
-  if (!codes.has(own)) return { name: own, type: 'text', expression: unless(missing, filled) };
+  if (!readings.codes.has(name)) return { name, type: 'text', expression: unless(missing, filled) };
   const code = `regexp_replace(${trimmed}, '${wholeCode}', '\\1')`;
   const expression = unless(missing, `CASE WHEN ends_with(${trimmed}, '0') THEN ${code} ELSE ${filled} END`);
-  return { name: own, type: 'text', expression, code, missing, longest };
+  return { name, type: 'text', expression, code, missing, longest };
 }
 
 export const attached = 'fugu_source';
@@ -180,30 +178,25 @@ async function findTable(connection: DuckDBConnection, path: string, table: stri
   const tables = found.getRows().map(([schema, own]) => ({ schema: String(schema), own: String(own) }));
   const chosen = table === undefined ? tables : tables.filter(({ schema, own }) => own === table || `${schema}.${own}` === table);
   const [first] = chosen;
-  if (first && chosen.length === 1) return `${attached}.${identifierSql(first.schema)}.${identifierSql(first.own)}`;
+  if (first && chosen.length === 1) return `${attached}.${quoteName(first.schema)}.${quoteName(first.own)}`;
   const known = tables.map(({ schema, own }) => (schema === 'main' ? own : `${schema}.${own}`));
-  throw new Fault(
-    'DATA_NOT_FOUND',
-    table === undefined
-      ? tables.length === 0
-        ? 'The database holds no tables.'
-        : 'The database holds several tables.'
-      : `The database has ${first ? 'several tables' : 'no table'} "${table}".`,
-    table === undefined
-      ? `Choose one with data: {table: …}. ${didYouMean('', known, 'Tables')}`
-      : didYouMean(table, known, 'Tables'),
-    { place: { file: path } },
+  const wrong = (message: string, hint: string) => new Fault('DATA_NOT_FOUND', message, hint, { place: { file: path } });
+  if (table !== undefined)
+    throw wrong(`The database has ${first ? 'several tables' : 'no table'} "${table}".`, didYouMean(table, known, 'Tables'));
+  throw wrong(
+    first ? 'The database holds several tables.' : 'The database holds no tables.',
+    `Choose one with data: {table: …}. ${didYouMean('', known, 'Tables')}`,
   );
 }
 
-type Shown = (column: string, size: readonly number[]) => Pick<ScanColumn, 'type' | 'expression'>;
+type Show = (column: string, size: readonly number[]) => Pick<ScanColumn, 'type' | 'expression'>;
 const asText = (column: string): string => `TRY(CAST(${column} AS VARCHAR))`;
 
 /**
  * Every stored type is shown as text, an integer of at most 64 bits, a real or a boolean, by expressions that no value makes fail: TRY, because even
  * TRY_CAST throws on some times. A real is the double nearest to the stored number: of up to 15 digits a cast gives it, of more the text does.
  */
-const shown: readonly [RegExp, Shown][] = [
+const shown: readonly [RegExp, Show][] = [
   [/^VARCHAR$/, (c) => ({ type: 'text', expression: c })],
   [/^(U?(TINYINT|SMALLINT|INTEGER)|BIGINT)$/, (c) => ({ type: 'integer', expression: c })],
   [/^DOUBLE$/, (c) => ({ type: 'real', expression: c })],
@@ -226,7 +219,7 @@ async function describe(connection: DuckDBConnection, from: string, file: string
     return found.getRows().map((row) => {
       const own = String(row[0]);
       const [sign, show] = shown.find(([type]) => type.test(String(row[1])))!;
-      return { name: own, ...show(identifierSql(own), sign.exec(String(row[1]))!.slice(1).map(Number)) };
+      return { name: own, ...show(quoteName(own), sign.exec(String(row[1]))!.slice(1).map(Number)) };
     });
   } catch (error) {
     throw duckdbFault(error, { file });

@@ -2,6 +2,7 @@ import { DOUBLE, type DuckDBConnection, DuckDBDataChunk, VARCHAR } from '@duckdb
 import { openStatFile, type StatBlock, type StatCell, type StatVariable } from '../../statfile/statfile.js';
 import { longestIn } from '../csv/cut.js';
 import type { SourceColumn } from '../engine.js';
+import { quoteName } from '../structure.js';
 
 type Loaded = Pick<SourceColumn, 'name'> & { readonly type: 'text' | 'real' };
 
@@ -19,7 +20,7 @@ export async function loadStatFile(
   const file = await openStatFile(path, table === undefined ? {} : { table });
   try {
     const columns = file.variables.map((v): Loaded => ({ name: v.name, type: typeOf(v) }));
-    const listed = columns.map((c) => `"${c.name.replaceAll('"', '""')}" ${c.type === 'real' ? 'DOUBLE' : 'VARCHAR'}`);
+    const listed = columns.map((c) => `${quoteName(c.name)} ${c.type === 'real' ? 'DOUBLE' : 'VARCHAR'}`);
     await connection.run(`CREATE OR REPLACE TABLE ${into} (${listed.join(', ')})`);
     await append(connection, into, columns, file.blocks()).catch(async (error) => {
       await connection.run(`DROP TABLE ${into}`);

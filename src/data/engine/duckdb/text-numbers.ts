@@ -1,3 +1,5 @@
+import { firstBytes } from '../engine.js';
+
 /**
  * Numbers texts in order of appearance: equal texts have equal numbers. Short texts, as DuckDB stores them (length
  * and up to 12 bytes), are compared by these words and never become strings; longer ones are kept as text.
@@ -13,14 +15,13 @@ export class TextNumbers {
   of(words: Uint32Array, at: number, whole: () => string): number {
     const length = words[at]!;
     if (length > 12) return this.#ofLong(whole());
-    // Bytes after the end of the text are undefined.
-    const a = length >= 4 ? words[at + 1]! : words[at + 1]! & masks[length]!;
-    const b = length >= 8 ? words[at + 2]! : length <= 4 ? 0 : words[at + 2]! & masks[length - 4]!;
-    const c = length >= 12 ? words[at + 3]! : length <= 8 ? 0 : words[at + 3]! & masks[length - 8]!;
+    const a = firstBytes(words[at + 1]!, length);
+    const b = firstBytes(words[at + 2]!, length - 4);
+    const c = firstBytes(words[at + 3]!, length - 8);
     const last = this.#numbers.length - 1;
     for (let slot = hash(length, a, b, c) & last; ; slot = (slot + 1) & last) {
       const known = this.#numbers[slot]!;
-      if (known === 0) return this.#add(slot, length, a, b, c);
+      if (known === 0) return this.#add(slot, [length, a, b, c]);
       const own = this.#words;
       const from = slot << 2;
       if (own[from] === length && own[from + 1] === a && own[from + 2] === b && own[from + 3] === c) return known - 1;
@@ -43,20 +44,16 @@ export class TextNumbers {
     return this.#size++;
   }
 
-  #add(slot: number, length: number, a: number, b: number, c: number): number {
+  #add(slot: number, key: ArrayLike<number>): number {
     const number = this.#size++;
-    this.#put(slot, number + 1, length, a, b, c);
+    this.#put(slot, number + 1, key);
     if (2 * (this.#size - this.#long.size) > this.#numbers.length) this.#grow();
     return number;
   }
 
-  #put(slot: number, known: number, length: number, a: number, b: number, c: number): void {
-    const from = slot << 2;
+  #put(slot: number, known: number, key: ArrayLike<number>): void {
     this.#numbers[slot] = known;
-    this.#words[from] = length;
-    this.#words[from + 1] = a;
-    this.#words[from + 2] = b;
-    this.#words[from + 3] = c;
+    this.#words.set(key, slot << 2);
   }
 
   #grow(): void {
@@ -66,16 +63,13 @@ export class TextNumbers {
     const last = this.#numbers.length - 1;
     numbers.forEach((known, old) => {
       if (known === 0) return;
-      const [length, a, b, c] = words.subarray(old << 2, (old << 2) + 4) as unknown as readonly [number, number, number, number];
-      let slot = hash(length, a, b, c) & last;
+      const key = words.subarray(old << 2, (old << 2) + 4);
+      let slot = hash(key[0]!, key[1]!, key[2]!, key[3]!) & last;
       while (this.#numbers[slot] !== 0) slot = (slot + 1) & last;
-      this.#put(slot, known, length, a, b, c);
+      this.#put(slot, known, key);
     });
   }
 }
-
-/** Masks for the first bytes of a word. */
-const masks = [0, 0xff, 0xffff, 0xffffff] as const;
 
 function hash(length: number, a: number, b: number, c: number): number {
   let h = Math.imul(a ^ length, 0x9e3779b1);

@@ -23,7 +23,7 @@ it('the client does not wait for a server that falls silent after login', async 
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const opened = PostgresConnection.open(
+  const opened = PostgresConnection.connect(
     { host: '127.0.0.1', port, database: 'town', user: 'reader', tls: 'disable' },
     60_000,
   ).catch((error: unknown) => error);

@@ -1,12 +1,10 @@
 import type { Socket } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
-import { Fault } from '../../../base/errors.js';
-import { readFileSync } from '../../../base/platform/files.js';
+import type { Fault } from '../../../base/errors.js';
 import { randomUUID } from '../../../base/platform/random.js';
 import type { DatabaseAddress } from '../../../policy/address.js';
 import type { Statement } from '../engine.js';
-import { userName } from '../user-name.js';
+import { tlsOptions, userName } from '../server-access.js';
 import { RowBlocks } from './blocks.js';
 import { postgresFault, postgresTimeout, schemaChanged } from './fault.js';
 
@@ -67,24 +65,6 @@ const settings = (deadline: number): string =>
 /** Not on every system: there a statement goes on until its deadline. */
 const noticing = "SET client_connection_check_interval = '1s'";
 
-const tlsOf = ({ tls, rootCertificate }: DatabaseAddress): ConnectionOptions | false => {
-  if (tls === 'disable') return false;
-  const ca = rootCertificate === undefined ? {} : { ca: certificate(rootCertificate) };
-  if (tls === 'require')
-    return { ...ca, rejectUnauthorized: rootCertificate !== undefined, checkServerIdentity: () => undefined };
-  return tls === 'verify-ca' ? { ...ca, checkServerIdentity: () => undefined } : ca;
-};
-
-function certificate(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw new Fault('DATA_NOT_FOUND', 'The certificate that data.source names cannot be read.', 'Check sslrootcert.', {
-      place: { file },
-    });
-  }
-}
-
 /** Options of a connection that does not only read. */
 export interface ConnectOptions {
   /** Otherwise that of the environment, or of ~/.pgpass. */
@@ -103,8 +83,6 @@ export class PostgresConnection {
   /** Known to this session of the server and to no other. */
   readonly #mark = randomUUID();
   #broken = false;
-  /** Identifier of the snapshot that its transaction sees. */
-  snapshot: string | undefined;
 
   private constructor(client: pg.Client) {
     this.#client = client;
@@ -116,18 +94,17 @@ export class PostgresConnection {
     client.on('end', () => gone(Object.assign(new Error('ended'), { code: '08006' })));
   }
 
-  static async open(
+  static async connect(
     address: DatabaseAddress,
     deadline: number,
     { password, also, asFault }: ConnectOptions = {},
   ): Promise<PostgresConnection> {
-    const ssl = tlsOf(address);
     const client = new pg.Client({
+      ssl: tlsOptions(address) ?? false,
       host: address.host,
       port: address.port,
       database: address.database,
       user: userName(address.user, 'PGUSER'),
-      ssl,
       ...(password !== undefined && { password }),
       keepAlive: true,
       application_name: 'fugu',
@@ -189,10 +166,8 @@ export class PostgresConnection {
   }
 
   async query({ sql, values }: Statement): Promise<RawRows> {
-    return this.#guarded(
-      async () =>
-        (await this.#client.query({ text: sql, values: [...values], rowMode: 'array', types: asWritten })) as unknown as RawRows,
-    );
+    const config: pg.QueryArrayConfig = { text: sql, values: [...values], rowMode: 'array', types: asWritten };
+    return this.#guarded(async () => (await this.#client.query(config)) as unknown as RawRows);
   }
 
   async *blocks(statement: Statement, rowsAtOnce: (fields: number) => number): AsyncGenerator<RawRows> {
@@ -224,6 +199,22 @@ export class PostgresConnection {
     }
   }
 
+  /** Ends in time, or with the fault of a deadline; the connection is destroyed then. */
+  async within<T>(deadline: number, work: (connection: this) => Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const passed = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(postgresTimeout());
+        this.destroy();
+      }, deadline);
+    });
+    try {
+      return await Promise.race([work(this), passed]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Closes at once without notifying the server, which stops the statement when it detects the lost connection. */
   destroy(): void {
     this.#broken = true;
@@ -240,28 +231,5 @@ export class PostgresConnection {
     this.#broken = true;
     await Promise.race([this.#client.end().catch(() => undefined), new Promise((waited) => setTimeout(waited, 1000).unref())]);
     this.destroy();
-  }
-}
-
-/** Also for connections that write. */
-export const connectClient = (
-  address: DatabaseAddress,
-  deadline: number,
-  entering: ConnectOptions,
-): Promise<PostgresConnection> => PostgresConnection.open(address, deadline, entering);
-
-/** Ends in time, or with the fault of a deadline; `stop` is called then. */
-export async function inTime<T>(deadline: number, stop: () => void, work: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const passed = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(postgresTimeout());
-      stop();
-    }, deadline);
-  });
-  try {
-    return await Promise.race([work(), passed]);
-  } finally {
-    clearTimeout(timer);
   }
 }

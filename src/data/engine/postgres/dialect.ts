@@ -2,10 +2,10 @@ import { datePattern } from '../../../policy/date-text.js';
 import { firstAt } from '../../../policy/grid.js';
 import { type DecimalMark, numberPatternWith } from '../../../policy/number-text.js';
 import { plainReal } from '../codes.js';
-import type { AddedPlaces, Dialect } from '../dialect.js';
+import { type AddedPlaces, type Dialect, presentOn } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
-import { longestText } from '../short-text.js';
+import { longestText } from '../shown-table.js';
 import type { PlaceGrid } from '../source.js';
 import { oneOf } from '../structure.js';
 
@@ -32,7 +32,7 @@ const longNumber = 1100;
 const vanishing = '2.4703282292062328e-324';
 const beyond = '1.797693134862315807938e308';
 
-export function postgresNumberInText(cell: string, mark: DecimalMark = '.'): string {
+function numberInText(cell: string, mark: DecimalMark = '.'): string {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   const is = (most: number, power: string) => `length(${cell}) <= ${most} AND ${cell} ~ '^${numberPatternWith(mark, power)}$'`;
   const exact = wide(pointed);
@@ -44,7 +44,7 @@ export function postgresNumberInText(cell: string, mark: DecimalMark = '.'): str
 }
 
 /** Every month has a first day; the day in the text lies in the same month, or does not exist. */
-export function postgresDayInText(cell: string): string {
+function dayInText(cell: string): string {
   const date = trimmed(cell);
   const first = `CAST(left(${date}, 8) || '01' AS DATE)`;
   const day = `CAST(substr(${date}, 9, 2) AS INTEGER) - 1`;
@@ -52,11 +52,7 @@ export function postgresDayInText(cell: string): string {
   return `CASE WHEN ${date} ~ '^${datePattern}$' THEN CASE WHEN ${there} THEN ${whole(`${first} - DATE '1970-01-01' + ${day}`)} END END`;
 }
 
-/** NaN is above every number, so the range keeps out NaN and both infinities. */
-function presentIn(y: string, { missing }: PlaceGrid): string {
-  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
-  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
-}
+const presentIn = presentOn(constant);
 
 /** Number of grid steps above the first place; operations without effect are omitted. */
 function stepsAbove(y: string, { from, rate }: PlaceGrid): string {
@@ -109,7 +105,6 @@ function addedPlaces(y: string, grid: PlaceGrid, rows: number): AddedPlaces | un
   const above = `${stepsAbove(y, { ...grid, rate: 1 })} * ${money(rate)}`;
   return { place: placeByCases(y, grid, above, money), total: (place) => `trunc(${wide(`sum(${place})`)} * 100)` };
 }
-/** Money literal of this many least units. */
 function money(units: number): string {
   const digits = String(units).padStart(3, '0');
   return `CAST('${digits.slice(0, -2)}.${digits.slice(-2)}' AS MONEY)`;
@@ -151,10 +146,12 @@ export const postgres: Dialect = {
   whole,
   wide,
   constant,
-  numberIn: (cell, type) =>
-    type === 'text' ? postgresNumberInText(cell) : type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell,
-  numberInText: postgresNumberInText,
-  dayInText: postgresDayInText,
+  numberIn: (cell, type) => {
+    if (type === 'text') return numberInText(cell);
+    return type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell;
+  },
+  numberInText,
+  dayInText,
   wholeInText: (cell) => `CASE WHEN btrim(${short(cell)}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
   short,
   trimmed,

@@ -1,19 +1,13 @@
 import { Fault } from '../../../base/errors.js';
+import { unreachable, untrusted } from '../server-access.js';
 
 const failed = (message: string, hint: string) => new Fault('ENGINE_FAILED', message, hint);
-export const postgresClosed = () => failed('The database is closed.', 'Open it again.');
 export const postgresTimeout = () =>
   new Fault('ENGINE_DEADLINE', 'The database did not answer in time.', 'Ask for less at once, or raise the deadline.');
 /** By a code of its own: who keeps a ledger there has other words for it. */
 export const schemaChanged = () => Object.assign(new Error('exchanged'), { code: 'EXCHANGED' });
 const lost = () =>
   failed('The connection to the database was lost.', 'Check that the server is running and can be reached, then try again.');
-const noEncryption = () =>
-  failed(
-    'No encrypted connection to the database could be made, or its certificate is not trusted.',
-    'Name the certificate of its authority with ?sslrootcert=FILE in data.source, or say which sslmode the server is to be trusted with.',
-  );
-
 const notEntered = () =>
   new Fault(
     'ACCESS_DENIED',
@@ -26,7 +20,7 @@ const known: readonly [RegExp, () => Fault][] = [
   [/^57014$/, postgresTimeout],
   [/^(08...|57P0.|ECONNRESET|EPIPE)$/, lost],
   [
-    /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/,
+    unreachable,
     () => failed('The database cannot be reached.', 'Check host and port in data.source, and that the server is running.'),
   ],
   [
@@ -61,7 +55,14 @@ const known: readonly [RegExp, () => Fault][] = [
     /^53[12]00$/,
     () => new Fault('ENGINE_MEMORY', 'The database ran out of memory or disk.', 'Ask for less at once, or give the server more.'),
   ],
-  [/^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/, noEncryption],
+  [
+    untrusted,
+    () =>
+      failed(
+        'No encrypted connection to the database could be made, or its certificate is not trusted.',
+        'Name the certificate of its authority with ?sslrootcert=FILE in data.source, or say which sslmode the server is to be trusted with.',
+      ),
+  ],
 ];
 
 /** `connecting`: no statement was sent yet, and an error without a code comes from the driver itself. */

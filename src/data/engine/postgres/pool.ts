@@ -1,6 +1,7 @@
 import type { DatabaseAddress } from '../../../policy/address.js';
-import { inTime, PostgresConnection } from './connection.js';
-import { postgresClosed, postgresTimeout } from './fault.js';
+import { databaseClosed } from '../engine.js';
+import { PostgresConnection } from './connection.js';
+import { postgresTimeout } from './fault.js';
 
 /** Moments of the data that are held at once, and statements under way in each: the rest waits. */
 const mostPins = 4;
@@ -21,11 +22,8 @@ export class Pool {
     this.#deadline = deadline;
   }
 
-  get deadline(): number {
-    return this.#deadline;
-  }
   refuseClosed(): void {
-    if (this.#closed) throw postgresClosed();
+    if (this.#closed) throw databaseClosed();
   }
   get isClosed(): boolean {
     return this.#closed;
@@ -35,10 +33,10 @@ export class Pool {
     this.refuseClosed();
     let connection = this.#idle.pop();
     while (connection && !connection.usable) connection = this.#idle.pop();
-    connection ??= await PostgresConnection.open(this.#address, this.#deadline);
+    connection ??= await PostgresConnection.connect(this.#address, this.#deadline);
     if (this.#closed) {
       connection.destroy();
-      throw postgresClosed();
+      throw databaseClosed();
     }
     this.#taken.add(connection);
     return connection;
@@ -48,12 +46,7 @@ export class Pool {
   async giveBack(connection: PostgresConnection): Promise<void> {
     try {
       if (!connection.usable || this.#closed) return;
-      await inTime(
-        Math.min(this.#deadline, 2000),
-        () => connection.destroy(),
-        () => connection.run('ROLLBACK'),
-      );
-      connection.snapshot = undefined;
+      await connection.within(Math.min(this.#deadline, 2000), (open) => open.run('ROLLBACK'));
     } catch {
       connection.destroy();
     } finally {
@@ -118,6 +111,6 @@ export class Turnstile {
   }
 
   refuseAll(): void {
-    for (const { refuse } of this.#waiting.splice(0)) refuse(postgresClosed());
+    for (const { refuse } of this.#waiting.splice(0)) refuse(databaseClosed());
   }
 }

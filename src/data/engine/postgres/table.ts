@@ -1,31 +1,18 @@
 import { Fault } from '../../../base/errors.js';
-import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
-import type { SourceView } from '../data-view.js';
-import type { SourceColumn } from '../engine.js';
-import { longestText } from '../short-text.js';
-import type { EngineSource } from '../source.js';
+import { declaredColumn, longestText, type NumberReadings, type ShownColumn, type ShownTable } from '../shown-table.js';
 import { quoteName } from '../structure.js';
 import { firstUserOid } from './catalog-marks.js';
 import type { PostgresConnection, PostgresField } from './connection.js';
-import { byLetters, postgres, postgresDayInText, postgresNumberInText } from './dialect.js';
+import { byLetters, postgres } from './dialect.js';
 
-/** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
-export interface PostgresTable {
-  readonly from: string;
-  readonly columns: readonly TableColumn[];
+export interface PostgresTable extends ShownTable {
   /** Its cells are computed by user-defined expressions: a view, row security, columns that are not stored. */
   readonly view: boolean;
   /** By which the server knows it and all that it is made of. */
   readonly oids: readonly number[];
   /** Some of it goes through functions or types that did not come with the server. */
   readonly made: boolean;
-}
-export interface TableColumn extends SourceColumn {
-  readonly expression: string;
-  readonly costly?: boolean;
-  /** The same where cells themselves leave the server, or rows are put together there: without texts that are longer than any that is read. */
-  readonly short?: string;
 }
 type Found = Pick<PostgresTable, 'from' | 'view' | 'oids' | 'made'>;
 
@@ -77,18 +64,13 @@ const datedTypes =
  * Foreign tables, sequences and functions that may change their results are read outside of any snapshot, also behind views, row security and
  * partitions. Built-in functions are found in stored expressions, others by dependencies too. A sample depends on the physical order of rows.
  */
-async function reachedFrom(
-  connection: PostgresConnection,
-  oid: string,
-  named: string,
-): Promise<Pick<PostgresTable, 'view' | 'oids' | 'made'>> {
+function reachedSql(oid: number): string {
   const from = (kind: 'pg_rewrite' | 'pg_policy', to: 'pg_class' | 'pg_proc' | 'pg_type', own: string) =>
     `pg_depend AS d ON d.classid = CAST('${kind}' AS REGCLASS) AND d.objid = ${own} AND d.refclassid = CAST('${to}' AS REGCLASS)`;
   // A materialized view holds rows of its own, and rules of tables are for those who write.
   const views = `JOIN pg_class AS v ON v.oid = r.oid AND v.relkind = 'v' JOIN pg_rewrite AS w ON w.ev_class = v.oid AND w.ev_type = '1'`;
-  const { rows } = await connection.run(
-    `WITH RECURSIVE reached(oid) AS (
-       SELECT CAST(${Number(oid)} AS OID)
+  return `WITH RECURSIVE reached(oid) AS (
+       SELECT CAST(${oid} AS OID)
        UNION
        SELECT further.oid FROM reached AS r CROSS JOIN LATERAL (
          SELECT d.refobjid FROM pg_class AS v JOIN pg_rewrite AS w ON w.ev_class = v.oid AND w.ev_type = '1' JOIN ${from('pg_rewrite', 'pg_class', 'w.oid')} WHERE v.oid = r.oid AND v.relkind = 'v'
@@ -121,8 +103,15 @@ async function reachedFrom(
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'v' OR c.relrowsecurity
           OR EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')),
        (SELECT count(*) FROM (SELECT oid FROM called UNION ALL SELECT oid FROM typed) AS o WHERE o.oid >= ${firstUserOid}),
-       (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
-  );
+       (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`;
+}
+
+async function reachedFrom(
+  connection: PostgresConnection,
+  oid: string,
+  named: string,
+): Promise<Pick<PostgresTable, 'view' | 'oids' | 'made'>> {
+  const { rows } = await connection.run(reachedSql(Number(oid)));
   const [foreign, functions, chance, dated, computed, own] = rows[0]!.slice(0, 6).map(Number);
   if (foreign! > 0)
     throw new Fault(
@@ -149,33 +138,12 @@ async function reachedFrom(
 export async function describePostgresTable(
   connection: PostgresConnection,
   found: Found,
-  { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
+  readings: NumberReadings,
 ): Promise<PostgresTable> {
   const { fields } = await connection.run(`SELECT * FROM ${found.from} LIMIT 0`);
-  return {
-    ...found,
-    columns: fields.map((field) => {
-      const column = { name: field.name, ...show(field) };
-      if (dates.has(field.name))
-        return {
-          name: field.name,
-          type: 'integer' as const,
-          expression: postgresDayInText(`CAST(${column.expression} AS TEXT)`),
-          costly: true,
-        };
-      const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
-      return column.type === 'text' && numbers.has(field.name)
-        ? { name: field.name, type: 'real' as const, expression: postgresNumberInText(column.expression, mark), costly: true }
-        : column;
-    }),
-  };
+  const columns = fields.map((field) => declaredColumn(postgres, { name: field.name, ...show(field) }, readings));
+  return { ...found, columns };
 }
-
-/** The same table for statements that fetch its cells. */
-export const shortPostgresTable = ({ from, columns }: PostgresTable): SourceView => ({
-  from,
-  columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
-});
 
 /** Decimals with this many digits on either side of the point are far from the limits of a double. */
 const maxDigits = 100;
@@ -190,7 +158,7 @@ const maxStoredBytes = longestText / 4;
 function asText(
   own: string,
   { dataTypeID, dataTypeSize, dataTypeModifier }: PostgresField,
-): Pick<TableColumn, 'expression' | 'short'> {
+): Pick<ShownColumn, 'expression' | 'short'> {
   // Of what the catalog names, the name may change or go while the cell stays.
   const text = `CAST(${catalogued.has(dataTypeID) ? `CAST(${own} AS OID)` : own} AS TEXT)`;
   const within = (size: string, most: number) => ({ expression: byLetters(`CASE WHEN ${size} <= ${most} THEN ${text} END`) });
@@ -209,7 +177,7 @@ const catalogued = new Set([24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 
 /** TEXT, VARCHAR and CHAR are text as they are. */
 const letters = new Set([25, 1042, 1043]);
 
-function show(field: PostgresField): Omit<TableColumn, 'name'> {
+function show(field: PostgresField): Pick<ShownColumn, 'type' | 'expression' | 'short'> {
   const { name, dataTypeID, dataTypeModifier } = field;
   const own = quoteName(name);
   const text = { type: 'text', ...asText(own, field) } as const;

@@ -1,10 +1,10 @@
 import { datePattern } from '../../../policy/date-text.js';
 import { type DecimalMark, numberPatterns } from '../../../policy/number-text.js';
 import { plainReal } from '../codes.js';
-import type { Dialect } from '../dialect.js';
+import { type Dialect, presentOn } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
-import { longestText } from '../short-text.js';
+import { longestText } from '../shown-table.js';
 import type { PlaceGrid } from '../source.js';
 import { oneOf, quoteText } from '../structure.js';
 
@@ -30,23 +30,19 @@ const blanks = ' \t\r\n';
 const pattern = (mark: DecimalMark): string => `'\\A${numberPatterns[mark].replaceAll('\\v', '\\x0B')}\\z'`;
 
 /** A cast alone reads more: "1d", "0x1p3". What the grammar admits, it turns into the nearest double, or an infinity. */
-export function trinoNumberInText(cell: string, mark: DecimalMark = '.'): string {
+function numberInText(cell: string, mark: DecimalMark = '.'): string {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
   return `CASE WHEN regexp_like(${short(cell)}, ${pattern(mark)}) THEN TRY_CAST(${pointed} AS DOUBLE) END`;
 }
 
 /** TRY_CAST knows how many days a month has. */
-export function trinoDayInText(cell: string): string {
+function dayInText(cell: string): string {
   const date = trimmedOf(short(cell), blanks);
   const day = `TRY_CAST(substr(${date}, 1, 10) AS DATE)`;
   return `CASE WHEN regexp_like(${date}, '\\A${datePattern}\\z') THEN date_diff('day', DATE '1970-01-01', ${day}) END`;
 }
 
-/** NaN is in no range. */
-function presentIn(y: string, { missing }: PlaceGrid): string {
-  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
-  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
-}
+const presentIn = presentOn(constant);
 
 /** A cast would round halves away from zero; adding 2^52 removes the fraction, and rounds as every addition does: to even. */
 function realPlaceIn(y: string, { from, rate }: PlaceGrid): string {
@@ -114,9 +110,12 @@ export const trino: Dialect = {
   wide,
   total: (x, most) => (most < 2 ** 62 ? `sum(${x})` : `sum(${wide(x)})`),
   constant,
-  numberIn: (cell, type) => (type === 'text' ? trinoNumberInText(cell) : type === 'boolean' ? real(cell) : cell),
-  numberInText: trinoNumberInText,
-  dayInText: trinoDayInText,
+  numberIn: (cell, type) => {
+    if (type === 'text') return numberInText(cell);
+    return type === 'boolean' ? real(cell) : cell;
+  },
+  numberInText,
+  dayInText,
   wholeInText: (cell) =>
     `CASE WHEN regexp_like(${trimmedOf(short(cell), ' ')}, '\\A-?[0-9]{1,15}\\z') THEN ${whole(trimmedOf(cell, ' '))} END`,
   short,

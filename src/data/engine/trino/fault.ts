@@ -1,8 +1,19 @@
 import { Fault } from '../../../base/errors.js';
-import { TrinoRefused } from './refused.js';
+import { unreachable, untrusted } from '../server-access.js';
+
+/** The cluster took a statement and could not answer it. Its own words are not kept: they quote cells. */
+export class TrinoRefused extends Error {
+  readonly errorName: string;
+  /** By which the cluster knows the statement. */
+  readonly query: string;
+  constructor(errorName: string, query: string) {
+    super('refused');
+    this.errorName = errorName;
+    this.query = query;
+  }
+}
 
 const failed = (message: string, hint: string) => new Fault('ENGINE_FAILED', message, hint);
-export const trinoClosed = () => failed('The database is closed.', 'Open it again.');
 export const trinoTimeout = () =>
   new Fault('ENGINE_DEADLINE', 'The cluster did not answer in time.', 'Ask for less at once, or raise the deadline.');
 const lost = () =>
@@ -66,8 +77,6 @@ export function statusFault(status: number): Fault {
     : failed('What answers at this address is no cluster, or not a known one.', 'Check host and port in data.source.');
 }
 
-const unreachable = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/;
-const untrusted = /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/;
 export function trinoFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   if (error instanceof TrinoRefused) return refusedFault(error);

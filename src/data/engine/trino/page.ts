@@ -1,5 +1,5 @@
 import type { Cell, Chunk } from '../engine.js';
-import { shortText } from '../short-text.js';
+import { chunkOf, decimalCell, rowsOf, wholeCell } from '../server-cells.js';
 import { broken } from './fault.js';
 
 /** One response of the coordinator: some rows, the address of the next page, and the state. */
@@ -9,7 +9,6 @@ export interface TrinoPage {
   readonly columns?: readonly TrinoField[];
   readonly rows: readonly (readonly unknown[])[];
   readonly state: string;
-  /** The name of what went wrong. */
   readonly error?: string;
 }
 export interface TrinoField {
@@ -75,54 +74,33 @@ const isFields = (x: unknown): x is TrinoField[] =>
 
 type Read = (value: unknown) => Cell;
 
-/** Whole numbers as numbers where a number holds them exactly. */
-const whole: Read = (value) => {
-  const x = Number(value);
-  return Number.isSafeInteger(x) ? x : BigInt(value as string);
-};
-const large: Read = (value) => BigInt(value as string | number);
-/** NaN and infinities come as text. */
-const real: Read = (value) => Number(value);
-/** Decimals come out of our statements as sums of whole numbers and as nothing else. */
-const decimal: Read = (value) => (/^-?\d+$/.test(value as string) ? BigInt(value as string) : (value as string));
 const asJson: Read = (value) => (typeof value === 'boolean' || typeof value === 'string' ? value : JSON.stringify(value));
 
 const readerOf = ({ type }: TrinoField): Read => {
-  if (/^(bigint|integer|smallint|tinyint)$/.test(type)) return whole;
-  if (/^(double|real)$/.test(type)) return real;
-  return type.startsWith('decimal') ? decimal : asJson;
+  if (/^(bigint|integer|smallint|tinyint)$/.test(type)) return wholeCell;
+  // NaN and infinities come as text.
+  if (/^(double|real)$/.test(type)) return Number;
+  return type.startsWith('decimal') ? (value) => decimalCell(value as string) : asJson;
 };
 /** Counts come as large whole numbers from every engine. */
-const counted = (field: TrinoField): Read => (field.type === 'bigint' ? large : readerOf(field));
-const isText = ({ type }: TrinoField): boolean => /^(varchar|char)\b/.test(type);
+const counted = (field: TrinoField): Read =>
+  field.type === 'bigint' ? (value) => BigInt(value as string | number) : readerOf(field);
 
-export function trinoRows(fields: readonly TrinoField[], rows: TrinoPage['rows']): readonly (readonly Cell[])[] {
-  const readers = fields.map(counted);
-  return rows.map((row) => {
-    if (row.length !== fields.length) throw broken();
-    return row.map((value, c) => (value === null ? null : readers[c]!(value)));
+type Rows = TrinoPage['rows'];
+
+export const trinoRows = (fields: readonly TrinoField[], rows: Rows): readonly (readonly Cell[])[] =>
+  rowsOf(complete(fields, rows), fields.map(counted));
+
+/** `numbered`: texts as numbers. */
+export function trinoChunk(fields: readonly TrinoField[], rows: Rows, numbered?: (text: string) => number): Chunk {
+  const readers = fields.map((field): Read => {
+    const isText = /^(varchar|char)\b/.test(field.type);
+    return numbered && isText ? (value) => numbered(value as string) : readerOf(field);
   });
+  return chunkOf(complete(fields, rows), readers);
 }
 
-/** Texts as numbers from 0 up, in the order in which they come. */
-export type TrinoTextNumbers = Map<string, number>;
-const numberIn = (known: TrinoTextNumbers, text: string): number => {
-  const key = shortText(text);
-  const found = known.get(key) ?? known.size;
-  if (found === known.size) known.set(key, found);
-  return found;
-};
-
-export function trinoChunk(fields: readonly TrinoField[], rows: TrinoPage['rows'], numbers?: TrinoTextNumbers): Chunk {
-  const columns = fields.map((field, c) => {
-    const read = numbers && isText(field) ? (value: unknown) => numberIn(numbers, value as string) : readerOf(field);
-    const cells: Cell[] = new Array(rows.length);
-    for (let i = 0; i < rows.length; i++) {
-      const value = rows[i]![c];
-      if (value === undefined) throw broken();
-      cells[i] = value === null ? null : read(value);
-    }
-    return cells;
-  });
-  return { rows: rows.length, columns };
+function complete(fields: readonly TrinoField[], rows: Rows): Rows {
+  if (rows.some((row) => row.length !== fields.length)) throw broken();
+  return rows;
 }

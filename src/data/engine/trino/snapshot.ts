@@ -1,125 +1,72 @@
-import { sha256 } from '../../../base/platform/hash.js';
-import type { Cell, Chunk, Snapshot, SourceColumn, Statement } from '../engine.js';
+import { type Cell, type Chunk, databaseClosed, type Snapshot, type Statement } from '../engine.js';
 import { Exact } from '../exact.js';
-import { once } from '../once.js';
-import type { EngineSource } from '../source.js';
-import { allRows } from '../without-rows.js';
-import type { Client, ResultPart, StatementRunner } from './client.js';
+import { textNumbering } from '../server-cells.js';
+import { type ServerSchema, ServerSnapshot } from '../server-snapshot.js';
+import type { Client, StatementRunner } from './client.js';
 import { trino } from './dialect.js';
-import { trinoClosed, trinoFault } from './fault.js';
-import { type TrinoTextNumbers, trinoChunk, trinoRows } from './page.js';
+import { trinoFault } from './fault.js';
+import { trinoChunk, trinoRows } from './page.js';
 import { spelt } from './spelling.js';
 import type { Watch } from './table-versions.js';
 
-/** Views and columns for statements, valid while the tables are unchanged. */
-export interface TrinoSchema {
-  readonly columns: readonly SourceColumn[];
-  readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
-  readonly show: (statement: Statement) => Statement;
-  /** For statements whose cells are fetched: texts that are longer than any that is read are missing. */
-  readonly showShort: (statement: Statement) => Statement;
+/** Tables at one moment. */
+interface WatchedTables extends Pick<Snapshot, 'source' | 'room'> {
+  readonly client: Client;
+  readonly runner: StatementRunner;
+  readonly schema: ServerSchema;
   /** Tables with their versions, or their states. */
   readonly content: unknown;
-  /** Computed once. */
-  size?: Promise<number>;
+  readonly watch: Watch;
 }
 
 /**
  * The tables at one moment. Nothing stays open and nothing is created: every
  * statement names the version it reads, or is followed by a check for changes.
  */
-export class TrinoSnapshot implements Snapshot {
+export class TrinoSnapshot extends ServerSnapshot {
   readonly dialect = trino;
-  readonly whole = this;
-  readonly source: EngineSource;
-  readonly room: number;
-  readonly #client: Client;
-  readonly #asking: StatementRunner;
-  readonly #reading: TrinoSchema;
-  readonly #watch: Watch;
-  readonly #queries = new Set<string>();
-  readonly #named = (query: string): void => void this.#queries.add(query);
+  readonly #tables: WatchedTables;
+  readonly #log = (query: string): void => void this.logged.add(query);
   #closed = false;
 
-  constructor(given: {
-    source: EngineSource;
-    room: number;
-    client: Client;
-    asking: StatementRunner;
-    reading: TrinoSchema;
-    watch: Watch;
-  }) {
-    this.source = given.source;
-    this.room = given.room;
-    this.#client = given.client;
-    this.#asking = given.asking;
-    this.#reading = given.reading;
-    this.#watch = given.watch;
-  }
-
-  get queries(): readonly string[] {
-    return [...this.#queries];
-  }
-
-  async columns(table?: string): Promise<readonly SourceColumn[]> {
-    return table === undefined ? this.#reading.columns : this.#reading.tableColumns.get(table)!;
-  }
-
-  async beneath(values: Statement['values']) {
-    return { from: allRows, values };
+  constructor(tables: WatchedTables) {
+    super(tables, tables.schema);
+    this.#tables = tables;
   }
 
   async id(): Promise<string> {
-    const { columns, tableColumns, content } = this.#reading;
-    const namesAndTypes = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
-    return sha256(JSON.stringify([namesAndTypes(columns), content, ...[...tableColumns.values()].map(namesAndTypes)]));
-  }
-
-  async size(): Promise<Exact<number>> {
-    const all = { sql: 'SELECT 1 AS one FROM fugu_data', values: [] };
-    return new Exact(await once(this.#reading, 'size', () => this.#count(all)));
-  }
-
-  async count(statement: Statement): Promise<Exact<number>> {
-    return statement.everyRow ? this.size() : new Exact(await this.#count(statement));
-  }
-
-  async #count({ sql, values }: Statement): Promise<number> {
-    const shown = this.#reading.show({ sql, values });
-    return this.#ask({ sql: `SELECT count(*) FROM (${shown.sql}) AS fugu_counted`, values }, ({ rows }) => Number(rows[0]![0]));
-  }
-
-  async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
-    return new Exact(await this.#ask(this.#reading.show(statement), ({ fields, rows }) => trinoRows(fields, rows)));
+    return this.digestWith(this.#tables.content);
   }
 
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
     this.#refuseClosed();
+    const { runner, watch } = this.#tables;
     try {
-      const numbers: TrinoTextNumbers | undefined = statement.numbered && new Map();
-      for await (const { fields, rows } of this.#asking.parts(spelt(this.#reading.showShort(statement)), this.#named))
-        if (rows.length > 0) yield new Exact(trinoChunk(fields, rows, numbers));
-      await this.#watch.unchanged();
+      const numbering = statement.numbered && textNumbering();
+      for await (const { fields, rows } of runner.parts(spelt(this.schema.showShort(statement)), this.#log))
+        if (rows.length > 0) yield new Exact(trinoChunk(fields, rows, numbering));
+      await watch.unchanged();
     } catch (error) {
       throw trinoFault(error);
     }
   }
 
   /** Answers are parsed here, where any error becomes a fault: an error message would quote cells. */
-  async #ask<T>(statement: Statement, read: (found: ResultPart) => T): Promise<T> {
+  protected async answer(shown: Statement): Promise<readonly (readonly Cell[])[]> {
     this.#refuseClosed();
+    const { runner, watch } = this.#tables;
     try {
-      const found = await this.#asking.all(spelt(statement), this.#named);
-      await this.#watch.unchanged();
-      return read(found);
+      const { fields, rows } = await runner.all(spelt(shown), this.#log);
+      await watch.unchanged();
+      return trinoRows(fields, rows);
     } catch (error) {
       throw trinoFault(error);
     }
   }
 
   #refuseClosed(): void {
-    this.#client.refuseClosed();
-    if (this.#closed) throw trinoClosed();
+    this.#tables.client.refuseClosed();
+    if (this.#closed) throw databaseClosed();
   }
 
   async close(): Promise<void> {

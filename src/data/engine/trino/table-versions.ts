@@ -1,9 +1,11 @@
 import { changedMeanwhile } from '../data-file.js';
+import { inTurn } from '../once.js';
+import type { ShownTable } from '../shown-table.js';
 import { quoteName, quoteText } from '../structure.js';
 import type { StatementRunner } from './client.js';
-import { TrinoRefused } from './refused.js';
+import { TrinoRefused } from './fault.js';
 import { tableName } from './spelling.js';
-import type { TrinoTable, TrinoTableName } from './table.js';
+import type { TrinoTableName } from './table.js';
 
 /**
  * Method by which a table is kept stable: versioned tables are read at one version, generated ones never change.
@@ -47,17 +49,17 @@ const fieldsAtOnce = 200;
 /** The number of rows of each table, and a sum over all of them in which their order plays no part. */
 export async function stateOf(
   client: StatementRunner,
-  tables: readonly TrinoTable[],
+  tables: readonly ShownTable[],
 ): Promise<readonly (readonly [rows: number, sum: string])[]> {
   if (tables.length === 0) return [];
-  const one = ({ from, columns }: TrinoTable, i: number) =>
+  const one = ({ from, columns }: ShownTable, i: number) =>
     `SELECT ${i} AS place, count(*) AS size, ${summed(columns)} AS summed FROM ${from}`;
   const { rows } = await client.all(tables.map(one).join(' UNION ALL '));
   const found = new Map(rows.map(([i, size, sum]) => [Number(i), [Number(size), String(sum)] as const]));
   return tables.map((_, i) => found.get(i)!);
 }
 
-function summed(columns: TrinoTable['columns']): string {
+function summed(columns: ShownTable['columns']): string {
   const own = columns.map(({ name }) => quoteName(name));
   const parts = Array.from({ length: Math.ceil(own.length / fieldsAtOnce) }, (_, i) =>
     own.slice(i * fieldsAtOnce, (i + 1) * fieldsAtOnce),
@@ -66,15 +68,15 @@ function summed(columns: TrinoTable['columns']): string {
   return rows.length === 0 ? `''` : `to_hex(checksum(${rows.length === 1 ? rows[0] : `ROW(${rows.join(', ')})`}))`;
 }
 
-/** Watches the tables of one pin. Statements that end while a look is still to come share it. */
+/** Watches tables. Statements that end while a check is still to come share it. */
 export class Watch {
   readonly #client: StatementRunner;
-  readonly #tables: readonly TrinoTable[];
+  readonly #tables: readonly ShownTable[];
   readonly #state: string;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #checkInTurn = inTurn();
   #next: Promise<void> | undefined;
 
-  constructor(client: StatementRunner, tables: readonly TrinoTable[], state: unknown) {
+  constructor(client: StatementRunner, tables: readonly ShownTable[], state: unknown) {
     this.#client = client;
     this.#tables = tables;
     this.#state = JSON.stringify(state);
@@ -83,12 +85,13 @@ export class Watch {
   /** Faults when something has moved. */
   unchanged(): Promise<void> {
     if (this.#tables.length === 0) return Promise.resolve();
-    this.#next ??= this.#turn.then(async () => {
-      this.#next = undefined;
-      if (JSON.stringify(await stateOf(this.#client, this.#tables)) !== this.#state) throw changedMeanwhile();
-    });
-    const look = this.#next;
-    this.#turn = look.catch(() => undefined);
-    return look;
+    const check =
+      this.#next ??
+      this.#checkInTurn(async () => {
+        this.#next = undefined;
+        if (JSON.stringify(await stateOf(this.#client, this.#tables)) !== this.#state) throw changedMeanwhile();
+      });
+    this.#next = check;
+    return check;
   }
 }

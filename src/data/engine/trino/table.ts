@@ -1,33 +1,13 @@
 import { Fault } from '../../../base/errors.js';
 import type { ClusterAddress } from '../../../policy/address.js';
-import type { DecimalMark } from '../../../policy/number-text.js';
 import { didYouMean } from '../../../policy/suggest.js';
-import type { SourceView } from '../data-view.js';
-import type { SourceColumn } from '../engine.js';
-import { longestText } from '../short-text.js';
-import type { EngineSource } from '../source.js';
+import { declaredColumn, longestText, type NumberReadings, type ShownColumn, type ShownTable } from '../shown-table.js';
 import { quoteName, quoteText } from '../structure.js';
 import type { StatementRunner } from './client.js';
-import { trino, trinoDayInText, trinoNumberInText } from './dialect.js';
+import { trino } from './dialect.js';
+import { TrinoRefused } from './fault.js';
 import type { TrinoField } from './page.js';
-import { TrinoRefused } from './refused.js';
 import { tableName } from './spelling.js';
-
-/** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
-export interface TrinoTable {
-  readonly from: string;
-  readonly columns: readonly TableColumn[];
-}
-interface TableColumn extends SourceColumn {
-  readonly expression: string;
-  /** The same where cells themselves leave the cluster: without texts that are longer than any that is read. */
-  readonly short?: string;
-}
-/** The same table for statements that fetch its cells. */
-export const shortTrinoTable = ({ from, columns }: TrinoTable): SourceView => ({
-  from,
-  columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
-});
 
 /** Qualified name of a table: `people` in the schema of the address, or `other.people`. Names have no case. */
 export interface TrinoTableName {
@@ -51,8 +31,8 @@ export async function describeTrinoTable(
   client: StatementRunner,
   place: TrinoTableName,
   version: string,
-  { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
-): Promise<TrinoTable> {
+  readings: NumberReadings,
+): Promise<ShownTable> {
   // A view has no version, but is read even if a version is given. It has no
   // "$path" column either, so a statement fails if a view has replaced the table.
   const own = `${tableName(place)}${version}`;
@@ -60,21 +40,11 @@ export async function describeTrinoTable(
   const { fields } = await client.all(`SELECT * FROM ${from} LIMIT 0`).catch(async (error: unknown) => {
     throw error instanceof TrinoRefused && error.errorName === 'TABLE_NOT_FOUND' ? await notFound(client, place) : error;
   });
-  return {
-    from,
-    columns: fields.flatMap((field) => {
-      const column = show(field);
-      if (!column) return [];
-      if (dates.has(field.name))
-        return [
-          { name: field.name, type: 'integer' as const, expression: trinoDayInText(`CAST(${column.expression} AS VARCHAR)`) },
-        ];
-      const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
-      return column.type === 'text' && numbers.has(field.name)
-        ? [{ name: field.name, type: 'real' as const, expression: trinoNumberInText(column.expression, mark) }]
-        : [{ name: field.name, ...column }];
-    }),
-  };
+  const columns = fields.flatMap((field) => {
+    const shown = show(field);
+    return shown ? [declaredColumn(trino, { name: field.name, ...shown }, readings)] : [];
+  });
+  return { from, columns };
 }
 
 async function notFound(client: StatementRunner, { catalog, schema, table }: TrinoTableName): Promise<Fault> {
@@ -94,7 +64,7 @@ async function notFound(client: StatementRunner, { catalog, schema, table }: Tri
 const exactDigits = 15;
 
 /** Lists, maps, rows and what a plugin brings are not shown. */
-function show({ name, type }: TrinoField): Omit<TableColumn, 'name'> | undefined {
+function show({ name, type }: TrinoField): Pick<ShownColumn, 'type' | 'expression' | 'short'> | undefined {
   const own = quoteName(name);
   const [, base, , digits, scale] = /^([a-z ]+?)(\((\d+)(?:,\s*(\d+))?\)(?: with(?:out)? time zone)?)?$/.exec(type) ?? [];
   const text = (expression: string) => ({ type: 'text', expression }) as const;

@@ -1,43 +1,44 @@
 import { Fault } from '../../../base/errors.js';
 import { readCluster } from '../../../policy/address.js';
-import { viewInjector } from '../data-view.js';
 import { type Engine, type EngineLimits, type Snapshot, withSnapshot } from '../engine.js';
+import { type ServerSchema, serverSchema } from '../server-snapshot.js';
+import type { NumberReadings, ShownTable } from '../shown-table.js';
 import type { EngineSource } from '../source.js';
 import { relationView } from '../structure.js';
 import { timeLeft } from '../time-left.js';
-import { type KeepTest, sourceColumnNamed, WithoutRows } from '../without-rows.js';
+import { engineWithout, type KeepTest, unlessNamed } from '../without-rows.js';
 import { Client, type StatementRunner } from './client.js';
 import { trino } from './dialect.js';
 import { trinoFault } from './fault.js';
 import { trinoRelationViews } from './relation.js';
-import { type TrinoSchema, TrinoSnapshot } from './snapshot.js';
-import { describeTrinoTable, shortTrinoTable, type TrinoTable, type TrinoTableName, trinoTableName } from './table.js';
+import { TrinoSnapshot } from './snapshot.js';
+import { describeTrinoTable, type TrinoTableName, trinoTableName } from './table.js';
 import { atVersion, stabilityOf, stateOf, type TableStability, versionsOf, Watch } from './table-versions.js';
 
 /** Opens a table of a Trino cluster: nothing is created there, and nothing but what a SELECT gives leaves it. */
 export async function openTrino(source: EngineSource, limits: EngineLimits): Promise<Engine> {
   const address = readCluster(source.source);
-  const named = source.table ?? address.table;
-  if (named === undefined)
+  const data = source.table ?? address.table;
+  if (data === undefined)
     throw new Fault('DATA_NOT_FOUND', 'A schema has many tables.', 'Choose one with data: {table: people}.');
   const client = new Client(address, limits.deadline);
   try {
     // Also if the data itself defines the ties: ties use the text, whatever else is read of those columns.
     const relations = [...new Set(source.relations.map(({ table }) => table))];
-    const all: readonly Omit<SourceTable, 'place' | 'keeping'>[] = [
-      { named, read: source },
-      ...relations.map((own) => ({ named: own, read: {} })),
-      ...(source.tables ?? []).map((own) => ({ named: own.table!, read: own, sideTable: own.name })),
+    const all: readonly Omit<SourceTable, 'place' | 'stability'>[] = [
+      { named: data, readings: source },
+      ...relations.map((named) => ({ named, readings: {} })),
+      ...(source.tables ?? []).map((own) => ({ named: own.table!, readings: own, sideTable: own.name })),
     ];
     const tables = await Promise.all(
       all.map(async (own): Promise<SourceTable> => {
         const place = trinoTableName(address, own.named);
-        return { ...own, place, keeping: await stabilityOf(client, place) };
+        return { ...own, place, stability: await stabilityOf(client, place) };
       }),
     );
     const engine = new TrinoEngine(source, limits, client, tables);
     // Unreadable data must show now, not during a release.
-    await withSnapshot(engine, async (data) => data.columns());
+    await withSnapshot(engine, async (snapshot) => snapshot.columns());
     return engine;
   } catch (error) {
     client.close();
@@ -45,16 +46,16 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
   }
 }
 
-/** A table of the data, of a relation or of a side table, the data first, with its stability. */
+/** A table of the data, of a relation or of a side table; the data first. */
 interface SourceTable {
   readonly named: string;
-  /** Properties of its cells. */
-  readonly read: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>;
-  /** Name of the side table. */
+  readonly readings: NumberReadings;
   readonly sideTable?: string;
   readonly place: TrinoTableName;
-  readonly keeping: TableStability;
+  readonly stability: TableStability;
 }
+
+type ShownTables = ReadonlyMap<SourceTable, ShownTable>;
 
 class TrinoEngine implements Engine {
   readonly dialect = trino;
@@ -65,7 +66,7 @@ class TrinoEngine implements Engine {
   readonly #limits: EngineLimits;
   readonly #tables: readonly SourceTable[];
   /** Schema found when the tables were last in this state. */
-  #known: { readonly content: string; readonly reading: TrinoSchema } | undefined;
+  #known: { readonly state: string; readonly schema: ServerSchema } | undefined;
 
   constructor(source: EngineSource, limits: EngineLimits, client: Client, tables: readonly SourceTable[]) {
     this.source = source;
@@ -78,70 +79,29 @@ class TrinoEngine implements Engine {
   async snapshot(): Promise<Snapshot> {
     const client = this.#client;
     client.refuseClosed();
-    const asking = client.within(timeLeft(this.#limits));
+    const runner = client.within(timeLeft(this.#limits));
     try {
-      const versioned = this.#tables.filter(({ keeping }) => keeping === 'version');
-      const versions = await versionsOf(asking, versioned.map(({ place }) => place)); // biome-ignore format: one line
-      const at = new Map(versioned.map((kept, i) => [kept, versions[i]]));
+      const versioned = this.#tables.filter(({ stability }) => stability === 'version');
+      const versions = await versionsOf(runner, versioned.map(({ place }) => place)); // biome-ignore format: one line
+      const versionAt = new Map(versioned.map((own, i) => [own, versions[i]]));
       if (versions.includes(undefined)) throw new Fault('ENGINE_FAILED', 'A table of the cluster has lost its version.', 'Open the data again.'); // biome-ignore format: one line
-      const found = this.#tables.some(({ keeping }) => keeping === 'watched') ? await this.#describe(asking, at) : undefined;
-      const watched = [...(found ?? [])].filter(([{ keeping }]) => keeping === 'watched').map(([, table]) => table);
-      const state = await stateOf(asking, watched);
-      const content = [this.#tables.map((kept) => [kept.place, at.get(kept) ?? null]), state];
-      const key = JSON.stringify([content, [...(found ?? [])].map(([, table]) => table)]);
-      const reading =
-        this.#known?.content === key ? this.#known.reading : this.#read(found ?? (await this.#describe(asking, at)), content);
-      this.#known = { content: key, reading };
-      const watch = new Watch(asking, watched, state);
-      return new TrinoSnapshot({ source: this.source, room: this.room, client, asking, reading, watch });
+      const describe = () => describeTables(runner, this.#tables, versionAt);
+      const described = this.#tables.some(({ stability }) => stability === 'watched') ? await describe() : undefined;
+      const watched = [...(described ?? [])].filter(([{ stability }]) => stability === 'watched').map(([, table]) => table);
+      const contents = await stateOf(runner, watched);
+      const content = [this.#tables.map((own) => [own.place, versionAt.get(own) ?? null]), contents];
+      const state = JSON.stringify([content, [...(described ?? [])].map(([, table]) => table)]);
+      const schema = this.#known?.state === state ? this.#known.schema : schemaOf(this.source, described ?? (await describe()));
+      this.#known = { state, schema };
+      const watch = new Watch(runner, watched, contents);
+      return new TrinoSnapshot({ source: this.source, room: this.room, client, runner, schema, content, watch });
     } catch (error) {
       throw trinoFault(error);
     }
   }
 
-  async #describe(
-    asking: StatementRunner,
-    at: ReadonlyMap<SourceTable, string | undefined>,
-  ): Promise<ReadonlyMap<SourceTable, TrinoTable>> {
-    const found = this.#tables.map(async (kept) => {
-      const table = await describeTrinoTable(asking, kept.place, atVersion(at.get(kept)), kept.read);
-      return [kept, table] as const;
-    });
-    return new Map(await Promise.all(found));
-  }
-
-  #read(found: ReadonlyMap<SourceTable, TrinoTable>, content: unknown): TrinoSchema {
-    const [data, ...rest] = this.#tables.map((kept) => found.get(kept)!);
-    const named = this.#tables.slice(1).map((kept, i) => [kept, rest[i]!] as const);
-    const tables = new Map(
-      named.flatMap(([{ named, sideTable: sideTables }, table]) => (sideTables === undefined ? [[named, table]] : [])),
-    );
-    const sideTables = new Map(
-      [...found].flatMap(([kept, table]) => (kept.sideTable === undefined ? [] : [[kept.sideTable, table]])),
-    );
-    const typed = ({ columns }: TrinoTable) => columns.map(({ name, type }) => ({ name, type }));
-    const relations = new Map(
-      this.source.relations.map((relation) => [
-        relationView(relation.name),
-        trinoRelationViews(tables.get(relation.table)!, relation),
-      ]),
-    );
-    return {
-      columns: typed(data!),
-      tableColumns: new Map([...sideTables].map(([name, own]) => [name, typed(own)])),
-      show: viewInjector(data!, relations, sideTables),
-      showShort: viewInjector(
-        shortTrinoTable(data!),
-        relations,
-        new Map([...sideTables].map(([name, own]) => [name, shortTrinoTable(own)])),
-      ),
-      content,
-    };
-  }
-
-  async without(column: string, names: readonly string[]): Promise<Engine> {
-    await withSnapshot(this, async (data) => sourceColumnNamed(await data.columns(), column));
-    return new WithoutRows(this, column, notAmong(names));
+  without(column: string, names: readonly string[]): Promise<Engine> {
+    return engineWithout(this, column, () => notAmong(names));
   }
 
   async close(): Promise<void> {
@@ -149,11 +109,31 @@ class TrinoEngine implements Engine {
   }
 }
 
-/** The list is written, as one text, into every statement: nothing of it stays in the cluster but its log. No name is empty, so rows without one stay. */
-function notAmong(names: readonly string[]): KeepTest {
-  const list = JSON.stringify(names);
-  return (own, bound) => ({
-    test: `coalesce(${own}, '') NOT IN (SELECT fugu_name FROM UNNEST(CAST(json_parse($${bound + 1}) AS ARRAY(VARCHAR))) AS fugu_left_out(fugu_name))`,
-    values: [list],
+async function describeTables(
+  runner: StatementRunner,
+  tables: readonly SourceTable[],
+  versionAt: ReadonlyMap<SourceTable, string | undefined>,
+): Promise<ShownTables> {
+  const described = tables.map(async (own) => {
+    const table = await describeTrinoTable(runner, own.place, atVersion(versionAt.get(own)), own.readings);
+    return [own, table] as const;
   });
+  return new Map(await Promise.all(described));
 }
+
+function schemaOf(source: EngineSource, tables: ShownTables): ServerSchema {
+  const [[, data], ...rest] = [...tables] as [[SourceTable, ShownTable], ...[SourceTable, ShownTable][]];
+  const sideTables = new Map(rest.flatMap(([own, table]) => (own.sideTable === undefined ? [] : [[own.sideTable, table]])));
+  const related = new Map(rest.flatMap(([own, table]) => (own.sideTable === undefined ? [[own.named, table]] : [])));
+  const relations = source.relations.map(
+    (relation) => [relationView(relation.name), trinoRelationViews(related.get(relation.table)!, relation)] as const,
+  );
+  return serverSchema(data, new Map(relations), sideTables);
+}
+
+/** The list is written, as one text, into every statement: nothing of it stays in the cluster but its log. */
+const notAmong = (names: readonly string[]): KeepTest =>
+  unlessNamed(
+    (bound) => `SELECT fugu_name FROM UNNEST(CAST(json_parse($${bound + 1}) AS ARRAY(VARCHAR))) AS fugu_left_out(fugu_name)`,
+    [JSON.stringify(names)],
+  );

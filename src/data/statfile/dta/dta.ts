@@ -132,7 +132,7 @@ function numberReader(type: Exclude<DtaType, number | 'strL'>, at: number, littl
 
 /** Eight bytes: the variable first, then the row, with widths that depend on the release. */
 function referenceReader({ release, little }: DtaLayout, at: number, texts: LongTexts): StatCellReader {
-  const first = release === 117 ? 4 : release === 118 ? 2 : 3;
+  const first = { 117: 4, 118: 2 }[release] ?? 3;
   const read = (row: Buffer, from: number, length: number) => {
     if (length > 6) return Number.NaN;
     return little ? row.readUIntLE(from, length) : row.readUIntBE(from, length);

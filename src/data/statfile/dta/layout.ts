@@ -87,13 +87,7 @@ function readOld(cursor: Cursor): DtaLayout {
     if (kind === 0 && length === 0) break;
     cursor.skip(length);
   }
-  const columns = types.map((type, i) => ({
-    name: names[i]!,
-    type,
-    format: formats[i]!,
-    labelSet: labelSets[i]!,
-    label: labels[i]!,
-  }));
+  const columns = columnsOf(types, { names, formats, labelSets, labels });
   const dataAt = cursor.position;
   return {
     release,
@@ -161,13 +155,7 @@ function readTagged(cursor: Cursor): DtaLayout {
   const formats = read('</sortlist><formats>', widths.format);
   const labelSets = read('</formats><value_label_names>', widths.labelSet);
   const labels = read('</value_label_names><variable_labels>', widths.label);
-  const columns = types.map((type, i) => ({
-    name: names[i]!,
-    type,
-    format: formats[i]!,
-    labelSet: labelSets[i]!,
-    label: labels[i]!,
-  }));
+  const columns = columnsOf(types, { names, formats, labelSets, labels });
   /** The contents of a part of the map. */
   const enter = (part: number, tag: string): void => {
     const at = map[part]!;
@@ -182,6 +170,10 @@ function readTagged(cursor: Cursor): DtaLayout {
   enter(11, '<value_labels>');
   return { release, little: cursor.little, decode, rows, label, columns, dataAt, strlsAt, labelsAt: cursor.position };
 }
+
+type Fields = Readonly<Record<'names' | 'formats' | 'labelSets' | 'labels', readonly string[]>>;
+const columnsOf = (types: readonly DtaType[], { names, formats, labelSets, labels }: Fields): readonly DtaColumn[] =>
+  types.map((type, i) => ({ name: names[i]!, type, format: formats[i]!, labelSet: labelSets[i]!, label: labels[i]! }));
 
 function fields(cursor: Cursor, count: number, width: number, decode: Decode): string[] {
   if (count * width > cursor.left) throw cursor.bytes.cutOff();

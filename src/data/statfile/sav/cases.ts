@@ -9,7 +9,7 @@ export const plainRows = (cursor: Cursor, rowBytes: number): NextRow => {
   return () => (cursor.left < rowBytes ? undefined : cursor.take(rowBytes));
 };
 
-const [padding, lastCode, end, literal, blanks, nothing] = [0, 251, 252, 253, 254, 255];
+const [padding, end, literal, blanks, nothing] = [0, 252, 253, 254, 255];
 const spaces = Buffer.alloc(8, 0x20);
 
 /** Rows decompressed from SPSS's own format: eight one-byte instructions, then eight bytes for each instruction that announces them. */
@@ -21,8 +21,10 @@ export function codedRows(input: () => Buffer | undefined, rowBytes: number, bia
     else bytes.writeDoubleBE(x);
     return bytes;
   };
-  const ready = Array.from({ length: lastCode + 1 }, (_, code) => number(code - bias));
-  const missing = number(-Number.MAX_VALUE);
+  const ready: readonly Buffer[] = Array.from({ length: 256 }, (_, code) => {
+    if (code === blanks) return spaces;
+    return number(code === nothing ? -Number.MAX_VALUE : code - bias);
+  });
   let bytes: Buffer = Buffer.alloc(0);
   let at = 0;
   const codes: Buffer = Buffer.alloc(8);
@@ -54,14 +56,7 @@ export function codedRows(input: () => Buffer | undefined, rowBytes: number, bia
         over = true;
         return undefined;
       }
-      const cell =
-        instruction === literal
-          ? eight()
-          : instruction === blanks
-            ? spaces
-            : instruction === nothing
-              ? missing
-              : ready[instruction]!;
+      const cell = instruction === literal ? eight() : ready[instruction]!;
       if (!cell) return undefined;
       cell.copy(row, filled);
       filled += 8;

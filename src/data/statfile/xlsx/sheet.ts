@@ -61,17 +61,20 @@ function columnOf(place: string): number {
   return column - 1;
 }
 
+const truths: ReadonlyMap<string, StatCell> = new Map([['1', 'TRUE'], ['0', 'FALSE']]); // biome-ignore format: one line
+
 function cellOf(type: string, style: number, value: string, { strings, styles, from1904 }: Workbook): StatCell {
   if (type === 's') return strings[Number(value.trim() || Number.NaN)] ?? null;
   if (type === 'str' || type === 'inlineStr' || type === 'd') return filled(value);
-  if (type === 'b') return value.trim() === '1' ? 'TRUE' : value.trim() === '0' ? 'FALSE' : null;
+  if (type === 'b') return truths.get(value.trim()) ?? null;
   if (type === 'e' || value.trim() === '') return null;
   const x = Number(value);
   if (!Number.isFinite(x)) return null;
   const shown = styles[style] ?? 'number';
   if (shown === 'number') return x;
   // 1900 had no 29 February, but in a sheet it has.
-  const origin = from1904 ? first1904 : x < 60 ? first1900 : first1900 - day;
+  const origin1900 = x < 60 ? first1900 : first1900 - day;
+  const origin = from1904 ? first1904 : origin1900;
   // To the millisecond: a day is kept as a fraction, which rarely comes out even.
   const moment = Math.round(x * day * 1000) / 1000;
   if (shown === 'time' && x >= 0 && x < 1) return isoTime(moment);

@@ -1,22 +1,17 @@
 import { Fault } from '../../../base/errors.js';
 import type { Bytes } from '../bytes.js';
-import { malformed } from '../malformed.js';
 import { XmlBroken, type XmlHandler, XmlReader } from '../xml.js';
-import { readZip, unzipped, type ZipEntry } from './zip.js';
+import { broken, readZip, unzipped, type ZipEntry } from './zip.js';
 
 /** Workbook parts needed to decode one sheet. */
 export interface Workbook {
   readonly sheet: ZipEntry;
   /** Shared strings of the workbook; null for an empty one. */
   readonly strings: readonly (string | null)[];
-  /** Kind of number for each cell style. */
   readonly styles: readonly NumberStyle[];
   readonly from1904: boolean;
 }
 export type NumberStyle = 'number' | 'date' | 'time';
-
-const broken = (bytes: Bytes) =>
-  malformed(bytes.path, 'The workbook is not a whole .xlsx file.', 'Save it again as .xlsx, or as CSV.');
 
 /** Reads a file of the archive to its end. */
 export async function readPart(
@@ -47,7 +42,6 @@ export async function* parsed(
   }
 }
 
-/** The names of the sheets, the first one first. */
 export async function readSheetNames(bytes: Bytes): Promise<readonly string[]> {
   const names: string[] = [];
   const entry = readZip(bytes).get('xl/workbook.xml');
@@ -81,9 +75,7 @@ export async function readWorkbook(bytes: Bytes, entries: ReadonlyMap<string, Zi
       'DATA_NOT_FOUND',
       `The workbook has no sheet "${table}".`,
       `Its sheets: ${sheets.map(({ name }) => name).join(', ')}.`,
-      {
-        place: { file: bytes.path },
-      },
+      { place: { file: bytes.path } },
     );
   let target: string | undefined;
   await part('xl/_rels/workbook.xml.rels', {

@@ -12,8 +12,8 @@ import { readZip } from './zip.js';
  * each is text, like that of a CSV; its numbers and dates are written as such.
  */
 export async function openXlsx(bytes: Bytes, { table }: { readonly table?: string }): Promise<Omit<StatFile, 'close'>> {
-  const broken = () => malformed(bytes.path, 'The sheet of the workbook cannot be read.', 'Save it again as .xlsx, or as CSV.');
   const book = await readWorkbook(bytes, readZip(bytes), table);
+  const broken = brokenSheet(bytes);
   let header: readonly StatCell[] | undefined;
   let rows = 0;
   const merges = new HeaderMerges();
@@ -63,6 +63,9 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
   };
 }
 
+const brokenSheet = (bytes: Bytes) => () =>
+  malformed(bytes.path, 'The sheet of the workbook cannot be read.', 'Save it again as .xlsx, or as CSV.');
+
 /** Detects merged cells in the header row, which then does not name every column. Merged cells in other rows are ignored. */
 class HeaderMerges {
   #row = 0;
@@ -101,7 +104,6 @@ export interface Unread {
 
 /** Only for the steward: no release may depend on it, because one record can decide what holds for most rows. */
 export async function unreadIn(bytes: Bytes, table?: string): Promise<Unread> {
-  const broken = () => malformed(bytes.path, 'The sheet of the workbook cannot be read.', 'Save it again as .xlsx, or as CSV.');
   const book = await readWorkbook(bytes, readZip(bytes), table);
   let [width, rows, wider, nameless] = [0, 0, 0, 0];
   const see = (cells: readonly StatCell[]) => {
@@ -113,7 +115,7 @@ export async function unreadIn(bytes: Bytes, table?: string): Promise<Unread> {
       if (cells.length > width) wider++;
     }
   };
-  await readPart(bytes, book.sheet, 'sheetBytes', sheetHandler(book, see, broken));
+  await readPart(bytes, book.sheet, 'sheetBytes', sheetHandler(book, see, brokenSheet(bytes)));
   const names = await readSheetNames(bytes);
   return { sheets: names.filter((name) => name !== (table ?? names[0])), beyond: 2 * wider > rows, nameless };
 }

@@ -17,7 +17,7 @@ const entryMark = 0x02014b50;
 const localMark = 0x04034b50;
 const mostEntries = 10_000;
 
-const broken = (bytes: Bytes) =>
+export const broken = (bytes: Bytes) =>
   malformed(bytes.path, 'The workbook is not a whole .xlsx file.', 'Save it again as .xlsx, or as CSV.');
 
 /** The files in an archive, by name. */

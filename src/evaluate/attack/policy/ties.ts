@@ -39,7 +39,7 @@ function graphOf(d: Dependence, policy: Policy, engine: Snapshot, records: Recor
 export async function shownRecords(policy: Policy, engine: Snapshot, records: RecordTable, leftOut: number): Promise<Uint8Array> {
   const shown = new Uint8Array(records.count).fill(1);
   if (leftOut === 0) return shown;
-  const { unused } = await recordTies(policy, engine, policy.dependence);
+  const { unused } = await recordTies(policy.dependence, { policy, engine });
   if (unused?.names.length !== leftOut)
     throw new Fault(
       'QUERY_UNSUPPORTED',

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../base/errors.js';
 import { setTimeout as sleep } from '../../../base/platform/timers.js';
-import { connectClient, type PostgresConnection } from '../../../data/engine/postgres/connection.js';
+import { PostgresConnection } from '../../../data/engine/postgres/connection.js';
 import { refuseServer } from '../../../data/engine/postgres/server.js';
 import { readAddress } from '../../../policy/address.js';
 import type { StoredLink } from '../chain/chain.js';
@@ -45,7 +45,7 @@ export class LedgerServer {
     const toFault = (error: unknown): Fault => serverFault(error, this.place, true);
     const password = process.env.FUGU_LEDGER_PASSWORD;
     const entering = { also: settings, asFault: toFault, ...(password !== undefined && { password }) };
-    const connection = await connectClient(readAddress(this.place), deadline, entering);
+    const connection = await PostgresConnection.connect(readAddress(this.place), deadline, entering);
     try {
       await this.#within(connection, (c) => refuseServer(c, instead));
       return connection;
