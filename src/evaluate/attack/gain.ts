@@ -9,7 +9,7 @@ export function logNoise(noise: AdditiveDistribution<number>): (off: number) => 
 
 /** Largest change of the log odds between two values; roundings are none. */
 export function gainOf(prior: readonly number[], posterior: readonly number[]): number {
-  const moved = prior.flatMap((p, k) => (p > 0 ? [Math.log(posterior[k]! / p)] : []));
+  const moved = prior.flatMap((p, k) => (p > 0 ? [Math.log(posterior[k]!) - Math.log(p)] : []));
   const gain = Math.max(...moved) - Math.min(...moved);
   return gain > 1e-12 ? gain : 0;
 }
