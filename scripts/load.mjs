@@ -13,7 +13,7 @@ export async function loadSources(...files) {
     external: [/^[a-z@]/],
     platform: 'node',
     cwd: root,
-    logLevel: 'warn',
+    logLevel: 'silent',
     plugins: [
       {
         name: 'sources',

@@ -7,14 +7,15 @@ import { compareGaussians } from '../../evaluate/papers/compare/gaussians.js';
 import type { MechanismComparison } from '../../evaluate/papers/compare/judge.js';
 import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { readGaussianFile, readModelFile, tableReader } from './model-file.js';
+import { defineRequest, field } from './request.js';
 
-const auditOptions = z.strictObject({
-  /** sum, sum:W1,W2,…, product, atLeast:T, histogram, identity or table:FILE. */
-  query: z.string(),
-  /** Laplace scale to audit. */
-  scale: amountShape.optional(),
-  /** Alternative to `scale`: find the least scale whose privacy loss is at most this epsilon. */
-  epsilon: amountShape.optional(),
+const auditOptions = defineRequest('AuditOptions', {
+  query: field(z.string(), 'sum, sum:W1,W2,…, product, atLeast:T, histogram, identity or table:FILE.'),
+  scale: field(amountShape.optional(), 'Laplace scale to audit.'),
+  epsilon: field(
+    amountShape.optional(),
+    'Alternative to `scale`: find the least scale whose privacy loss is at most this epsilon.',
+  ),
   adversary: z.enum(['informed', 'uninformed']).default('informed'),
 });
 export type AuditOptions = z.input<typeof auditOptions>;
@@ -39,7 +40,7 @@ export async function auditScale(model: FileName, given: AuditOptions): Promise<
   });
 }
 
-const compareOptions = z.strictObject({ query: z.string(), epsilon: amountShape });
+const compareOptions = defineRequest('CompareOptions', { query: z.string(), epsilon: amountShape });
 /** The query as for `auditScale`, and the promised epsilon. */
 export type CompareOptions = z.input<typeof compareOptions>;
 

@@ -4,18 +4,15 @@ import { workloadSchema } from '../../analysis/workload/form.js';
 import { Fault } from '../../base/errors.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { parseOptions } from './input.js';
+import { defineRequest, field } from './request.js';
 
 export type { EstimatedTables };
 
-const estimateRequest = z.strictObject({
-  /** Tables to estimate, as for a release; every recorded table when absent. */
-  workload: workloadSchema.optional(),
-  /** No negative counts: the tables of one distribution, or the nearest. */
-  tidy: z.boolean().optional(),
-  /** Uses entries since that day (2026-11-17) or moment only, because the data changed then. */
-  since: z.string().optional(),
-  /** Uses only these entries of the ledger. */
-  entries: z.array(z.number().int().min(0)).min(1).optional(),
+const estimateRequest = defineRequest('EstimateRequest', {
+  workload: field(workloadSchema.optional(), 'Tables to estimate, as for a release; every recorded table when absent.'),
+  tidy: field(z.boolean().optional(), 'No negative counts: the tables of one distribution, or the nearest.'),
+  since: field(z.string().optional(), 'Uses entries since that day (2026-11-17) or moment only, because the data changed then.'),
+  entries: field(z.array(z.number().int().min(0)).min(1).optional(), 'Uses only these entries of the ledger.'),
 });
 export type EstimateRequest = z.input<typeof estimateRequest>;
 

@@ -13,17 +13,17 @@ import { writeNetworkJson } from '../../privacy/dependence/model/network-json.js
 import { largestPairwiseBase, type PairwiseSpread } from '../../privacy/dependence/pairwise/leakage.js';
 import { type AttackFigure, type SpreadTables, writeSpread } from '../../privacy/dependence/pairwise/spread-file.js';
 import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 import { withStewardData } from './steward-read.js';
 
-const networkOptions = z.strictObject({
-  /** Output file: .json, or .bif. */
-  out: z.string().min(1).optional(),
-  /** Exact networks of at most this many columns instead of one forest. */
-  chunk: integerBetween(1, largestChunk).optional(),
-  /** With chunk: largest number of parents of a column. */
-  maxParents: integerBetween(1, largestChunk).optional(),
-  /** Declares that the rows are public already (an earlier wave): the network is marked so. */
-  public: z.boolean().default(false),
+const networkOptions = defineRequest('NetworkOptions', {
+  out: field(z.string().min(1).optional(), 'Output file: .json, or .bif.'),
+  chunk: field(integerBetween(1, largestChunk).optional(), 'Exact networks of at most this many columns instead of one forest.'),
+  maxParents: field(integerBetween(1, largestChunk).optional(), 'With chunk: largest number of parents of a column.'),
+  public: field(
+    z.boolean().default(false),
+    'Declares that the rows are public already (an earlier wave): the network is marked so.',
+  ),
   progress: progressShape.optional(),
 });
 export type NetworkOptions = z.input<typeof networkOptions>;
@@ -55,15 +55,11 @@ export async function learnNetwork(policy: FileName, given?: NetworkOptions): Pr
 export const writeNetwork = (file: string, network: Network): void =>
   writeWhole(file, /\.bif$/i.test(file) ? writeBif(network) : writeNetworkJson(network), { hint: 'Choose another --out.' });
 
-const spreadOptions = z.strictObject({
-  /** Output file, as JSON. */
-  out: z.string().min(1).optional(),
-  /** Probability over the sample. */
-  confidence: z.number().gt(0).lt(1).default(0.95),
-  /** Answers rarer than this are merged into one secret. */
-  pool: z.number().min(0).lt(0.5).default(0.05),
-  /** Declares that the rows are public already. */
-  public: z.boolean().default(false),
+const spreadOptions = defineRequest('SpreadOptions', {
+  out: field(z.string().min(1).optional(), 'Output file, as JSON.'),
+  confidence: field(z.number().gt(0).lt(1).default(0.95), 'Probability over the sample.'),
+  pool: field(z.number().min(0).lt(0.5).default(0.05), 'Answers rarer than this are merged into one secret.'),
+  public: field(z.boolean().default(false), 'Declares that the rows are public already.'),
   progress: progressShape.optional(),
 });
 export type SpreadOptions = z.input<typeof spreadOptions>;

@@ -14,23 +14,22 @@ import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
 /** Default fit of the distance law. */
 
 const above = (least: number) => z.number().gt(least);
-const distanceOptions = z.strictObject({
-  /** Output file of the ties. */
-  out: z.string().min(1).optional(),
-  /** Public radius: everybody is known to be within this distance of their point; or a column "radius". */
-  radius: above(0).optional(),
+const distanceOptions = defineRequest('DistanceTieOptions', {
+  out: field(z.string().min(1).optional(), 'Output file of the ties.'),
+  radius: field(
+    above(0).optional(),
+    'Public radius: everybody is known to be within this distance of their point; or a column "radius".',
+  ),
   unit: z.enum(['miles', 'km', 'degrees']).default('miles'),
-  /** Parameters of the law (distance + b)^-c. */
-  b: above(0).default(backstrom.b),
+  b: field(above(0).default(backstrom.b), 'Parameters of the law (distance + b)^-c.'),
   c: above(0).default(backstrom.c),
-  /** Least odds ratio; pairs below it are left out. */
-  least: z.number().min(1).default(1.05),
-  /** Pairs to keep: a CSV whose first two columns are ids. */
-  pairs: z.string().min(1).optional(),
+  least: field(z.number().min(1).default(1.05), 'Least odds ratio; pairs below it are left out.'),
+  pairs: field(z.string().min(1).optional(), 'Pairs to keep: a CSV whose first two columns are ids.'),
 });
 export type DistanceTieOptions = z.input<typeof distanceOptions>;
 
@@ -84,16 +83,12 @@ function amongPairs(places: readonly PublicPlace[], file: string, options: Param
   });
 }
 
-const affinityOptions = z.strictObject({
-  /** Output file of the ties. */
-  out: z.string().min(1).optional(),
-  /** Similarity above which two people are alike. */
-  threshold: above(0).default(0.8),
+const affinityOptions = defineRequest('AffinityTieOptions', {
+  out: field(z.string().min(1).optional(), 'Output file of the ties.'),
+  threshold: field(above(0).default(0.8), 'Similarity above which two people are alike.'),
   norm: z.enum(['cosine', 'l1']).default('cosine'),
-  /** Numbers are taken as distances from their mean. */
-  centre: z.boolean().default(false),
-  /** Odds ratio to write for every tie. */
-  oddsRatio: z.number().min(1).optional(),
+  centre: field(z.boolean().default(false), 'Numbers are taken as distances from their mean.'),
+  oddsRatio: field(z.number().min(1).optional(), 'Odds ratio to write for every tie.'),
 });
 export type AffinityTieOptions = z.input<typeof affinityOptions>;
 

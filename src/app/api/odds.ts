@@ -6,13 +6,12 @@ import { Fault } from '../../base/errors.js';
 import { codeText } from '../../policy/code.js';
 import { readCsvTable } from './csv-table.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
-const options = z.strictObject({
-  /** The two ends of a pair differ (parent and child). */
-  directed: z.boolean().default(false),
+const options = defineRequest('OddsOptions', {
+  directed: field(z.boolean().default(false), 'The two ends of a pair differ (parent and child).'),
   confidence: z.number().gt(0).lt(1).default(0.95),
-  /** Values rarer than this are merged. */
-  pool: z.number().min(0).lt(0.5).default(0.05),
+  pool: field(z.number().min(0).lt(0.5).default(0.05), 'Values rarer than this are merged.'),
 });
 export type OddsOptions = z.input<typeof options>;
 

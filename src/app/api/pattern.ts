@@ -8,29 +8,20 @@ import { adversarialGuarantee, type PatternCandidate } from '../../analysis/patt
 import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
 import { amountShape, integerBetween, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
 const size = integerBetween(1, Number.MAX_SAFE_INTEGER);
-const options = z.strictObject({
-  /** Public size of the domain of the values. */
-  domain: integerBetween(2, Number.MAX_SAFE_INTEGER),
-  /** Privacy cost of one tuple. */
-  epsilon: amountShape,
-  /** Accepts (epsilon, gamma)-adversarial privacy. */
-  gamma: amountShape.optional(),
-  /** Includes (epsilon, delta) mechanisms, for comparison. */
-  delta: amountShape.optional(),
-  /** Public guess of the largest number of ties; affects expected errors only. */
-  degree: size.optional(),
-  /** Logarithm of lambda: safe (base 2, rounded up) or natural. */
-  log: z.enum(['safe', 'natural']).default('safe'),
-  /** Protects absent tuples as well. */
-  absence: z.boolean().optional(),
-  /** Tuples may be positively correlated with this many minus one others. */
-  together: size.optional(),
-  /** Declares the relations undirected. */
-  symmetric: z.boolean().optional(),
-  /** Counts each occurrence once, not once per symmetry. */
-  occurrences: z.boolean().optional(),
+const options = defineRequest('PatternAnalysisOptions', {
+  domain: field(integerBetween(2, Number.MAX_SAFE_INTEGER), 'Public size of the domain of the values.'),
+  epsilon: field(amountShape, 'Privacy cost of one tuple.'),
+  gamma: field(amountShape.optional(), 'Accepts (epsilon, gamma)-adversarial privacy.'),
+  delta: field(amountShape.optional(), 'Includes (epsilon, delta) mechanisms, for comparison.'),
+  degree: field(size.optional(), 'Public guess of the largest number of ties; affects expected errors only.'),
+  log: field(z.enum(['safe', 'natural']).default('safe'), 'Logarithm of lambda: safe (base 2, rounded up) or natural.'),
+  absence: field(z.boolean().optional(), 'Protects absent tuples as well.'),
+  together: field(size.optional(), 'Tuples may be positively correlated with this many minus one others.'),
+  symmetric: field(z.boolean().optional(), 'Declares the relations undirected.'),
+  occurrences: field(z.boolean().optional(), 'Counts each occurrence once, not once per symmetry.'),
 });
 export type PatternAnalysisOptions = z.input<typeof options>;
 

@@ -26,43 +26,39 @@ import {
   withFaults,
 } from './input.js';
 import { type OpenSettings, openHandles, withClosing } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 import { refuseLooking, type StepsSeen, seeSteps } from './stream-steps.js';
 
-const options = z.strictObject({
-  /** Query, or list of queries, for every step. */
-  query: batchForms.optional(),
-  /** The same as SQL text, without the step in it. */
-  sql: z.string().optional(),
-  /** Public whole-number column that counts steps; that of the declared sequence when absent. */
-  order: z.string().optional(),
-  /** Number of column units per step. */
-  every: integerBetween(1, 1_000_000).optional(),
-  /** Totals from the first step on, paid for once over the horizon, instead of an answer for each step. */
-  totals: z.boolean().optional(),
-  /** Number of steps that totals are paid for; as many as the column's bounds hold when absent. */
-  horizon: integerBetween(1, 10_000_000).optional(),
-  /**
-   * Last unit that is over; when absent, all before the last step with rows. Required with persons as the privacy unit: then it is
-   * protected which steps have rows.
-   */
-  through: z.number().int().optional(),
-  /** First step to return; earlier ones are recorded all the same. */
-  since: integerBetween(1, 10_000_000).optional(),
-  /** Late rows of answered steps: refused, or counted in the step in which they came in (column `arrived`). */
-  late: z.enum(['refuse', 'next']).optional(),
-  /** Public whole-number column: when a row came in, in units of the order column. */
-  arrived: z.string().optional(),
-  /** Steps without rows: refused, or accepted as empty. */
-  gaps: z.enum(['refuse', 'empty']).optional(),
-  /** Share of the policy's epsilon: for each step, or for all totals together. */
-  epsilon: amountShape.optional(),
+const options = defineRequest('StreamOptions', {
+  query: field(batchForms.optional(), 'Query, or list of queries, for every step.'),
+  sql: field(z.string().optional(), 'The same as SQL text, without the step in it.'),
+  order: field(z.string().optional(), 'Public whole-number column that counts steps; that of the declared sequence when absent.'),
+  every: field(integerBetween(1, 1_000_000).optional(), 'Number of column units per step.'),
+  totals: field(
+    z.boolean().optional(),
+    'Totals from the first step on, paid for once over the horizon, instead of an answer for each step.',
+  ),
+  horizon: field(
+    integerBetween(1, 10_000_000).optional(),
+    "Number of steps that totals are paid for; as many as the column's bounds hold when absent.",
+  ),
+  through: field(
+    z.number().int().optional(),
+    'Last unit that is over; when absent, all before the last step with rows. Required with persons as the privacy unit: then it is protected which steps have rows.',
+  ),
+  since: field(integerBetween(1, 10_000_000).optional(), 'First step to return; earlier ones are recorded all the same.'),
+  late: field(
+    z.enum(['refuse', 'next']).optional(),
+    'Late rows of answered steps: refused, or counted in the step in which they came in (column `arrived`).',
+  ),
+  arrived: field(z.string().optional(), 'Public whole-number column: when a row came in, in units of the order column.'),
+  gaps: field(z.enum(['refuse', 'empty']).optional(), 'Steps without rows: refused, or accepted as empty.'),
+  epsilon: field(amountShape.optional(), "Share of the policy's epsilon: for each step, or for all totals together."),
   tidy: z.boolean().optional(),
-  /** Pays for a new horizon of totals, even if one is recorded. */
-  fresh: z.boolean().optional(),
+  fresh: field(z.boolean().optional(), 'Pays for a new horizon of totals, even if one is recorded.'),
   analyst: z.string().min(1).max(120).optional(),
   acceptNoProtection: z.boolean().optional(),
-  /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
-  newBudget: newBudgetShape,
+  newBudget: field(newBudgetShape, "Reason for opening a budget for data that has another one; permanent in the ledger's chain."),
 });
 export type StreamOptions = z.input<typeof options>;
 

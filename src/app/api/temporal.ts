@@ -10,19 +10,15 @@ import {
   temporalLeakage,
 } from '../../privacy/dependence/temporal/temporal.js';
 import { amountShape, type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
 const file = z.union([z.string(), z.instanceof(URL)]);
-const options = z.strictObject({
-  /** JSON file of P(state before | state now), one row per state now. */
-  backward: file.optional(),
-  /** JSON file of P(state after | state now). */
-  forward: file.optional(),
-  /** Epsilon of every step. */
-  epsilon: amountShape.optional(),
-  /** Largest leakage of any step: budgets are computed for it. */
-  target: amountShape.optional(),
-  /** Number of steps; with a target, unlimited when absent. */
-  steps: integerBetween(1, 1_000_000).optional(),
+const options = defineRequest('TemporalOptions', {
+  backward: field(file.optional(), 'JSON file of P(state before | state now), one row per state now.'),
+  forward: field(file.optional(), 'JSON file of P(state after | state now).'),
+  epsilon: field(amountShape.optional(), 'Epsilon of every step.'),
+  target: field(amountShape.optional(), 'Largest leakage of any step: budgets are computed for it.'),
+  steps: field(integerBetween(1, 1_000_000).optional(), 'Number of steps; with a target, unlimited when absent.'),
 });
 export type TemporalOptions = z.input<typeof options>;
 

@@ -8,17 +8,21 @@ import { writeWhole } from '../../base/files/write-file.js';
 import { basename } from '../../base/platform/paths.js';
 import { type TransitionFile, writeTransitions } from '../../data/ties/transitions.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 import { withStewardData } from './steward-read.js';
 
-const options = z.strictObject({
-  /** Output file, as JSON that a policy can declare. */
-  out: z.string().min(1).optional(),
-  /** Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent. */
-  by: z.string().min(1).optional(),
+const options = defineRequest('TransitionsOptions', {
+  out: field(z.string().min(1).optional(), 'Output file, as JSON that a policy can declare.'),
+  by: field(
+    z.string().min(1).optional(),
+    'Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent.',
+  ),
   order: z.string().min(1).optional(),
   state: z.string().min(1).optional(),
-  /** Declares that the rows are public already (an earlier wave): the matrix is marked so. */
-  public: z.boolean().default(false),
+  public: field(
+    z.boolean().default(false),
+    'Declares that the rows are public already (an earlier wave): the matrix is marked so.',
+  ),
 });
 export type TransitionsOptions = z.input<typeof options>;
 

@@ -2,17 +2,14 @@ import * as z from 'zod';
 import { learnTies, planTies, type TiesRequest } from '../../../analysis/learn/odds/learn-ties.js';
 import { type Answer, defineKind } from '../kind.js';
 import { type LearnedOdds, oddsOf } from '../odds.js';
+import { field } from '../request.js';
 
 const request = z.strictObject({
-  /** Relation whose ties are judged. */
-  relation: z.string().min(1),
-  /** Column whose odds ratio is learned. */
-  column: z.string().min(1),
-  /** Largest number of pairs that count one record. */
-  pairsEach: z.number().int().min(1).max(1000).optional(),
+  relation: field(z.string().min(1), 'Relation whose ties are judged.'),
+  column: field(z.string().min(1), 'Column whose odds ratio is learned.'),
+  pairsEach: field(z.number().int().min(1).max(1000).optional(), 'Largest number of pairs that count one record.'),
   confidence: z.number().gt(0).lt(1).optional(),
-  /** Values rarer than this are merged. */
-  pool: z.number().min(0).lt(0.5).optional(),
+  pool: field(z.number().min(0).lt(0.5).optional(), 'Values rarer than this are merged.'),
 });
 
 /** Odds ratio, and the noise scale of every count it was computed from. */

@@ -15,17 +15,20 @@ import type { Plan } from '../../../release/session/plan.js';
 import type { ReleaseOptions } from '../../../release/session/session.js';
 import { amountShape } from '../input.js';
 import { type Answer, defineKind } from '../kind.js';
+import { field } from '../request.js';
 
 /** Fields of a count over relations that accompany its text. */
 export const patternFields = {
-  /** Accept (epsilon, gamma)-adversarial privacy. */
-  gamma: amountShape.optional(),
-  /** Public guess (secret edge) or limit (secret person) of the ties of one person. */
-  degree: z.number().int().min(1).max(999_999_999).optional(),
-  /** Requires one mechanism. */
-  mechanism: z.custom<PatternMechanism>((x) => typeof x === 'string', 'expected the name of a mechanism').optional(),
-  /** Largest degree of a degree distribution. */
-  form: z.enum(['cumulative', 'sequence', 'histogram']).optional(),
+  gamma: field(amountShape.optional(), 'Accept (epsilon, gamma)-adversarial privacy.'),
+  degree: field(
+    z.number().int().min(1).max(999_999_999).optional(),
+    'Public guess (secret edge) or limit (secret person) of the ties of one person.',
+  ),
+  mechanism: field(
+    z.custom<PatternMechanism>((x) => typeof x === 'string', 'expected the name of a mechanism').optional(),
+    'Requires one mechanism.',
+  ),
+  form: field(z.enum(['cumulative', 'sequence', 'histogram']).optional(), 'Largest degree of a degree distribution.'),
 };
 const question = z.strictObject({ pattern: z.string(), ...patternFields });
 type Question = z.input<typeof question>;
