@@ -13,45 +13,66 @@ import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, wi
 import type { Question } from './kinds.js';
 import { defineRequest, field } from './request.js';
 
-const paying = {
-  epsilon: field(amountShape.optional(), "Share of the policy's epsilon to use; a tenth when absent."),
-  fresh: field(z.boolean().optional(), 'Learns from the current data and pays, even if a result is recorded.'),
+export const paying = {
+  epsilon: field(amountShape.optional(), "Share of the policy's epsilon to use; a tenth when absent.", {
+    value: 'part',
+    help: "how much of the policy's epsilon to use (a tenth when not said)",
+  }),
+  fresh: field(z.boolean().optional(), 'Learns from the current data and pays, even if a result is recorded.', {
+    help: 'learn from the data as it is now and pay, also when a result is recorded',
+  }),
   newBudget: field(newBudgetShape, "Reason for opening a budget for data that has another one; permanent in the ledger's chain."),
 };
 const place = {
-  column: field(z.string().min(1), 'Column that the policy does not declare.'),
-  table: field(z.string().min(1).optional(), 'Table of the policy; the data when absent.'),
+  column: field(z.string().min(1), 'Column that the policy does not declare.', {
+    value: 'name',
+    help: 'a column that the policy does not declare',
+    needed: true,
+  }),
+  table: field(z.string().min(1).optional(), 'Table of the policy; the data when absent.', {
+    value: 'name',
+    help: 'of this table of the policy',
+  }),
 };
-const keysOptions = defineRequest('KeysOptions', {
+export const keysOptions = defineRequest('KeysOptions', {
   ...place,
-  most: field(z.int().min(1).max(500).default(50), 'Largest number of values.'),
+  most: field(z.int().min(1).max(500).default(50), 'Largest number of values.', {
+    value: 'n',
+    help: 'so many values at most',
+    showsDefault: true,
+  }),
   longest: field(
     z.int().min(1).max(64).default(16),
     'Longest value in bytes; longer ones are left out, and a smaller limit means less noise.',
+    { value: 'bytes', help: 'values of more bytes are left out; fewer mean less noise', showsDefault: true },
   ),
   ...paying,
 });
-const boundsOptions = defineRequest('BoundsOptions', {
+export const boundsOptions = defineRequest('BoundsOptions', {
   ...place,
   within: field(
     z.number().min(1).max(1e9).default(1e6),
     'Largest distance of a number from 0: a power of ten that is plausible whatever this data holds.',
+    { value: 'number', help: 'no number is farther from 0, whatever this data holds', showsDefault: true },
   ),
   tail: field(
     z.number().min(0.001).max(0.1).default(0.005),
     'Share of the rows that may lie below the bounds, and of those above.',
+    { value: 'share', help: 'the share of rows that may lie below the bounds, and above them', showsDefault: true },
   ),
   ...paying,
 });
-const rowsOptions = defineRequest('RowsOptions', {
-  table: z.string().min(1),
+export const rowsOptions = defineRequest('RowsOptions', {
+  table: field(z.string().min(1), 'Table of the policy.', { value: 'name', help: 'a table of the policy', needed: true }),
   most: field(
     z.int().min(2).max(10_000).default(1_000),
     'Largest number of rows of one person: a number that is plausible whatever this data holds.',
+    { value: 'n', help: 'nobody has more, whatever this data holds', showsDefault: true },
   ),
   share: field(
     z.number().min(0.5).max(0.999).default(0.95),
     'Share of the persons in the table all of whose rows are to be used.',
+    { value: 'share', help: 'the share of the persons in it of whom every row is to be used', showsDefault: true },
   ),
   ...paying,
 });

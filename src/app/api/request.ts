@@ -4,29 +4,36 @@ import * as z from 'zod';
 export interface CommandOption {
   /** Placeholder of the value in the help; absent for a switch. */
   readonly value?: string;
-  /** Text of the help, where it says more than the description of the field. */
+  /** Text of the help, where it says something else than the description of the field. */
   readonly help?: string;
-  /** Name of the option, where it is not the field's: `calibrate` for `epsilon`. */
-  readonly flag?: string;
   /** The command line cannot do without it. */
   readonly needed?: true;
   /** The default stands in the help. */
   readonly showsDefault?: true;
-  /** How its text is read; by the type of the field when absent. */
-  readonly reads?: 'names' | 'json' | { readonly yaml: string; readonly starts: string };
-  /** Refusal of a text that the field does not take: the sentence and its hint. */
+  /** Text that stands for more: names separated by commas, JSON (also as @file.json), or the name of a YAML file. */
+  readonly reads?: 'names' | 'json' | { readonly name: string; readonly starts: string };
+  /** Refusal of a value that the field does not take; where absent, the request itself refuses what is too large. */
   readonly refusal?: readonly [message: string, hint: string];
 }
 
 const options = z.registry<CommandOption>();
-/** Option that a field was declared as. */
-export const optionOf = (schema: z.ZodType): CommandOption | undefined => options.get(schema);
 
-/** A field of a request with its description, for documents, and how the command line takes it. */
+/** A field of a request: its schema, its description for documents, and how the command line takes it. */
 export function field<S extends z.ZodType>(schema: S, about: string, option?: CommandOption): S {
-  const described = schema.describe(about);
-  if (option) options.add(described, option);
-  return described;
+  return option ? worded(schema.describe(about), option) : schema.describe(about);
+}
+
+/** The same field with other words: commands share fields, and say what they do there. */
+export function worded<S extends z.ZodType>(schema: S, option: CommandOption): S {
+  const copy = schema.clone();
+  options.add(copy, { ...optionOf(schema), ...option });
+  return copy;
+}
+
+/** How the command line takes a field, also one that was made optional since. */
+export function optionOf(schema: z.ZodType): CommandOption | undefined {
+  const within = schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : undefined;
+  return options.get(schema) ?? (within && optionOf(within));
 }
 
 /** Every request by the name of its type: the library page is written from here (scripts/api.mjs). */

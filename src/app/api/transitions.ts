@@ -11,20 +11,29 @@ import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { defineRequest, field } from './request.js';
 import { withStewardData } from './steward-read.js';
 
-const options = defineRequest('TransitionsOptions', {
-  out: field(z.string().min(1).optional(), 'Output file, as JSON that a policy can declare.'),
+export const transitionsOptions = defineRequest('TransitionsOptions', {
+  out: field(z.string().min(1).optional(), 'Output file, as JSON that a policy can declare.', {
+    value: 'file',
+    help: 'where to write it, as JSON',
+    needed: true,
+  }),
   by: field(
     z.string().min(1).optional(),
     'Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent.',
+    { value: 'column', help: "whose steps (default: the declared sequence's, or the unit)" },
   ),
-  order: z.string().min(1).optional(),
-  state: z.string().min(1).optional(),
+  order: field(z.string().min(1).optional(), 'Whole-number column of the order: the next step is one more.', {
+    value: 'column',
+    help: 'whole numbers: the next step is one more',
+  }),
+  state: field(z.string().min(1).optional(), 'Column of the state.', { value: 'column', help: 'the state that changes' }),
   public: field(
     z.boolean().default(false),
     'Declares that the rows are public already (an earlier wave): the matrix is marked so.',
+    { help: 'the rows are public already (an earlier wave): mark the file so' },
   ),
 });
-export type TransitionsOptions = z.input<typeof options>;
+export type TransitionsOptions = z.input<typeof transitionsOptions>;
 
 /**
  * Transition matrix, read from the protected rows WITHOUT payment: marked, and as private as the data. For one that may be
@@ -36,7 +45,7 @@ export type TransitionsOptions = z.input<typeof options>;
 export async function learnTransitions(policy: FileName, given?: TransitionsOptions): Promise<LearnedTransitions> {
   return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const { out, public: known, ...chosen } = parseOptions(options, given);
+    const { out, public: known, ...chosen } = parseOptions(transitionsOptions, given);
     const learned = await withStewardData('learn transitions', file, (engine, read) =>
       learnTransitionsUnpaid(
         engine,

@@ -9,6 +9,11 @@ const request = z.strictObject({
   least: field(
     z.number().int().min(1).max(1e9),
     'Public least number of people per covered answer; five percent of all people is usual.',
+    {
+      value: 'rows',
+      help: 'with --pairwise, paid: answers that at least this many people gave are covered (5 % of them is usual)',
+      refusal: ['--least must be a whole number from 1 to 1000000000.', 'For example --chunk 10.'],
+    },
   ),
   confidence: field(z.number().gt(0).lt(1).optional(), 'Probability over the sample and the noise.'),
 });

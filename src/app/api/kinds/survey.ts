@@ -32,10 +32,23 @@ export interface SurveyRelease extends Release {
 }
 
 const question = z.strictObject({
-  survey: z.literal(true),
-  columns: field(z.array(z.string().min(1)).optional(), 'Names and patterns (`q*`) of the questions; all when absent.'),
-  except: field(z.array(z.string().min(1)).optional(), 'Names and patterns of questions to leave out.'),
-  weight: field(z.string().min(1).optional(), 'Declared weight column: answers are counted by it.'),
+  survey: field(z.literal(true), 'Every declared question.', {
+    help: 'one histogram per question, with all that is left of the budget',
+  }),
+  columns: field(z.array(z.string().min(1)).optional(), 'Names and patterns (`q*`) of the questions; all when absent.', {
+    value: 'names',
+    help: 'with --survey: these questions only; names and patterns (q*), separated by commas',
+    reads: 'names',
+  }),
+  except: field(z.array(z.string().min(1)).optional(), 'Names and patterns of questions to leave out.', {
+    value: 'names',
+    help: 'with --survey: not these, in the same form',
+    reads: 'names',
+  }),
+  weight: field(z.string().min(1).optional(), 'Declared weight column: answers are counted by it.', {
+    value: 'column',
+    help: 'with --survey: answers count by this declared weight',
+  }),
 });
 type Question = z.input<typeof question>;
 
