@@ -20,11 +20,7 @@ const upToChunk = (flag: string) =>
   [`${flag} must be a whole number from 1 to ${largestChunk}.`, 'For example --chunk 10.'] as const;
 
 export const networkOptions = defineRequest('NetworkOptions', {
-  out: field(z.string().min(1).optional(), 'Output file: .json, or .bif.', {
-    value: 'file',
-    help: 'where to write it: .json, or .bif for a network',
-    needed: true,
-  }),
+  out: field(z.string().min(1).optional(), 'Output file: .json, or .bif.'),
   chunk: field(integerBetween(1, largestChunk).optional(), 'Exact networks of at most this many columns instead of one forest.', {
     value: 'k',
     help: `unpaid: exact networks of at most k columns (up to ${largestChunk}) instead of one forest`,

@@ -12,11 +12,7 @@ import { defineRequest, field } from './request.js';
 import { withStewardData } from './steward-read.js';
 
 export const transitionsOptions = defineRequest('TransitionsOptions', {
-  out: field(z.string().min(1).optional(), 'Output file, as JSON that a policy can declare.', {
-    value: 'file',
-    help: 'where to write it, as JSON',
-    needed: true,
-  }),
+  out: field(z.string().min(1).optional(), 'Output file, as JSON that a policy can declare.'),
   by: field(
     z.string().min(1).optional(),
     'Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent.',

@@ -29,6 +29,8 @@ import type { CommandOptions, OptionRow } from './request-options.js';
 const flag = (help: string) => field(z.boolean().optional(), help, { help });
 const text = (value: string, help: string) => field(z.string().optional(), help, { value, help });
 
+const outFile = (help: string) => field(z.string(), 'Output file.', { value: 'file', help, needed: true });
+
 const json = flag('one JSON document on stdout');
 const yes = flag(yesOption[1]);
 const { acceptNoProtection, newBudget } = openOptions.shape;
@@ -79,11 +81,7 @@ export const estimateOptions = optionsOf({
 
 const { rows, mode, columns, except, upTo, cells } = synthSchema.shape;
 export const synthOptions = optionsOf({
-  out: field(z.string(), 'Output file.', {
-    value: 'file',
-    help: 'where to write them: .csv or .parquet; receipt, dictionary and quality page stand beside it',
-    needed: true,
-  }),
+  out: outFile('where to write them: .csv or .parquet; receipt, dictionary and quality page stand beside it'),
   rows: worded(rows, { value: 'n', help: 'how many; as many as there are records when absent, and more cost nothing' }),
   mode: worded(mode, { value: 'name', help: 'how tables are chosen: aim (in rounds), mst or privbayes (trees of pairs)' }),
   columns: worded(columns, {
@@ -146,7 +144,7 @@ const learnFresh = worded(fresh, {
   help: 'with --epsilon: learn from the data as it is now and pay, also when a result is recorded',
 });
 export const learnColumnsOptions = optionsOf({
-  out: networkOptions.shape.out,
+  out: outFile('where to write it: .json, or .bif for a network'),
   epsilon: paidPart,
   chunk: networkOptions.shape.chunk,
   maxParents: networkOptions.shape.maxParents,
@@ -174,7 +172,7 @@ export const learnTiesOptions = optionsOf({
   ...learnt,
 });
 export const learnTransitionsOptions = optionsOf({
-  out: transitionsOptions.shape.out,
+  out: outFile('where to write it, as JSON'),
   by: transitionsOptions.shape.by,
   order: transitionsOptions.shape.order,
   state: transitionsOptions.shape.state,
@@ -185,7 +183,8 @@ export const learnTransitionsOptions = optionsOf({
 });
 
 /** What is learned and entered into a policy, with what every payment takes. */
-const learnedOptions = <S extends z.core.$ZodLooseShape>(shape: S) => optionsOf({ ...shape, ...paying, ...learnt });
+const learnedOptions = <S extends z.core.$ZodLooseShape>(shape: S) =>
+  optionsOf({ ...shape, epsilon: paying.epsilon, fresh: paying.fresh, ...learnt });
 export const learnKeysOptions = learnedOptions(keysOptions.omit({ epsilon: true, fresh: true, newBudget: true }).shape);
 export const learnBoundsOptions = learnedOptions(boundsOptions.omit({ epsilon: true, fresh: true, newBudget: true }).shape);
 export const learnRowsOptions = learnedOptions(rowsOptions.omit({ epsilon: true, fresh: true, newBudget: true }).shape);

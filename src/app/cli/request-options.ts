@@ -78,7 +78,7 @@ function checked(row: OptionRow, text: string): unknown {
   throw new Fault('USAGE', ...(refusal ?? defaultRefusal(row, form)));
 }
 
-function defaultRefusal({ flags, usual = '20' }: OptionRow, { type, minimum = 0 }: ValueForm): readonly [string, string] {
+function defaultRefusal({ flags, usual = '1000' }: OptionRow, { type, minimum = 0 }: ValueForm): readonly [string, string] {
   const [flag] = flags.split(' ');
   const least = minimum > 0 ? ` of at least ${minimum}` : '';
   return [`${flag} must be a ${type === 'integer' ? 'whole ' : ''}number${least}.`, `Write for example ${flag} ${usual}.`];
