@@ -13,12 +13,6 @@ export interface PaymentOptions {
   readonly newBudget?: string | undefined;
   readonly json?: boolean | undefined;
 }
-export { yesOption } from './options.js';
-export const acceptOption = [
-  '--accept-no-protection',
-  'go on although the budget is so large that it protects nothing; the answer is not certified',
-] as const;
-
 export const newBudgetOption = [
   '--new-budget <reason>',
   'open a budget although this data has another one; the reason is written into the chain',

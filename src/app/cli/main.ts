@@ -22,7 +22,8 @@ async function run(argv: readonly string[]): Promise<void> {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   const commandName = argv[2] ?? '';
-  const wanted = Object.hasOwn(commands, commandName) ? [commandName] : asksVersion.has(commandName) ? [] : Object.keys(commands);
+  const all = asksVersion.has(commandName) ? [] : Object.keys(commands);
+  const wanted = Object.hasOwn(commands, commandName) ? [commandName] : all;
   for (const name of wanted) (await commands[name]!())(program);
   refuseRepeatedOptions(program);
   if (Object.hasOwn(commands, commandName)) refusedWords = outcomeOfWords(program);
