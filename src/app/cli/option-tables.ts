@@ -3,7 +3,7 @@
  * (scripts/bundle.mjs): a command starts without any schema.
  */
 import * as z from 'zod';
-import { synthSchema } from '../../analysis/synth/form.js';
+import { auditOptions, compareOptions } from '../api/audit.js';
 import { estimateRequest } from '../api/estimate.js';
 import { askOptions, openOptions } from '../api/fugu.js';
 import { batch } from '../api/kinds/batch.js';
@@ -14,13 +14,16 @@ import { pattern } from '../api/kinds/pattern.js';
 import { spread } from '../api/kinds/spread.js';
 import { sql } from '../api/kinds/sql.js';
 import { survey } from '../api/kinds/survey.js';
+import { synth } from '../api/kinds/synth.js';
 import { workload } from '../api/kinds/workload.js';
 import { networkOptions, spreadOptions } from '../api/learn.js';
 import { boundsOptions, keysOptions, paying, rowsOptions } from '../api/learn-domain.js';
 import { affinityOptions, distanceOptions } from '../api/make-ties.js';
 import { oddsOptions } from '../api/odds.js';
+import { patternAnalysisOptions } from '../api/pattern.js';
 import { field, optionOf, worded } from '../api/request.js';
 import { streamOptions } from '../api/stream.js';
+import { temporalOptions } from '../api/temporal.js';
 import { transitionsOptions } from '../api/transitions.js';
 import { yesOption } from './options.js';
 import type { CommandOptions, OptionRow } from './request-options.js';
@@ -79,7 +82,8 @@ export const estimateOptions = optionsOf({
   json,
 });
 
-const { rows, mode, columns, except, upTo, cells } = synthSchema.shape;
+const synthRequest = synth.question.shape.synth;
+const { rows, mode, columns, except, upTo, cells } = synthRequest.shape;
 export const synthOptions = optionsOf({
   out: outFile('where to write them: .csv or .parquet; receipt, dictionary and quality page stand beside it'),
   rows: worded(rows, { value: 'n', help: 'how many; as many as there are records when absent, and more cost nothing' }),
@@ -104,7 +108,7 @@ export const synthOptions = optionsOf({
     help: 'with --households: columns in which all of a household are the same, separated by commas',
     reads: 'names',
   }),
-  request: field(synthSchema.optional(), 'The whole request.', {
+  request: field(synthRequest.optional(), 'The whole request.', {
     value: 'file',
     help: 'a YAML file with the same and more: tables: that count more, impossible: combinations',
     reads: {
@@ -188,6 +192,22 @@ const learnedOptions = <S extends z.core.$ZodLooseShape>(shape: S) =>
 export const learnKeysOptions = learnedOptions(keysOptions.omit({ epsilon: true, fresh: true, newBudget: true }).shape);
 export const learnBoundsOptions = learnedOptions(boundsOptions.omit({ epsilon: true, fresh: true, newBudget: true }).shape);
 export const learnRowsOptions = learnedOptions(rowsOptions.omit({ epsilon: true, fresh: true, newBudget: true }).shape);
+
+const oneDocument = worded(json, { help: 'one JSON document' });
+export const temporalCommandOptions = optionsOf({ ...temporalOptions.shape, json });
+export const patternCommandOptions = optionsOf({ ...patternAnalysisOptions.shape, json: oneDocument });
+export const auditCommandOptions = optionsOf({
+  query: auditOptions.shape.query,
+  scale: auditOptions.shape.scale,
+  calibrate: auditOptions.shape.epsilon,
+  adversary: auditOptions.shape.adversary,
+  json: oneDocument,
+});
+export const compareCommandOptions = optionsOf({
+  query: auditOptions.shape.query,
+  epsilon: worded(compareOptions.shape.epsilon, { value: 'epsilon', help: 'the promised epsilon', needed: true }),
+  json: oneDocument,
+});
 
 /** Table of the options of a request, in the order of its fields. */
 function optionsOf<S extends z.core.$ZodLooseShape>(shape: S): CommandOptions<z.input<z.ZodObject<S>>> {
