@@ -184,7 +184,8 @@ export function quantityOnGrid(
   const last = quantity.high - quantity.low;
   const down = quantity.scale.num < 0n;
   const place = down ? affine(quantity.high, -1n, quantity.of) : affine(-quantity.low, 1n, quantity.of);
-  const step = quantity.scale.num === 0n ? rational(1) : down ? negate(quantity.scale) : quantity.scale;
+  const length = down ? negate(quantity.scale) : quantity.scale;
+  const step = quantity.scale.num === 0n ? rational(1) : length;
   if (last >= maxPlaces)
     throw new Fault(
       'QUERY_UNSUPPORTED',

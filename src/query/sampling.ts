@@ -15,8 +15,8 @@ export function withSampling(table: AnswerTable, { design, protect }: Pick<Polic
   if (!design) return table;
   const { weight } = table.query;
   // The declared mean weight gives the number of people that weights stand for.
-  const weights = weight === undefined ? { mean: 1, effect: 1 } : design.weights?.column === weight ? design.weights : undefined;
-  if (!weights) return table;
+  if (weight !== undefined && design.weights?.column !== weight) return table;
+  const weights = weight === undefined ? { mean: 1, effect: 1 } : design.weights!;
   if (protect.secret === 'person' && protect.maxRows > 1) return table;
   const group = ({ keys }: AnswerRow) => JSON.stringify(keys.slice(0, -1));
   const people = new Map<string, number>();
