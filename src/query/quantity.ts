@@ -4,6 +4,7 @@ import {
   compare,
   divide,
   floor as floorOf,
+  gcd,
   multiply,
   negate,
   type Rational,
@@ -11,7 +12,6 @@ import {
   subtract,
   zero,
 } from '../base/exact/rational.js';
-import { gcd } from '../policy/grid.js';
 import type { IntegerExpression } from './count/derived.js';
 
 /** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (count/derived.proof.md). */
