@@ -55,7 +55,7 @@ export const streamOptions = defineRequest('StreamOptions', {
     {
       value: 'n',
       help: 'with --totals: how many steps (default: as many as the bounds of the column hold)',
-      refusal: wholeRefusal('--horizon'),
+      refusal: ['--horizon takes a whole number of at least 1.', 'Write for example --horizon 52.'],
     },
   ),
   through: field(

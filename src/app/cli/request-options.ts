@@ -72,7 +72,7 @@ function checked(row: OptionRow, text: string): unknown {
   const { minimum = Number.NEGATIVE_INFINITY, exclusiveMinimum = Number.NEGATIVE_INFINITY } = form;
   const { maximum = Number.POSITIVE_INFINITY, exclusiveMaximum = Number.POSITIVE_INFINITY } = form;
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  const isOfType = form.type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
+  const isOfType = form.type === 'integer' ? /^-?\d{1,15}$/.test(text) : Number.isFinite(value);
   const isSmall = value <= maximum && value < exclusiveMaximum;
   if (isOfType && value >= minimum && value > exclusiveMinimum && (isSmall || !refusal)) return value;
   throw new Fault('USAGE', ...(refusal ?? defaultRefusal(row, form)));
