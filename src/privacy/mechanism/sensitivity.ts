@@ -1,6 +1,9 @@
 import type { RecordClass } from './record-class.js';
 
-/** Sensitivity of a vector of whole numbers: the largest change by replacing one record, for any old and new value. */
+/**
+ * Sensitivity of a vector of whole numbers: the largest change between neighbours of the policy (one record replaced, or added or
+ * removed), for any values of the record.
+ */
 export interface Sensitivity {
   readonly l1: bigint;
   readonly l2squared: bigint;

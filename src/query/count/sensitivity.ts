@@ -44,7 +44,7 @@ interface CountingShape {
 }
 const cellsOf = ({ keys }: Counting): bigint => BigInt(cellCount(keys));
 
-/** Sensitivity to adding, removing or replacing a record that touches so many cells. */
+/** Sensitivity to a record that touches so many cells, for the policy's neighbours: replaced, or added or removed. */
 const recordSensitivity = (policy: Policy, touched: bigint, { counting, row }: CountingShape): Sensitivity =>
   isAddRemove(policy) ? overCells(touched, row.most) : replaceSensitivity(touched, cellsOf(counting), row);
 
@@ -116,7 +116,7 @@ const isSteady = ({ view }: Policy, counting: Counting): boolean =>
     columnsOfKey(key).every((name) => declaredBases(counting, name).every((column) => view?.steady.has(column))),
   );
 
-/** Sensitivity to replacing a row by one with the same values of these columns. */
+/** Sensitivity to replacing a row by one with the same values of these columns; where rows are added or removed, the full one. */
 function sameSliceSensitivity(
   policy: Policy,
   { counting, row }: CountingShape,
@@ -134,7 +134,7 @@ const isFixed = (counting: Counting, key: GroupKey, slicings: readonly SlicingCo
   key.kind !== 'joint' &&
   declaredBases(counting, key.column).every((name) => slicings.some(({ column }) => column.name === name));
 
-/** Replace-one sensitivity of a vector of sums. Proof in sensitivity.proof.md. */
+/** Sensitivity of a vector of sums, for the policy's neighbours. Proof in sensitivity.proof.md. */
 export function sumSensitivity(declared: Policy, counting: Counting): RecordSensitivity {
   const policy = withDerived(declared, counting.derived);
   const { value } = counting;
@@ -150,7 +150,10 @@ export function sumSensitivity(declared: Policy, counting: Counting): RecordSens
   return sensitivityPerClass(policy, { counting, row, within, moving: { value } });
 }
 
-/** Replace-one sensitivity of the penalties of a quantile num/den, chosen once per group (all keys but the last, which is the grid). */
+/**
+ * Sensitivity of the penalties of a quantile num/den, for the policy's neighbours; chosen once per group (all keys but the last,
+ * which is the grid).
+ */
 export function rankSensitivity(policy: Policy, counting: Counting, num: bigint, den: bigint): RecordSensitivity {
   const row = { most: scalarSensitivity(larger(num, den - num)), range: scalarSensitivity(den) };
   return withinGroupSensitivity(policy, counting, row, () => scalarSensitivity(den));
