@@ -1023,7 +1023,7 @@ const beside = [
   mutant('known-swap', 'src/policy/known/joint-change.ts', 'return { most: kinds.length, singles: true };', 'return { most: 2, singles: true };', together),
   mutant('known-missing-forgotten', 'src/query/count/known-sensitivity.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
   mutant('known-carries-over', 'src/release/accountant/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
-  mutant('known-told-from-data', 'src/query/count/noisy-cells.ts', 'add(m.published ?? exact)', 'add(exact)', knownTotals),
+  mutant('known-told-from-data', 'src/query/count/noisy-cells.ts', '(m.published ?? exact)', 'exact', knownTotals),
   mutant('known-for-analyses', 'src/release/session/allowance.ts', 'if (policy.known && !reading.knownTotals)', 'if (false)', knownTotals),
   mutant('others-forgotten', 'src/release/session/charge.ts', '(withOthers(account, after), withOthers(account, before), own)', '(after, before, own)', publishers),
   mutant('others-one-record', 'src/release/accountant/others.ts', 'BigInt(known?.together ?? 1)', '1n', publishers),

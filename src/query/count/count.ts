@@ -129,7 +129,7 @@ export async function countByDatabase(engine: Snapshot, policy: Policy, measures
   const counted = new Array<Cells>(measures.length);
   const rows = (await engine.size()).open();
   for (const plan of compileMeasures(measures, { ...(await rowSource(engine, policy)), rows })) {
-    const few = plan.groups && readGroups(plan, measures, policy, (await engine.rows(plan.groups.statement)).open());
+    const few = plan.groups && readGroups(plan, measures, (await engine.rows(plan.groups.statement)).open());
     const found = few ?? readCounts(plan, measures, (await engine.rows(plan.statement)).open());
     for (const [index, cells] of found) counted[index] = new Exact(cells);
   }

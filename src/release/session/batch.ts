@@ -8,12 +8,13 @@ import {
   type NoiseDistribution,
   varianceOf,
 } from '../../privacy/mechanism/distribution.js';
+import type { Payment } from '../../privacy/mechanism/payment.js';
 import { nothingSpent, type StoredCost, spend, toStored, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
 import { bindBatch, requestIdentity } from '../../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../query/bound.js';
 import { executionPlan } from '../../query/count/count.js';
 import type { MechanismOf } from '../../query/count/measure.js';
-import { type NoisyAnswer, type NoisyVector, noisyCells } from '../../query/count/noisy-cells.js';
+import { type DrawnNoise, type NoisyAnswer, type NoisyVector, noisyCells } from '../../query/count/noisy-cells.js';
 import { policyOfQuery } from '../../query/from.js';
 import { parseBatch } from '../../query/parse.js';
 import { type CanonicalCount, canonicalCount, canonicalCountWithBounds, reorderCells } from '../../query/same/canonical-count.js';
@@ -74,7 +75,7 @@ export async function releaseBatch(
     relied: factsReliedOn(bound.measures, policy),
     ...(options.fresh && { fresh: true }),
     resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
-    execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
+    execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, drawNoise(best.mechanisms, paid))),
   });
   return attachOutcome(outcomeOf(paid), () => {
     const noisy = inOrder(answer, bound);
@@ -90,6 +91,10 @@ export async function releaseBatch(
     return { tables: bound.arrange(whole), receipt };
   });
 }
+
+/** Noise against a payment, before anything is read: the time it takes cannot depend on the data. */
+export const drawNoise = (mechanisms: readonly MechanismOf[], paid: Payment): readonly DrawnNoise[] =>
+  mechanisms.map((mechanism) => ({ noise: distributionText(mechanism.distribution), apply: mechanism.prepare(paid) }));
 
 /** The plan with warnings about what is computed instead of the request. They are not recorded. */
 const addInsteadWarnings = (plan: Plan, { instead = [] }: ReleaseOptions): Plan =>
