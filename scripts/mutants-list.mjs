@@ -784,7 +784,7 @@ const rowsOfFound = [
   mutant('found-mistyped-unsaid', 'src/app/cli/check.ts', 'const hidden = columns.filter((c) => c.hidden > 0);', 'const hidden = columns.filter(() => false);', firstMile),
   mutant('found-labels', 'src/app/report/key-labels.ts', 'column.labels.get(one) ?? one', 'one', firstMile),
   mutant('found-percent', 'src/app/report/published-table.ts', "const shares = table.rows.some(({ share }) => share);", 'const shares = false;', firstMile),
-  mutant('found-paths', 'src/release/session/receipt.ts', 'population: publicName(policy)', 'population: policy.population', 'test/publish.test.ts'),
+  mutant('found-paths', 'src/release/session/receipt.ts', 'const population = publicName(policy);', 'const { population } = policy;', 'test/publish.test.ts'),
   mutant('found-sav-labels', 'src/data/codebook/statfile.ts', "labels: new Map([...codeLabels].filter(([, words]) => words !== '')),", 'labels: new Map(),', firstMile),
   mutant('found-sav-missing', 'src/data/codebook/statfile.ts', 'missing: [...none],', 'missing: [],', firstMile),
   mutant('found-sav-cells', 'src/data/statfile/sav/cases.ts', 'eight() : ready[instruction]!', 'eight() : ready[instruction < 252 ? 0 : instruction]!', 'test/statfile/statfile.test.ts'),

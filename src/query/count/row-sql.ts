@@ -1,7 +1,7 @@
 import type { Dialect } from '../../data/engine/dialect.js';
 import type { SourceColumn } from '../../data/engine/engine.js';
 import { quoteName } from '../../data/engine/structure.js';
-import { codesOf, longestOptions } from '../../policy/code.js';
+import { codesOf } from '../../policy/code.js';
 import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Binder, RowSource } from './contribution-bound.js';
@@ -12,6 +12,7 @@ import {
   codeReading,
   codeTablesOf,
   columnGrid,
+  longestOptions,
   type NumberReading,
   numberExpression,
   numberReading,
