@@ -2,9 +2,10 @@
  * Writes docs/reference/api.md (the exports of src/index.ts, with comment, signature and example) and docs/reference/queries-reference.md.
  * Usage: node scripts/api.mjs [--print | --examples | --unexported]; the last two list the names that tests check.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { loadSources } from './load.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (file) => readFileSync(join(root, file), 'utf8');
@@ -57,101 +58,121 @@ function body(text, start, kind) {
   return text.slice(start);
 }
 
-/** The fields of a zod object, as written: name, allowed values, and comment. */
-function fields(text, name) {
-  const at = new RegExp(`(?:const ${name}|\\b${name}:?)(?: =)? ?(?:z\\.(?:strictO|o)bject\\()?\\{`).exec(text);
-  if (!at) return [];
-  const start = at.index + at[0].length;
-  const list = [];
-  let depth = 0;
-  let from = start;
-  for (let i = start; i < text.length && depth >= 0; i++) {
-    const c = text[i];
-    if (text.startsWith('/**', i)) i = text.indexOf('*/', i) + 1;
-    else if ('([{'.includes(c)) depth++;
-    else if (')]}'.includes(c)) depth--;
-    if ((c === ',' && depth === 0) || depth < 0) {
-      list.push(text.slice(from, i).trim());
-      from = i + 1;
-    }
-  }
-  return list.filter((entry) => entry !== '').flatMap((entry) => {
-    const [, comment = '', rest] = /^((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*)?)([\s\S]*)$/.exec(entry);
-    if (rest.startsWith('...')) return fields(text, rest.slice(3).trim());
-    const [, field, form] = /^(\w+)(?::\s*([\s\S]*))?$/.exec(rest) ?? [];
-    return field ? [{ field, form: form ?? field, about: clean(comment.trim()).replaceAll('\n', ' ') }] : [];
-  });
-}
+/** Comments of the fields of a zod object, for rooms that describe their fields in comments. */
+const commentsIn = (file) =>
+  [...read(file).matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(\w+)(?::|,)/g)].map(([, text, field]) => ({ field, about: clean(`/**${text}*/`).replaceAll('\n', ' ') }));
 
-const forms = [
-  [/^z\s*\.strictObject\(\{([^}]*)\}/, (m) => `{ ${[...m[1].matchAll(/(\w+):/g)].map((x) => x[1]).join(', ')} }`],
-  [/z\.enum\(\[([^\]]*)\]\)/, (m) => m[1].replaceAll("'", '').replaceAll(', ', ' \\| ')],
-  [/z\.literal\(true\)/, () => 'true'],
-  [/z\.union\(\[z\.literal\('all'\)/, () => 'list of texts \\| "all"'],
-  [/amountShape/, () => 'number or text'],
-  [/z\.array\(amountShape\)/, () => 'list of numbers or texts'],
-  [/everyTable/, () => 'list of tables'],
-  [/z\.array\(conditionForm\)/, () => 'list of conditions'],
-  [/z\.array\(z\.string|z\.array\(columnNameForm|z\s*\.array\(z\.union\(\[z\.string|boundedList\(codeForm/, () => 'list of texts'],
-  [/numbers|z\.array\(z\.number|boundedList\(z\.number/, () => 'list of numbers'],
-  [/z\.tuple/, () => 'two texts'],
-  [/z\.record/, () => 'numbers by name'],
-  [/progressShape/, () => 'function (done, total)'],
-  [/z\.boolean/, () => 'boolean'],
-  [/z\.number|integerBetween\(|whole\(|above\(|size/, () => 'number'],
-  [/z\.union\(\[z\.string\(\), z\.number|literal/, () => 'number or text'],
-  [/z\.string|columnName|title|witness|reason|code|z\.custom/, () => 'text'],
-];
-function formText(form) {
-  const array = /z\.array\(amountShape\)/.test(form) ? 'list of numbers or texts' : undefined;
-  const [pattern, say] = forms.find(([p]) => p.test(form)) ?? [/$/, () => ''];
-  const shown = array ?? say(pattern.exec(form));
-  const standard = (/^z\s*\.strictObject/.test(form) ? undefined : /\.default\(([^)]*)\)/.exec(form)?.[1])?.replaceAll("'", '');
-  const optional = /\.optional\(\)|\.default\(|^delta$|^witness$/.test(form);
-  return `${shown}${standard && !/[{[]/.test(standard) ? `, ${standard} when absent` : optional ? ', optional' : ''}`;
-}
-const table = (list) =>
-  list.length === 0 ? '' : `| field | form | |\n|---|---|---|\n${list.map((f) => `| \`${f.field}\` | ${formText(f.form)} | ${f.about} |`).join('\n')}\n`;
-
-/** Options are declared as zod objects and documented as a table. */
-function optionsTable({ file, text }) {
-  const schema = /typeof (\w+)/.exec(text)?.[1];
-  return schema ? table(fields(read(file), schema)) : '';
-}
-
+/** Files of the kinds of questions, each with the name of its kind. */
 const kindFiles = () => [...read('src/app/api/kinds.ts').matchAll(/await import\('\.\/kinds\/([^']*)\.js'\)\)\.(\w+)/g)].map(([, file, name]) => ({ name, file: `src/app/api/kinds/${file}.ts` }));
+const requestFiles = readdirSync(join(root, 'src/app/api')).filter((file) => /^[\w-]+\.ts$/.test(file) && read(`src/app/api/${file}`).includes('defineRequest('));
+const [{ requests }, { queryKinds }, { commonFields }, ...modules] = await loadSources(
+  'app/api/request.ts', 'query/kinds.ts', 'query/form.ts', ...kindFiles().map(({ file }) => file.slice('src/'.length)), ...requestFiles.map((file) => `app/api/${file}`),
+);
+
+
+/** Fields of a zod object: name, form in words, and description; `comments` has those of rooms that describe their fields in comments. */
+const fieldsOf = (schema, comments = []) =>
+  Object.entries(schema.shape).map(([field, form]) => ({
+    field,
+    form: formOf(form),
+    about: form.description ?? comments.find((c) => c.field === field)?.about ?? '',
+  }));
+
+/** What a schema takes, in words. */
+function formOf(schema) {
+  const { def } = schema;
+  if (def.type === 'default') return `${plainForm(def.innerType)}${typeof def.defaultValue === 'object' ? ', optional' : `, ${def.defaultValue} when absent`}`;
+  return `${plainForm(schema)}${schema.safeParse(undefined).success && def.type !== 'unknown' ? ', optional' : ''}`;
+}
+
+/** Forms of a union: numbers first, and many objects in one word. */
+function unionForm(forms) {
+  const objects = forms.filter((form) => form.startsWith('{'));
+  const shown = objects.length > 2 ? [...forms.filter((form) => !form.startsWith('{')), 'object'] : forms;
+  return [...new Set(shown)].sort((a, b) => (b === 'number') - (a === 'number')).join(' or ');
+}
+
+function severalOf(schema) {
+  const form = plainForm(schema);
+  return { text: 'texts', number: 'numbers', 'number or text': 'numbers or texts', object: 'objects' }[form] ?? (/ by name$/.test(form) ? 'objects' : form);
+}
+
+function plainForm(schema) {
+  const { def } = schema;
+  switch (def.type) {
+    case 'optional':
+    case 'default':
+    case 'readonly':
+      return plainForm(def.innerType);
+    case 'pipe':
+      return plainForm(def.in);
+    case 'lazy':
+      return plainForm(def.getter());
+    case 'literal':
+      return def.values.map((value) => JSON.stringify(value)).join(' \\| ');
+    case 'enum':
+      return Object.values(def.entries).join(' \\| ');
+    case 'string':
+      return 'text';
+    case 'nan':
+    case 'number':
+      return 'number';
+    case 'boolean':
+    case 'null':
+      return def.type;
+    case 'array':
+      return `list of ${severalOf(def.element)}`;
+    case 'tuple':
+      return `two ${severalOf(def.items[0])}`;
+    case 'record':
+      return `${severalOf(def.valueType)} by name`;
+    case 'object':
+      return `{ ${Object.keys(schema.shape).join(', ')} }`;
+    case 'union':
+      return unionForm(def.options.map(plainForm));
+    case 'custom':
+      if (schema.safeParse('x').success) return 'text';
+      return schema.safeParse(() => undefined).success ? 'function' : 'anything';
+    default:
+      return 'anything';
+  }
+}
+
+const table = (list) =>
+  list.length === 0 ? '' : `| field | form | |\n|---|---|---|\n${list.map((f) => `| \`${f.field}\` | ${f.form} | ${f.about} |`).join('\n')}\n`;
+
 
 function questions() {
   return kindFiles()
-    .map(({ name, file }) => {
-      const text = read(file);
-      const { about } = declared({ name, file });
-      const [, said] = /hint: '([^']*)'/.exec(text);
-      // An analysis has an entry point of its own, without the field that its request comes in.
-      const hint = /question: z\.strictObject\(\{ \w+: (request|\w+Schema) \}\)/.test(text) && !said.includes(`"${name}"`) ? said.replace(/^Write (.*)\.$/, `Write {"${name}": $1}.`) : said;
-      const [, form, from] = /import \{[^}]*\b(\w+Schema)\b[^}]*\} from '((?:\.\.\/)+[^']*)\.js'/.exec(text) ?? [];
-      const own = from ? fields(read(`${posix.join(posix.dirname(file), from)}.ts`), form) : fields(text, /const request = /.test(text) ? 'request' : 'question');
-      return `### ${name}\n\n${about}\n\n${hint}\n\n${table(own)}`;
+    .map(({ name, file }, k) => {
+      const { question, hint: said } = modules[k][name];
+      const { shape } = question;
+      // The field that names a kind may hold the whole request; the hint then shows what is in it.
+      const request = shape?.[name]?.shape ? shape[name] : undefined;
+      const hint = request && Object.keys(shape).length === 1 && !said.includes(`"${name}"`) ? said.replace(/^Write (.*)\.$/, `Write {"${name}": $1}.`) : said;
+      const [, form] = /import \{[^}]*\b\w+Schema\b[^}]*\} from '((?:\.\.\/)+[^']*)\.js'/.exec(read(file)) ?? [];
+      const own = shape ? fieldsOf(request ?? question, form ? commentsIn(`${posix.join(posix.dirname(file), form)}.ts`) : []) : [];
+      return `### ${name}\n\n${declared({ name, file }).about}\n\n${hint}\n\n${table(own)}`;
     })
     .join('\n');
 }
 
-/** Kinds of queries in the order in which they are imported, each with its file and the name of its schema there. */
-const queryKindFiles = () =>
+const sharedComments = commentsIn('src/query/form.ts');
+const sharedFields = () => fieldsOf({ shape: commonFields }, sharedComments);
+/** Fields of a kind of query, without those that every query has. */
+const ownFields = ({ name, file, schema }) =>
+  fieldsOf(schema, commentsIn(`src/query/kinds/${file}.ts`)).filter(({ field }) => field !== 'kind' && !Object.hasOwn(commonFields, field));
+/** Kinds of queries in the order in which they are imported, each with its file and its schema. */
+const kindsOfQueries = () =>
   [...read('src/query/kinds.ts').matchAll(/import \{ ([^}]*) \} from '\.\/kinds\/([^']*)\.js'/g)].flatMap(([, names, file]) =>
-    names.split(', ').map((kind) => {
-      const name = kind.replace(/Kind$/, '');
-      return { name, file, schema: names.includes(',') ? `${name}Schema` : 'schema' };
-    }),
+    names.split(', ').map((kind) => ({ name: kind.replace(/Kind$/, ''), file, schema: queryKinds[kind.replace(/Kind$/, '')].schema })),
   );
 
 function queries() {
-  const shared = table(fields(read('src/query/form.ts'), 'commonFields'));
-  const kinds = queryKindFiles().map(({ name, file, schema }) => {
-      const own = fields(read(`src/query/kinds/${file}.ts`), schema).filter((f) => f.field !== 'kind' && !['name', 'where', 'by', 'weight'].includes(f.field));
-      return `- \`{ kind: '${name}'${own.map((f) => `, ${f.field}${/optional/.test(f.form) ? '?' : ''}`).join('')} }\``;
-  });
-  return `Every query is one of\n\n${kinds.join('\n')}\n\nand may say\n\n${shared}`;
+  const kinds = kindsOfQueries().map(
+    (kind) => `- \`{ kind: '${kind.name}'${ownFields(kind).map(({ field, form }) => `, ${field}${/, optional| when absent/.test(form) ? '?' : ''}`).join('')} }\``,
+  );
+  return `Every query is one of\n\n${kinds.join('\n')}\n\nand may say\n\n${table(sharedFields())}`;
 }
 
 function document() {
@@ -164,7 +185,7 @@ function document() {
   const section = (d) =>
     [`### ${d.name}`, d.about, `\`\`\`ts\n${d.text.replace(/^export /, '')}\n\`\`\``, d.example && `\`\`\`js\n${d.example}\n\`\`\``].filter(Boolean).join('\n\n');
   const type = (d) => {
-    const options = /z\.(input|output)</.test(d.text) ? optionsTable(d) : '';
+    const options = requests.has(d.name) ? table(fieldsOf(requests.get(d.name))) : '';
     return [`### ${d.name}`, d.about, options || `\`\`\`ts\n${d.text.replace(/^export /, '')}\n\`\`\``].filter(Boolean).join('\n\n');
   };
   return `${[
@@ -202,16 +223,16 @@ const weightless = ['cdf', 'ranges', 'quantile', 'distinct', 'compare', 'indepen
 
 /** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts runs. */
 function reference() {
-  const sections = queryKindFiles().map(({ name, file, schema }) => {
+  const sections = kindsOfQueries().map((kind) => {
+    const { name } = kind;
     const page = read(`docs/reference/queries/${name}.md`);
     const about = page.split('\n\n')[1].trim();
     const [, policy, example] = /```json (\S+)\n([\s\S]*?)\n```/.exec(page);
-    const own = fields(read(`src/query/kinds/${file}.ts`), schema).filter((f) => f.field !== 'kind' && !['name', 'where', 'by', 'weight', 'from', 'derive'].includes(f.field));
     const weighted = weightless.includes(name) ? undefined : JSON.stringify({ ...JSON.parse(example), weight: 'w' }).replaceAll('":', '": ').replaceAll(',"', ', "');
     return [
       `## ${name}`,
       `${about} [More](queries/${name}.md).`,
-      table(own),
+      table(ownFields(kind)),
       `\`\`\`json ${policy}\n${example}\n\`\`\``,
       weighted && `\`\`\`json weighted\n${weighted}\n\`\`\``,
       inSql[name] && `\`\`\`sql\n${inSql[name]}\n\`\`\``,
@@ -221,7 +242,7 @@ function reference() {
     '# Every query on one page',
     '<!-- Written by scripts/api.mjs from the schemas and docs/reference/queries: change it there. -->',
     'JSON, the same with weights (`w`: a column of `type: weight`) where they may stand, and SQL where it says the same. Every query may also say:',
-    table(fields(read('src/query/form.ts'), 'commonFields')),
+    table(sharedFields()),
     ...sections,
   ].join('\n\n').replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
 }

@@ -2,7 +2,7 @@
 // Chunks are cut at dynamic imports, so that a command loads only its own code (test/start.test.ts). The library stays as built by tsc.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { licencesOf } from './licences.mjs';
 
@@ -23,7 +23,18 @@ const input = {
 /** Packages loaded from where they are installed: they bring binaries, lack a licence file, or look for optional packages. */
 const external = [/^@duckdb\/node-bindings/, /^libsql$/, /^pgsql-ast-parser$/, /^pg$/];
 
-const bundle = await rolldown({ input, external, platform: 'node', cwd: root, logLevel: 'warn' });
+/** Options of commands are computed from the schemas of their requests here, so that no command loads a schema to print its help. */
+const tables = fileURLToPath(new URL('../dist/app/cli/option-tables.js', import.meta.url));
+const optionTables = {
+  name: 'option-tables',
+  async load(id) {
+    if (id !== tables) return undefined;
+    const computed = Object.entries(await import(pathToFileURL(tables).href));
+    return computed.map(([name, table]) => `export const ${name} = ${JSON.stringify(table)};`).join('\n');
+  },
+};
+
+const bundle = await rolldown({ input, external, platform: 'node', cwd: root, logLevel: 'warn', plugins: [optionTables] });
 rmSync(out, { recursive: true, force: true });
 const { output } = await bundle.write({
   dir: out,

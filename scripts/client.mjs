@@ -1,7 +1,8 @@
-// src/app/client/client.ts, from the API document: `node scripts/client.mjs` after a build writes it, test/service/client.test.ts compares it.
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+// src/app/client/client.ts, from the API document: written before every build and check of types, never committed.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { loadSources } from './load.mjs';
 
 const upper = (name) => name.charAt(0).toUpperCase() + name.slice(1);
 const field = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `'${name}'`);
@@ -192,10 +193,10 @@ ${methods.join('\n\n')}
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const root = fileURLToPath(new URL('..', import.meta.url));
-  const { openapi } = await import('../dist/app/service/openapi.js');
-  const { routes } = await import('../dist/app/service/routes/routes.js');
-  const file = `${root}src/app/client/client.ts`;
-  writeFileSync(file, clientOf(openapi(routes)));
-  execFileSync(process.execPath, [`${root}node_modules/@biomejs/biome/bin/biome`, 'check', '--write', file], { stdio: 'inherit' });
+  const [{ openapi }, { routes }] = await loadSources('app/service/openapi.ts', 'app/service/routes/routes.ts');
+  const file = fileURLToPath(new URL('../src/app/client/client.ts', import.meta.url));
+  const text = clientOf(openapi(routes));
+  mkdirSync(dirname(file), { recursive: true });
+  // An unchanged file keeps its time: ./fugu builds again where a source is newer than the build.
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
 }

@@ -66,7 +66,7 @@ const beforehand = [
   mutant('check-loads-no-model', 'src/app/api/check.ts', 'withClosing(engine, () => accountOnData(read, engine.whole))', 'engine.close()', 'test/check-files.test.ts'),
   mutant('plan-ignores-record', 'src/app/api/plan-on-record.ts', 'return found ? freePlan(plan, found) : plan;', 'return plan;', 'test/plan-on-record.test.ts'),
   mutant('out-after-spending', 'src/base/files/write-file.ts', 'tryDraft(progress.file);', '', 'test/nothing-dropped.test.ts'),
-  mutant('model-out-after-spending', 'src/app/cli/learn.ts', "refuseUnwritable(words.out, { hint: 'Choose another --out.' });", '', 'test/nothing-dropped.test.ts'),
+  mutant('model-out-after-spending', 'src/app/cli/learn.ts', "refuseUnwritable(out, { hint: 'Choose another --out.' });", '', 'test/nothing-dropped.test.ts'),
   mutant('option-twice', 'src/app/cli/options.ts', 'if (given)', 'if (false)', 'test/nothing-dropped.test.ts'),
   mutant('draft-code-both', 'src/data/draft/draft.ts', '!gone.has(codeText(code))', '!gone.has(codeText(code)) || true', 'test/drafts-are-read.deep.test.ts'),
   mutant('max-unsaid', 'src/release/session/batch.ts', 'instead.length > 0 ?', 'false ?', 'test/sql-instead.test.ts'),

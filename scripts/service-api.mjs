@@ -1,6 +1,7 @@
-// docs/reference/service-api.md, from the API document: `node scripts/service-api.mjs` after a build writes it, test/service/client.test.ts compares it.
+// docs/reference/service-api.md, from the API document: `node scripts/service-api.mjs` writes it, test/service/client.test.ts compares it.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { loadSources } from './load.mjs';
 
 const plain = (text) => text.replaceAll('|', '\\|');
 const shapeOf = (schema) => {
@@ -61,7 +62,6 @@ ${sections.join('\n\n')}
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { openapi } = await import('../dist/app/service/openapi.js');
-  const { routes } = await import('../dist/app/service/routes/routes.js');
+  const [{ openapi }, { routes }] = await loadSources('app/service/openapi.ts', 'app/service/routes/routes.ts');
   writeFileSync(fileURLToPath(new URL('../docs/reference/service-api.md', import.meta.url)), pageOf(openapi(routes)));
 }

@@ -82,6 +82,8 @@ export function readModule(file, text) {
     if (node.type === 'Identifier' || node.type === 'JSXIdentifier') mentions.set(node.name, (mentions.get(node.name) ?? 0) + 1);
     if (node.type === 'TSImportType') uses.push([node.source.value, node.qualifier?.name ?? '*']);
     if (node.type === 'ImportExpression' && node.source.type === 'Literal') uses.push([node.source.value, '*']);
+    if (node.type === 'CallExpression' && node.callee.name === 'loadSources')
+      for (const { type, value } of node.arguments) if (type === 'Literal') uses.push([`../src/${value}`, '*']);
     if (node.type === 'VariableDeclarator' && node.init?.type === 'AwaitExpression') {
       const taken = node.init.argument;
       if (taken.type === 'ImportExpression' && taken.source.type === 'Literal' && node.id.type === 'ObjectPattern')

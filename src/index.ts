@@ -115,6 +115,7 @@ export type { FoundPanel } from './data/draft/panel.js';
 export type { Explanation } from './data/terms/explain.js';
 export type { LearnedFrom, TransitionFile } from './data/ties/transitions.js';
 export type * from './deprecated.js';
+export type { GainSummary } from './evaluate/attack/gain.js';
 export type { AttackerResult, ExposedRecord, PolicyAttack } from './evaluate/attack/policy/attack.js';
 export type { BeliefChange, Believer } from './evaluate/attack/policy/beliefs.js';
 export type { ReleasedTable } from './evaluate/attack/policy/table.js';

@@ -20,7 +20,7 @@ beforeEach(() => {
   write('package-lock.json', '', 100);
   write('node_modules/.package-lock.json', '');
   for (const tool of ['tsc', 'vite']) chmodSync(write(`node_modules/.bin/${tool}`, '#!/bin/sh\n'), 0o755);
-  write('scripts/bundle.mjs', '');
+  for (const script of ['client', 'bundle']) write(`scripts/${script}.mjs`, '');
   write('console/main.tsx', '', 100);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

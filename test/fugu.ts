@@ -8,7 +8,11 @@ export const mainFile = fileURLToPath(new URL('../dist/start/main.js', import.me
 /** `npm test` builds before it tests; a test run by itself builds what is not there. */
 export function builtOnce(): void {
   if (existsSync(mainFile)) return;
-  for (const words of [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], ['scripts/bundle.mjs']])
+  for (const words of [
+    ['scripts/client.mjs'],
+    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
+    ['scripts/bundle.mjs'],
+  ])
     execFileSync(process.execPath, words, { cwd: root });
 }
 

@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { commands } from '../src/app/cli/commands.js';
 import { asTyped } from '../src/app/cli/typed.js';
-import { registerOf } from './register-of.js';
 
 const src = fileURLToPath(new URL('../src', import.meta.url));
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   .map((file) => [file, readFileSync(join(src, file), 'utf8')] as const);
-const names = [
-  ...readFileSync(join(src, 'app/cli/main.ts'), 'utf8').matchAll(/^ {4}(\w+): async \(\) => \(await import\(/gm),
-].map(([, name]) => name!);
+const names = Object.keys(commands);
 
 const program = new Command('fugu');
-for (const name of names) (await registerOf(name))(program);
+for (const register of Object.values(commands)) (await register())(program);
 const under = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(under)];
 const flagsOf = (command: Command) => under(command).flatMap(({ options }) => options.map(({ long }) => long));
 const every = new Set([...flagsOf(program), '--help', '--version']);

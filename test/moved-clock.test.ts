@@ -96,7 +96,7 @@ describe('durations measured while a process runs', () => {
   const messages: readonly RegExp[] = [
     // Times of events, recorded or shown to people.
     /^release\/ledger\/(rescue\/|postgres\/rescue\.ts$|chained-ledger\.ts$|known-data\.ts$)/,
-    /^release\/session\/(batch|charge|foreign-spending|receipt)\.ts$/,
+    /^release\/session\/(batch|write-entry|foreign-spending|receipt)\.ts$/,
     /^app\/service\/(answer|drafts|job|jobs|made-policies|writer-lock|sessions|token|routes\/session)\.ts$/,
     // Compared with the time that a file was written.
     /^data\/engine\/data-file\.ts$/,

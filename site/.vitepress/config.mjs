@@ -40,7 +40,7 @@ export default defineConfig({
   title: 'Fugu',
   description: 'Private statistics for data whose records know each other',
   srcDir: '../docs',
-  outDir: '../dist/site',
+  outDir: './dist',
   cacheDir: './.cache',
   rewrites: (file) => file.replace(/(^|\/)README\.md$/, '$1index.md'),
   markdown: { config: keepLinksInside },

@@ -99,3 +99,14 @@ export class Fault extends Error {
 }
 
 export const faultCodes = Object.keys(exits) as readonly FaultCode[];
+
+/** The same fault in other words, or with the outcome for the budget. */
+export const changedFault = (
+  { code, message, hint, place, details, outcome }: Fault,
+  change: { readonly message?: string; readonly hint?: string; readonly outcome?: Outcome },
+): Fault =>
+  new Fault(code, change.message ?? message, change.hint ?? hint, {
+    ...(place && { place }),
+    details: { ...details },
+    ...((change.outcome ?? outcome) && { outcome: (change.outcome ?? outcome)! }),
+  });

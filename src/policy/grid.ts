@@ -5,6 +5,7 @@ import {
   compare,
   divide,
   floor,
+  gcd,
   multiply,
   one,
   type Rational,
@@ -45,12 +46,6 @@ const mostPositions = 2n ** 40n;
 const farthest = 2n ** 48n;
 
 const magnitude = (x: Rational): Rational => (x.num < 0n ? subtract(zero, x) : x);
-
-/** Greatest common divisor, at least 0. */
-export function gcd(a: bigint, b: bigint): bigint {
-  if (b !== 0n) return gcd(b, a % b);
-  return a < 0n ? -a : a;
-}
 
 /** A code for "no answer" may be written as in the data or as in the policy, where bounds have points. */
 const missingNumber = (code: string, decimal: ',' | undefined): number => {

@@ -97,7 +97,8 @@ function unitsOf(policy: Policy, { rows }: NamedPart): readonly string[] {
 function joinable(policy: Policy, part: NamedPart): ReadonlySet<string> {
   const { rows } = part;
   const table = rows.form === 'table' && rows.table !== undefined ? policy.tables!.get(rows.table)! : undefined;
-  const names = rows.form === 'perPerson' ? [] : table ? [...(table.key ?? []), ...table.links] : (policy.data.links ?? []);
+  const own = table ? [...(table.key ?? []), ...table.links] : (policy.data.links ?? []);
+  const names = rows.form === 'perPerson' ? [] : own;
   return new Set([...unitsOf(policy, part), ...names, ...columnsOfPart(policy, { ...part, on: [] }).keys()]);
 }
 
@@ -190,15 +191,12 @@ function joinOrder(policy: Policy, parts: readonly NamedPart[], same: readonly C
   while (waiting.length > 0) {
     const there = new Set(placed.map(({ as }) => as));
     const onOf = (part: NamedPart) =>
-      same.flatMap(({ left, right }) =>
-        right.as === part.as && there.has(left.as)
-          ? [{ left, column: right.column }]
-          : left.as === part.as && there.has(right.as)
-            ? [{ left: right, column: left.column }]
-            : [],
-      );
+      same.flatMap(({ left, right }) => {
+        if (right.as === part.as && there.has(left.as)) return [{ left, column: right.column }];
+        return left.as === part.as && there.has(right.as) ? [{ left: right, column: left.column }] : [];
+      });
     const ready = (part: NamedPart) => !isPublic(policy, part) || (placed.length > 0 && onOf(part).length > 0);
-    const next = written ? (ready(waiting[0]!) ? waiting[0] : undefined) : waiting.find(ready);
+    const next = (written ? waiting.slice(0, 1) : waiting).find(ready);
     if (!next) throw publicAlone(waiting[0]!.as);
     const { form: _, ...part } = next;
     const on = onOf(next);

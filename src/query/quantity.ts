@@ -4,6 +4,7 @@ import {
   compare,
   divide,
   floor as floorOf,
+  gcd,
   multiply,
   negate,
   type Rational,
@@ -11,7 +12,6 @@ import {
   subtract,
   zero,
 } from '../base/exact/rational.js';
-import { gcd } from '../policy/grid.js';
 import type { IntegerExpression } from './count/derived.js';
 
 /** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (count/derived.proof.md). */
@@ -184,7 +184,8 @@ export function quantityOnGrid(
   const last = quantity.high - quantity.low;
   const down = quantity.scale.num < 0n;
   const place = down ? affine(quantity.high, -1n, quantity.of) : affine(-quantity.low, 1n, quantity.of);
-  const step = quantity.scale.num === 0n ? rational(1) : down ? negate(quantity.scale) : quantity.scale;
+  const length = down ? negate(quantity.scale) : quantity.scale;
+  const step = quantity.scale.num === 0n ? rational(1) : length;
   if (last >= maxPlaces)
     throw new Fault(
       'QUERY_UNSUPPORTED',

@@ -19,8 +19,8 @@ export function samplingOf(
   const unchanged = (table: AnswerTable) => table;
   if (!design) return unchanged;
   // The declared mean weight gives the number of people that weights stand for.
-  const weights = weight === undefined ? { mean: 1, effect: 1 } : design.weights?.column === weight ? design.weights : undefined;
-  if (!weights) return unchanged;
+  if (weight !== undefined && design.weights?.column !== weight) return unchanged;
+  const weights = weight === undefined ? { mean: 1, effect: 1 } : design.weights!;
   if (protect.secret === 'person' && protect.maxRows > 1) return unchanged;
   const group = ({ keys }: AnswerRow) => JSON.stringify(keys.slice(0, -1));
   // Rows of a distribution contain those before them, so the largest is the total; rows of other tables are disjoint.

@@ -11,8 +11,6 @@ import { openTown, type ServedTown } from './served.js';
 let town: ServedTown;
 afterEach(() => town?.close());
 
-const bare = (text: string) => text.replaceAll(/[\s|;,()]+/g, '');
-
 describe('the page of the API', () => {
   it('the page equals the API document', () => {
     const committed = readFileSync(join(import.meta.dirname, '../../docs/reference/service-api.md'), 'utf8');
@@ -21,9 +19,9 @@ describe('the page of the API', () => {
 });
 
 describe('the generated client', () => {
-  it('the client equals the API document', () => {
-    const committed = readFileSync(join(import.meta.dirname, '../../src/app/client/client.ts'), 'utf8');
-    expect(bare(committed)).toBe(bare(clientOf(openapi(routes))));
+  it('the client equals the API document (npm run client writes it)', () => {
+    const written = readFileSync(join(import.meta.dirname, '../../src/app/client/client.ts'), 'utf8');
+    expect(written).toBe(clientOf(openapi(routes)));
   });
 
   it('the client speaks to a service: plans, releases, waits for a job, and throws the fault of a refusal', async () => {

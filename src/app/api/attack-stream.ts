@@ -8,13 +8,12 @@ import { refuseSecretSteps } from '../../query/count/public-steps.js';
 import { type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './input.js';
 import { readText } from './named-text.js';
 import { withClosing } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 import { readAsSteward } from './steward-read.js';
 
-const options = z.strictObject({
-  /** Output file of "fugu stream --json": a histogram of the sequence's state, step by step. */
-  stream: z.string().min(1),
-  /** Number of most exposed persons to list. */
-  show: integerBetween(1, 200).default(3),
+const options = defineRequest('StreamAttackOptions', {
+  stream: field(z.string().min(1), `Output file of "fugu stream --json": a histogram of the sequence's state, step by step.`),
+  show: field(integerBetween(1, 200).default(3), 'Number of most exposed persons to list.'),
 });
 export type StreamAttackOptions = z.input<typeof options>;
 

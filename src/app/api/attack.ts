@@ -8,15 +8,13 @@ import { releasedTable } from '../../evaluate/attack/policy/table.js';
 import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './input.js';
 import { readText } from './named-text.js';
 import { withClosing } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 import { readAsSteward } from './steward-read.js';
 
-const options = z.strictObject({
-  /** Folder with receipt.json and the released tables, as "fugu release --out" writes it. */
-  release: z.string().min(1),
-  /** Histogram to attack; the tied column when absent. */
-  column: z.string().optional(),
-  /** Number of most exposed records to list. */
-  show: integerBetween(1, 200).default(6),
+const options = defineRequest('AttackOptions', {
+  release: field(z.string().min(1), 'Folder with receipt.json and the released tables, as "fugu release --out" writes it.'),
+  column: field(z.string().optional(), 'Histogram to attack; the tied column when absent.'),
+  show: field(integerBetween(1, 200).default(6), 'Number of most exposed records to list.'),
   progress: progressShape.optional(),
 });
 export type AttackOptions = z.input<typeof options>;

@@ -7,15 +7,33 @@ import { compareGaussians } from '../../evaluate/papers/compare/gaussians.js';
 import type { MechanismComparison } from '../../evaluate/papers/compare/judge.js';
 import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { readGaussianFile, readModelFile, tableReader } from './model-file.js';
+import { defineRequest, field } from './request.js';
 
-const auditOptions = z.strictObject({
-  /** sum, sum:W1,W2,…, product, atLeast:T, histogram, identity or table:FILE. */
-  query: z.string(),
-  /** Laplace scale to audit. */
-  scale: amountShape.optional(),
-  /** Alternative to `scale`: find the least scale whose privacy loss is at most this epsilon. */
-  epsilon: amountShape.optional(),
-  adversary: z.enum(['informed', 'uninformed']).default('informed'),
+export const auditOptions = defineRequest('AuditOptions', {
+  query: field(z.string(), 'sum, sum:W1,W2,…, product, atLeast:T, histogram, identity or table:FILE.', {
+    value: 'query',
+    help: 'sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE',
+    needed: true,
+  }),
+  scale: field(amountShape.optional(), 'Laplace scale to audit.', { value: 'scale', help: 'Laplace scale to audit' }),
+  epsilon: field(
+    amountShape.optional(),
+    'Alternative to `scale`: find the least scale whose privacy loss is at most this epsilon.',
+    { value: 'epsilon', help: 'find the least scale whose loss is at most epsilon' },
+  ),
+  adversary: field(
+    z.enum(['informed', 'uninformed']).default('informed'),
+    'What the attacker knows besides the ties: any other records (informed), or nothing.',
+    {
+      value: 'who',
+      help: 'informed (knows any other records) or uninformed',
+      showsDefault: true,
+      refusal: [
+        'The adversary is either informed or uninformed.',
+        'informed: knows any other records; uninformed: knows the ties only.',
+      ],
+    },
+  ),
 });
 export type AuditOptions = z.input<typeof auditOptions>;
 
@@ -39,7 +57,7 @@ export async function auditScale(model: FileName, given: AuditOptions): Promise<
   });
 }
 
-const compareOptions = z.strictObject({ query: z.string(), epsilon: amountShape });
+export const compareOptions = defineRequest('CompareOptions', { query: z.string(), epsilon: amountShape });
 /** The query as for `auditScale`, and the promised epsilon. */
 export type CompareOptions = z.input<typeof compareOptions>;
 

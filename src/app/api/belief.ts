@@ -1,15 +1,13 @@
 import * as z from 'zod';
 import { type BeliefAfter, type BudgetForBelief, beliefUnderBudget, solveBeliefBudget } from './belief-figures.js';
 import { amountShape, parseInput, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
 const delta = amountShape.optional();
-const before = z.strictObject({
-  /** Highest prior of the attacker. */
-  prior: amountShape.optional(),
-  /** Alternative to `prior`: one of this many equally likely people. */
-  among: z.union([z.string(), z.number()]).optional(),
-  /** Highest posterior of the attacker. */
-  posterior: amountShape,
+const before = defineRequest('BeliefGoal', {
+  prior: field(amountShape.optional(), 'Highest prior of the attacker.'),
+  among: field(z.union([z.string(), z.number()]).optional(), 'Alternative to `prior`: one of this many equally likely people.'),
+  posterior: field(amountShape, 'Highest posterior of the attacker.'),
   delta,
 });
 export type BeliefGoal = z.input<typeof before>;
@@ -24,11 +22,10 @@ export async function budgetForBelief(goal: BeliefGoal): Promise<BudgetForBelief
   return withFaults(() => solveBeliefBudget(parseInput(before, goal, 'The belief')));
 }
 
-const budget = z.strictObject({
+const budget = defineRequest('BeliefBudgetOptions', {
   epsilon: amountShape,
   delta,
-  /** Priors of the attacker; the usual ones when absent. */
-  priors: z.array(amountShape).min(1).optional(),
+  priors: field(z.array(amountShape).min(1).optional(), 'Priors of the attacker; the usual ones when absent.'),
 });
 export type BeliefBudgetOptions = z.input<typeof budget>;
 

@@ -91,8 +91,8 @@ export function decimalsQuery(column: string, ladder: BoundLadder) {
 
 /** Bounds rounded outwards to whole steps: rungs near 0 lie closer together than steps, and noise may select one of them. */
 function roundToSteps([from, to]: readonly [number, number], step: number): readonly [number, number] {
-  const least = Math.abs(from) < step ? (from < 0 ? -step : 0) : from;
-  const most = Math.abs(to) < step ? (to > 0 ? step : 0) : to;
+  const least = Math.abs(from) < step ? Math.min(Math.sign(from), 0) * step : from;
+  const most = Math.abs(to) < step ? Math.max(Math.sign(to), 0) * step : to;
   return [least, Math.max(most, least + step)];
 }
 

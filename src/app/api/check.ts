@@ -15,14 +15,14 @@ import { budgetElsewhere } from '../../release/session/data-claims.js';
 import { accountOnData } from '../../release/session/session.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { withClosing } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 import { readAsSteward } from './steward-read.js';
 
-const options = z.strictObject({
-  /**
-   * Adds exact figures on what the declarations hide. They are as private as the rows: for the steward only, never written to a
-   * file.
-   */
-  private: z.boolean().optional(),
+const options = defineRequest('CheckOptions', {
+  private: field(
+    z.boolean().optional(),
+    'Adds exact figures on what the declarations hide. They are as private as the rows: for the steward only, never written to a file.',
+  ),
 });
 export type CheckOptions = z.input<typeof options>;
 

@@ -13,12 +13,11 @@ import type { Column, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { dependence } from './draft.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
-const options = z.strictObject({
-  /** Names of columns, or "all". */
-  columns: z.union([z.literal('all'), z.array(z.string())]),
-  /** Replacement for `dependence: undecided`. */
-  dependence: dependence.optional(),
+const options = defineRequest('ConfirmOptions', {
+  columns: field(z.union([z.literal('all'), z.array(z.string())]), 'Names of columns, or "all".'),
+  dependence: field(dependence.optional(), 'Replacement for `dependence: undecided`.'),
 });
 export type ConfirmOptions = z.input<typeof options>;
 

@@ -22,6 +22,7 @@ import { didYouMean } from '../../policy/suggest.js';
 import { budgetElsewhere } from '../../release/session/data-claims.js';
 import { type FileName, fileNamed, parseOptions, progressShape, withFaults } from './input.js';
 import { withClosing } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 import { readAsSteward } from './steward-read.js';
 
 export type { Found, FoundColumn } from '../../data/draft/draft.js';
@@ -30,71 +31,75 @@ export type { Found, FoundColumn } from '../../data/draft/draft.js';
 export const dependence = z.union([
   z.enum(['none', 'undecided']),
   z.strictObject({
-    /** Rows with the same value of this column are tied. */
-    by: z.string().min(1),
-    /** Odds ratio of the tie: 1 strangers, 4 alike, 81 two agree nine times in ten, "inf" copies (when absent). */
-    oddsRatio: z
-      .string()
-      .regex(/^(inf|\d+(\.\d+)?)$/, 'a number of at least 1, or inf')
-      .optional(),
+    by: field(z.string().min(1), 'Rows with the same value of this column are tied.'),
+    oddsRatio: field(
+      z
+        .string()
+        .regex(/^(inf|\d+(\.\d+)?)$/, 'a number of at least 1, or inf')
+        .optional(),
+      'Odds ratio of the tie: 1 strangers, 4 alike, 81 two agree nine times in ten, "inf" copies (when absent).',
+    ),
   }),
 ]);
 
 const amountText = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'a number');
 const answerFields = {
-  /** Names and patterns (`q*`) of the columns to keep; all when absent. */
-  columns: z.array(z.string().min(1)).optional(),
-  /** Names and patterns of columns to leave out. */
-  except: z.array(z.string().min(1)).optional(),
-  /** Dependence between records. Drafted as `undecided`, which blocks every plan and release, unless it is given. */
-  dependence: dependence.optional(),
-  /** For several rows per person: the column of the person, and the most rows used (the most anybody has, when absent). */
-  person: z.strictObject({ unit: z.string().min(1), maxRows: z.number().int().min(1).max(1_000_000).optional() }).optional(),
-  /** Each row is a privacy unit, even where a person seems to have several. When absent, rows of one person are protected together. */
-  secret: z.literal('row').optional(),
-  /** Codes that mean "no answer", in every column; guessed when absent. */
-  missing: z.array(z.string()).optional(),
-  /** Privacy budget of one privacy unit over all releases: an epsilon, or a highest posterior; epsilon 1 when absent. */
-  budget: z
-    .union([
-      z.strictObject({ epsilon: amountText }),
-      z.strictObject({ belief: z.strictObject({ prior: amountText, posterior: amountText }) }),
-    ])
-    .optional(),
-  /** Columns that look like survey weights and are not. */
-  noWeights: z.array(z.string().min(1)).optional(),
+  columns: field(z.array(z.string().min(1)).optional(), 'Names and patterns (`q*`) of the columns to keep; all when absent.'),
+  except: field(z.array(z.string().min(1)).optional(), 'Names and patterns of columns to leave out.'),
+  dependence: field(
+    dependence.optional(),
+    'Dependence between records. Drafted as `undecided`, which blocks every plan and release, unless it is given.',
+  ),
+  person: field(
+    z.strictObject({ unit: z.string().min(1), maxRows: z.number().int().min(1).max(1_000_000).optional() }).optional(),
+    'For several rows per person: the column of the person, and the most rows used (the most anybody has, when absent).',
+  ),
+  secret: field(
+    z.literal('row').optional(),
+    'Each row is a privacy unit, even where a person seems to have several. When absent, rows of one person are protected together.',
+  ),
+  missing: field(z.array(z.string()).optional(), 'Codes that mean "no answer", in every column; guessed when absent.'),
+  budget: field(
+    z
+      .union([
+        z.strictObject({ epsilon: amountText }),
+        z.strictObject({ belief: z.strictObject({ prior: amountText, posterior: amountText }) }),
+      ])
+      .optional(),
+    'Privacy budget of one privacy unit over all releases: an epsilon, or a highest posterior; epsilon 1 when absent.',
+  ),
+  noWeights: field(z.array(z.string().min(1)).optional(), 'Columns that look like survey weights and are not.'),
 };
-const answers = z.strictObject(answerFields);
+const answers = defineRequest('DraftAnswers', answerFields);
 /** Answers of the user about their data. */
 export type DraftAnswers = z.input<typeof answers>;
 
-const options = z.strictObject({
+const options = defineRequest('DraftOptions', {
   ...answerFields,
-  /** Interview for missing answers after the data was examined; the findings are for the steward only. */
-  interview: z
-    .custom<(found: Found, stated: DraftAnswers) => DraftAnswers | Promise<DraftAnswers>>(
-      (x) => typeof x === 'function',
-      'expected a function',
-    )
-    .optional(),
-  /**
-   * CSV with the columns name,value,label[,missing], a survey file, or a DDI codebook (.xml). A survey file is its own codebook
-   * unless one is named.
-   */
-  codebook: z.string().min(1).optional(),
-  /** The table of a duckdb file, the sheet of a workbook. */
-  table: z.string().min(1).optional(),
-  /** Encoding of a CSV (windows-1252, iso-8859-15, utf-16 …); detected when absent. */
-  encoding: z.string().min(1).optional(),
-  /** Order of answers by column, as of a factor or a categorical. It adds no value that the draft does not list. */
-  order: z.record(z.string(), z.array(z.string())).optional(),
-  /**
-   * Further files: rows about the same persons, or public facts. They are drafted as comments; the steward decides whose rows they
-   * are.
-   */
-  tables: z.array(z.string().min(1)).optional(),
-  /** Path of the policy to write; an existing file is never overwritten. */
-  out: z.string().min(1).default('policy.yaml'),
+  interview: field(
+    z
+      .custom<(found: Found, stated: DraftAnswers) => DraftAnswers | Promise<DraftAnswers>>(
+        (x) => typeof x === 'function',
+        'expected a function',
+      )
+      .optional(),
+    'Interview for missing answers after the data was examined; the findings are for the steward only.',
+  ),
+  codebook: field(
+    z.string().min(1).optional(),
+    'CSV with the columns name,value,label[,missing], a survey file, or a DDI codebook (.xml). A survey file is its own codebook unless one is named.',
+  ),
+  table: field(z.string().min(1).optional(), 'The table of a duckdb file, the sheet of a workbook.'),
+  encoding: field(z.string().min(1).optional(), 'Encoding of a CSV (windows-1252, iso-8859-15, utf-16 …); detected when absent.'),
+  order: field(
+    z.record(z.string(), z.array(z.string())).optional(),
+    'Order of answers by column, as of a factor or a categorical. It adds no value that the draft does not list.',
+  ),
+  tables: field(
+    z.array(z.string().min(1)).optional(),
+    'Further files: rows about the same persons, or public facts. They are drafted as comments; the steward decides whose rows they are.',
+  ),
+  out: field(z.string().min(1).default('policy.yaml'), 'Path of the policy to write; an existing file is never overwritten.'),
   progress: progressShape.optional(),
 });
 export type DraftOptions = z.input<typeof options>;

@@ -4,21 +4,22 @@ import { amountOf, readReceipt } from '../../release/session/foreign-spending.js
 import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, reason, withFaults } from './input.js';
 import { type Spending, spendingOf } from './ledger.js';
 import { openHandles, withClosing } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 
-const entering = z.strictObject({
-  /** Receipt of another publisher's Fugu, unchanged. */
-  receipt: z.unknown().optional(),
-  /** With a receipt: most of their records that one person here has. Epsilon is multiplied by it, rho by its square. */
-  recordsPerPerson: z.int().min(1).max(999_999).optional(),
-  /** Without a receipt: privacy cost of replacing one record, as a pure epsilon or as a rho of zCDP. */
-  epsilon: amountShape.optional(),
+const entering = defineRequest('EnterOptions', {
+  receipt: field(z.unknown().optional(), "Receipt of another publisher's Fugu, unchanged."),
+  recordsPerPerson: field(
+    z.int().min(1).max(999_999).optional(),
+    'With a receipt: most of their records that one person here has. Epsilon is multiplied by it, rho by its square.',
+  ),
+  epsilon: field(
+    amountShape.optional(),
+    'Without a receipt: privacy cost of replacing one record, as a pure epsilon or as a rho of zCDP.',
+  ),
   rho: amountShape.optional(),
-  /** Publisher of the release. */
-  by: z.string().min(1).max(200).optional(),
-  /** Reason or description; permanent in the ledger's chain. */
-  reason,
-  /** Enters the cost even where it exceeds the budget; nothing can be released afterwards. */
-  over: z.boolean().optional(),
+  by: field(z.string().min(1).max(200).optional(), 'Publisher of the release.'),
+  reason: field(reason, "Reason or description; permanent in the ledger's chain."),
+  over: field(z.boolean().optional(), 'Enters the cost even where it exceeds the budget; nothing can be released afterwards.'),
   newBudget: newBudgetShape,
 });
 export type EnterOptions = z.input<typeof entering>;

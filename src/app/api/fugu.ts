@@ -15,33 +15,44 @@ import { entriesOf, type LedgerEntry, type Spending, spendingOf } from './ledger
 import { type OpenHandles, type OpenSettings, openHandles } from './open-handles.js';
 import { planOnRecord } from './plan-on-record.js';
 import { parseQuestion } from './question.js';
+import { defineRequest, field } from './request.js';
 
-const askOptions = z.strictObject({
-  /** Share of the policy's epsilon to use: 0.5, "0.5" or "1/2". A tenth when absent; a survey takes all that remains. */
-  epsilon: amountShape.optional(),
-  /** No negative counts, totals that agree (post-processing). */
-  tidy: z.boolean().optional(),
-  /** Answers from the current data and pays, even if an answer to the same request is recorded. */
-  fresh: z.boolean().optional(),
-  /** Label in the ledger; made from the question when absent. */
-  label: z.string().min(1).max(120).optional(),
+export const askOptions = defineRequest('AskOptions', {
+  epsilon: field(
+    amountShape.optional(),
+    `Share of the policy's epsilon to use: 0.5, "0.5" or "1/2". A tenth when absent; a survey takes all that remains.`,
+    { value: 'part', help: "part of the policy's epsilon to use (default: a tenth; --survey: all that is left)" },
+  ),
+  tidy: field(z.boolean().optional(), 'No negative counts, totals that agree (post-processing).'),
+  fresh: field(
+    z.boolean().optional(),
+    'Answers from the current data and pays, even if an answer to the same request is recorded.',
+    { help: 'ask the data as it is now and pay, also when an answer to the same request is recorded' },
+  ),
+  label: field(z.string().min(1).max(120).optional(), 'Label in the ledger; made from the question when absent.'),
 });
 export type AskOptions = z.input<typeof askOptions>;
 
-const openOptions = z.strictObject({
-  /** Analyst who pays: listed in the ledger, and the key of quotas. The user of the process when absent. */
-  analyst: z.string().min(1).max(120).optional(),
-  /** Self-chosen name of the analyst; listed, never relied on. */
-  as: z.string().max(120).optional(),
-  /** Plans and releases under a budget so large that it protects nothing; the answers are not certified. */
-  acceptNoProtection: z.boolean().optional(),
-  /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
-  newBudget: newBudgetShape,
-  /**
-   * Receives the names under which the database's own log lists the queries of a ledger entry, failed ones included. For an audit
-   * log, not for publication.
-   */
-  trail: z.custom<(trail: QueryLog) => void>((x) => typeof x === 'function', 'expected a function').optional(),
+export const openOptions = defineRequest('OpenOptions', {
+  analyst: field(
+    z.string().min(1).max(120).optional(),
+    'Analyst who pays: listed in the ledger, and the key of quotas. The user of the process when absent.',
+  ),
+  as: field(z.string().max(120).optional(), 'Self-chosen name of the analyst; listed, never relied on.'),
+  acceptNoProtection: field(
+    z.boolean().optional(),
+    'Plans and releases under a budget so large that it protects nothing; the answers are not certified.',
+    { help: 'go on although the budget is so large that it protects nothing; the answer is not certified' },
+  ),
+  newBudget: field(
+    newBudgetShape,
+    "Reason for opening a budget for data that has another one; permanent in the ledger's chain.",
+    { value: 'reason', help: 'open a budget although this data has another one; the reason is written into the chain' },
+  ),
+  trail: field(
+    z.custom<(trail: QueryLog) => void>((x) => typeof x === 'function', 'expected a function').optional(),
+    "Receives the names under which the database's own log lists the queries of a ledger entry, failed ones included. For an audit log, not for publication.",
+  ),
 });
 export type OpenOptions = z.input<typeof openOptions>;
 

@@ -1,14 +1,12 @@
 import * as z from 'zod';
 import { amountShape, type FileName, parseOptions, withFaults } from './input.js';
 import { type Leakage, leakageInFile } from './leakage-figures.js';
+import { defineRequest, field } from './request.js';
 
-const options = z.strictObject({
-  /** Base epsilon of every record. */
-  base: amountShape.optional(),
-  /** Base epsilon per record, in the order of the model file. */
-  profile: z.array(amountShape).optional(),
-  /** Finds the largest common base whose worst leakage is at most this. */
-  epsilon: amountShape.optional(),
+const options = defineRequest('LeakageOptions', {
+  base: field(amountShape.optional(), 'Base epsilon of every record.'),
+  profile: field(z.array(amountShape).optional(), 'Base epsilon per record, in the order of the model file.'),
+  epsilon: field(amountShape.optional(), 'Finds the largest common base whose worst leakage is at most this.'),
   adversary: z.enum(['informed', 'uninformed']).default('informed'),
 });
 export type LeakageOptions = z.input<typeof options>;

@@ -11,43 +11,69 @@ import { boundLadder, decimalsQuery, type LearnedBounds, learnedBounds, tailsQue
 import { type Fugu, withFugu } from './fugu.js';
 import { amountShape, type FileName, fileNamed, newBudgetShape, parseOptions, withFaults } from './input.js';
 import type { Question } from './kinds.js';
+import { defineRequest, field } from './request.js';
 
-const paying = {
-  /** Share of the policy's epsilon to use; a tenth when absent. */
-  epsilon: amountShape.optional(),
-  /** Learns from the current data and pays, even if a result is recorded. */
-  fresh: z.boolean().optional(),
-  /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
-  newBudget: newBudgetShape,
+export const paying = {
+  epsilon: field(amountShape.optional(), "Share of the policy's epsilon to use; a tenth when absent.", {
+    value: 'part',
+    help: "how much of the policy's epsilon to use (a tenth when not said)",
+  }),
+  fresh: field(z.boolean().optional(), 'Learns from the current data and pays, even if a result is recorded.', {
+    help: 'learn from the data as it is now and pay, also when a result is recorded',
+  }),
+  newBudget: field(newBudgetShape, "Reason for opening a budget for data that has another one; permanent in the ledger's chain."),
 };
 const place = {
-  /** Column that the policy does not declare. */
-  column: z.string().min(1),
-  /** Table of the policy; the data when absent. */
-  table: z.string().min(1).optional(),
+  column: field(z.string().min(1), 'Column that the policy does not declare.', {
+    value: 'name',
+    help: 'a column that the policy does not declare',
+    needed: true,
+  }),
+  table: field(z.string().min(1).optional(), 'Table of the policy; the data when absent.', {
+    value: 'name',
+    help: 'of this table of the policy',
+  }),
 };
-const keysOptions = z.strictObject({
+export const keysOptions = defineRequest('KeysOptions', {
   ...place,
-  /** Largest number of values. */
-  most: z.int().min(1).max(500).default(50),
-  /** Longest value in bytes; longer ones are left out, and a smaller limit means less noise. */
-  longest: z.int().min(1).max(64).default(16),
+  most: field(z.int().min(1).max(500).default(50), 'Largest number of values.', {
+    value: 'n',
+    help: 'so many values at most',
+    showsDefault: true,
+  }),
+  longest: field(
+    z.int().min(1).max(64).default(16),
+    'Longest value in bytes; longer ones are left out, and a smaller limit means less noise.',
+    { value: 'bytes', help: 'values of more bytes are left out; fewer mean less noise', showsDefault: true },
+  ),
   ...paying,
 });
-const boundsOptions = z.strictObject({
+export const boundsOptions = defineRequest('BoundsOptions', {
   ...place,
-  /** Largest distance of a number from 0: a power of ten that is plausible whatever this data holds. */
-  within: z.number().min(1).max(1e9).default(1e6),
-  /** Share of the rows that may lie below the bounds, and of those above. */
-  tail: z.number().min(0.001).max(0.1).default(0.005),
+  within: field(
+    z.number().min(1).max(1e9).default(1e6),
+    'Largest distance of a number from 0: a power of ten that is plausible whatever this data holds.',
+    { value: 'number', help: 'no number is farther from 0, whatever this data holds', showsDefault: true },
+  ),
+  tail: field(
+    z.number().min(0.001).max(0.1).default(0.005),
+    'Share of the rows that may lie below the bounds, and of those above.',
+    { value: 'share', help: 'the share of rows that may lie below the bounds, and above them', showsDefault: true },
+  ),
   ...paying,
 });
-const rowsOptions = z.strictObject({
-  table: z.string().min(1),
-  /** Largest number of rows of one person: a number that is plausible whatever this data holds. */
-  most: z.int().min(2).max(10_000).default(1_000),
-  /** Share of the persons in the table all of whose rows are to be used. */
-  share: z.number().min(0.5).max(0.999).default(0.95),
+export const rowsOptions = defineRequest('RowsOptions', {
+  table: field(z.string().min(1), 'Table of the policy.', { value: 'name', help: 'a table of the policy', needed: true }),
+  most: field(
+    z.int().min(2).max(10_000).default(1_000),
+    'Largest number of rows of one person: a number that is plausible whatever this data holds.',
+    { value: 'n', help: 'nobody has more, whatever this data holds', showsDefault: true },
+  ),
+  share: field(
+    z.number().min(0.5).max(0.999).default(0.95),
+    'Share of the persons in the table all of whose rows are to be used.',
+    { value: 'share', help: 'the share of the persons in it of whom every row is to be used', showsDefault: true },
+  ),
   ...paying,
 });
 export type KeysOptions = z.input<typeof keysOptions>;

@@ -13,17 +13,29 @@ import { writeNetworkJson } from '../../privacy/dependence/model/network-json.js
 import { largestPairwiseBase, type PairwiseSpread } from '../../privacy/dependence/pairwise/leakage.js';
 import { type AttackFigure, type SpreadTables, writeSpread } from '../../privacy/dependence/pairwise/spread-file.js';
 import { type FileName, fileNamed, integerBetween, parseOptions, progressShape, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 import { withStewardData } from './steward-read.js';
 
-const networkOptions = z.strictObject({
-  /** Output file: .json, or .bif. */
-  out: z.string().min(1).optional(),
-  /** Exact networks of at most this many columns instead of one forest. */
-  chunk: integerBetween(1, largestChunk).optional(),
-  /** With chunk: largest number of parents of a column. */
-  maxParents: integerBetween(1, largestChunk).optional(),
-  /** Declares that the rows are public already (an earlier wave): the network is marked so. */
-  public: z.boolean().default(false),
+const upToChunk = (flag: string) =>
+  [`${flag} must be a whole number from 1 to ${largestChunk}.`, 'For example --chunk 10.'] as const;
+
+export const networkOptions = defineRequest('NetworkOptions', {
+  out: field(z.string().min(1).optional(), 'Output file: .json, or .bif.'),
+  chunk: field(integerBetween(1, largestChunk).optional(), 'Exact networks of at most this many columns instead of one forest.', {
+    value: 'k',
+    help: `unpaid: exact networks of at most k columns (up to ${largestChunk}) instead of one forest`,
+    refusal: upToChunk('--chunk'),
+  }),
+  maxParents: field(integerBetween(1, largestChunk).optional(), 'With chunk: largest number of parents of a column.', {
+    value: 'm',
+    help: 'with --chunk: at most m parents each',
+    refusal: upToChunk('--max-parents'),
+  }),
+  public: field(
+    z.boolean().default(false),
+    'Declares that the rows are public already (an earlier wave): the network is marked so.',
+    { help: 'the rows are public already (an earlier wave): mark the file so' },
+  ),
   progress: progressShape.optional(),
 });
 export type NetworkOptions = z.input<typeof networkOptions>;
@@ -55,15 +67,21 @@ export async function learnNetwork(policy: FileName, given?: NetworkOptions): Pr
 export const writeNetwork = (file: string, network: Network): void =>
   writeWhole(file, /\.bif$/i.test(file) ? writeBif(network) : writeNetworkJson(network), { hint: 'Choose another --out.' });
 
-const spreadOptions = z.strictObject({
-  /** Output file, as JSON. */
-  out: z.string().min(1).optional(),
-  /** Probability over the sample. */
-  confidence: z.number().gt(0).lt(1).default(0.95),
-  /** Answers rarer than this are merged into one secret. */
-  pool: z.number().min(0).lt(0.5).default(0.05),
-  /** Declares that the rows are public already. */
-  public: z.boolean().default(false),
+export const spreadOptions = defineRequest('SpreadOptions', {
+  out: field(z.string().min(1).optional(), 'Output file, as JSON.'),
+  confidence: field(z.number().gt(0).lt(1).default(0.95), 'Probability over the sample.', {
+    value: 'c',
+    help: 'with --pairwise: probability over the sample',
+    showsDefault: true,
+    refusal: ['--confidence must lie between 0 and 1.', 'Write 0.95.'],
+  }),
+  pool: field(z.number().min(0).lt(0.5).default(0.05), 'Answers rarer than this are merged into one secret.', {
+    value: 'share',
+    help: 'with --pairwise, unpaid: answers rarer than this are one secret together',
+    showsDefault: true,
+    refusal: ['--pool must be a share from 0 to below 0.5.', 'Write 0.05.'],
+  }),
+  public: field(z.boolean().default(false), 'Declares that the rows are public already.'),
   progress: progressShape.optional(),
 });
 export type SpreadOptions = z.input<typeof spreadOptions>;

@@ -20,17 +20,17 @@ import {
 import { readProbability } from '../../release/accountant/belief.js';
 import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { tiesOf } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 
-const options = z.strictObject({
-  /** Question to be released: queries, {sql} or {survey: true}. */
-  question: z.unknown(),
-  /** Half width that every answer must reach, in its own unit; when absent, only the trade-off is computed. */
-  error: amountShape.optional(),
+const options = defineRequest('AccuracyOptions', {
+  question: field(z.unknown(), 'Question to be released: queries, {sql} or {survey: true}.'),
+  error: field(
+    amountShape.optional(),
+    'Half width that every answer must reach, in its own unit; when absent, only the trade-off is computed.',
+  ),
   confidence: amountShape.default('0.95'),
-  /** Approximate number of rows in the smallest group (means and shares): public knowledge. */
-  rows: amountShape.optional(),
-  /** Highest prior of the attacker. */
-  prior: amountShape.default('0.1'),
+  rows: field(amountShape.optional(), 'Approximate number of rows in the smallest group (means and shares): public knowledge.'),
+  prior: field(amountShape.default('0.1'), 'Highest prior of the attacker.'),
 });
 const forms = z.union([batchForms, z.strictObject({ sql: z.string() }), z.strictObject({ survey: z.literal(true) })]);
 export type AccuracyQuestion = z.input<typeof forms>;

@@ -33,6 +33,7 @@ import { type QuotaUse, quotaUses } from '../../release/session/quota.js';
 import { createSession } from '../../release/session/session.js';
 import { type FileName, fileNamed, parseOptions, reason, withFaults } from './input.js';
 import { type OpenHandles, withClosing } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 
 /** One ledger entry, as plain data. */
 export interface LedgerEntry {
@@ -188,18 +189,16 @@ function gainedFields(policy: Policy, loss: number): Pick<Spending, 'gained' | '
 }
 
 const witness = z.string().optional();
-const witnessed = z.strictObject({
-  /** Program that remembers the head of the chain elsewhere; by default the one that FUGU_WITNESS names. */
-  witness,
+const witnessed = defineRequest('LedgerOptions', {
+  witness: field(witness, 'Program that remembers the head of the chain elsewhere; by default the one that FUGU_WITNESS names.'),
 });
 export type LedgerOptions = z.input<typeof witnessed>;
-export const reasoned = z.strictObject({
-  /** Reason; permanent in the ledger's chain. */
-  reason,
+export const reasoned = defineRequest('ReasonedOptions', {
+  reason: field(reason, "Reason; permanent in the ledger's chain."),
   witness,
 });
 export type ReasonedOptions = z.input<typeof reasoned>;
-const restoring = z.strictObject({ reason: reason.optional(), witness });
+const restoring = defineRequest('RestoreOptions', { reason: reason.optional(), witness });
 export type RestoreOptions = z.input<typeof restoring>;
 
 /** Refuses a missing ledger: reading must not create an empty one where one was expected. */

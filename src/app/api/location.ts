@@ -12,26 +12,31 @@ import {
 } from '../../evaluate/papers/location/location.js';
 import { amountShape, type FileName, fileNamed, parseOptions, withFaults } from './input.js';
 import { readModelJson } from './model-file.js';
+import { defineRequest, field } from './request.js';
 
 const probability = z.number().min(0).max(1);
 const model = z.strictObject({
-  /** Whole-number coordinates of every cell. */
-  cells: z
-    .array(z.tuple([z.number().int(), z.number().int()]))
-    .min(1)
-    .max(10_000),
-  /** Prior before the first moment, cell by cell; uniform when absent. */
-  belief: z.array(probability).optional(),
-  /** Transition probabilities from one moment to the next; when absent, the posterior becomes the prior of the next moment. */
-  transition: z.array(z.array(probability)).optional(),
+  cells: field(
+    z
+      .array(z.tuple([z.number().int(), z.number().int()]))
+      .min(1)
+      .max(10_000),
+    'Whole-number coordinates of every cell.',
+  ),
+  belief: field(z.array(probability).optional(), 'Prior before the first moment, cell by cell; uniform when absent.'),
+  transition: field(
+    z.array(z.array(probability)).optional(),
+    'Transition probabilities from one moment to the next; when absent, the posterior becomes the prior of the next moment.',
+  ),
 });
 
-const options = z.strictObject({
+const options = defineRequest('LocationOptions', {
   epsilon: amountShape.default('1'),
-  /** Share of the belief that is not protected. */
-  delta: amountShape.default('0.05'),
-  /** Positions of a person in the list of cells, moment by moment: releases are drawn for them. Without them one moment is described. */
-  at: z.array(z.number().int().min(0)).min(1).max(1000).optional(),
+  delta: field(amountShape.default('0.05'), 'Share of the belief that is not protected.'),
+  at: field(
+    z.array(z.number().int().min(0)).min(1).max(1000).optional(),
+    'Positions of a person in the list of cells, moment by moment: releases are drawn for them. Without them one moment is described.',
+  ),
 });
 export type LocationOptions = z.input<typeof options>;
 

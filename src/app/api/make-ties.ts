@@ -14,23 +14,51 @@ import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
-
-/** Default fit of the distance law. */
+import { defineRequest, field } from './request.js';
 
 const above = (least: number) => z.number().gt(least);
-const distanceOptions = z.strictObject({
-  /** Output file of the ties. */
-  out: z.string().min(1).optional(),
-  /** Public radius: everybody is known to be within this distance of their point; or a column "radius". */
-  radius: above(0).optional(),
-  unit: z.enum(['miles', 'km', 'degrees']).default('miles'),
-  /** Parameters of the law (distance + b)^-c. */
-  b: above(0).default(backstrom.b),
-  c: above(0).default(backstrom.c),
-  /** Least odds ratio; pairs below it are left out. */
-  least: z.number().min(1).default(1.05),
-  /** Pairs to keep: a CSV whose first two columns are ids. */
-  pairs: z.string().min(1).optional(),
+const mustBe = (flag: string, what: string) => [`${flag} must be a number ${what}.`, 'For example 0.8.'] as const;
+const above0 = (flag: string) => mustBe(flag, 'above 0');
+const atLeast1 = (flag: string) => mustBe(flag, 'of at least 1');
+export const distanceOptions = defineRequest('DistanceTieOptions', {
+  out: field(z.string().min(1).optional(), 'Output file of the ties.', { value: 'file', help: 'where to write the ties made' }),
+  radius: field(
+    above(0).optional(),
+    'Public radius: everybody is known to be within this distance of their point; or a column "radius".',
+    {
+      value: 'r',
+      help: 'with --distance: everybody is publicly known to be within r of their point',
+      refusal: above0('--radius'),
+    },
+  ),
+  unit: field(z.enum(['miles', 'km', 'degrees']).default('miles'), 'Unit of the coordinates.', {
+    value: 'unit',
+    help: 'with --distance: miles, km or degrees',
+    showsDefault: true,
+    refusal: ['--unit must be miles, km or degrees.', 'The distance law was fitted in miles.'],
+  }),
+  b: field(above(0).default(backstrom.b), 'Parameters of the law (distance + b)^-c.', {
+    value: 'miles',
+    help: 'with --distance: (distance + b)^-c',
+    showsDefault: true,
+    refusal: above0('--b'),
+  }),
+  c: field(above(0).default(backstrom.c), 'The power of the law.', {
+    value: 'power',
+    help: 'with --distance: (distance + b)^-c',
+    showsDefault: true,
+    refusal: above0('--c'),
+  }),
+  least: field(z.number().min(1).default(1.05), 'Least odds ratio; pairs below it are left out.', {
+    value: 'ratio',
+    help: 'with --distance: leave out pairs with a smaller odds ratio',
+    showsDefault: true,
+    refusal: atLeast1('--least'),
+  }),
+  pairs: field(z.string().min(1).optional(), 'Pairs to keep: a CSV whose first two columns are ids.', {
+    value: 'file',
+    help: 'with --distance: only these pairs (first two columns)',
+  }),
 });
 export type DistanceTieOptions = z.input<typeof distanceOptions>;
 
@@ -84,16 +112,28 @@ function amongPairs(places: readonly PublicPlace[], file: string, options: Param
   });
 }
 
-const affinityOptions = z.strictObject({
-  /** Output file of the ties. */
-  out: z.string().min(1).optional(),
-  /** Similarity above which two people are alike. */
-  threshold: above(0).default(0.8),
-  norm: z.enum(['cosine', 'l1']).default('cosine'),
-  /** Numbers are taken as distances from their mean. */
-  centre: z.boolean().default(false),
-  /** Odds ratio to write for every tie. */
-  oddsRatio: z.number().min(1).optional(),
+export const affinityOptions = defineRequest('AffinityTieOptions', {
+  out: field(z.string().min(1).optional(), 'Output file of the ties.'),
+  threshold: field(above(0).default(0.8), 'Similarity above which two people are alike.', {
+    value: 't',
+    help: 'with --affinity: alike means more than this',
+    showsDefault: true,
+    refusal: above0('--threshold'),
+  }),
+  norm: field(z.enum(['cosine', 'l1']).default('cosine'), 'Similarity of two people.', {
+    value: 'norm',
+    help: 'with --affinity: cosine or l1',
+    showsDefault: true,
+    refusal: ['--norm must be cosine or l1.', 'cosine finds every tie that l1 finds, and more.'],
+  }),
+  centre: field(z.boolean().default(false), 'Numbers are taken as distances from their mean.', {
+    help: 'with --affinity: numbers as distances from their mean',
+  }),
+  oddsRatio: field(z.number().min(1).optional(), 'Odds ratio to write for every tie.', {
+    value: 'r',
+    help: 'with --affinity: the strength to write beside every tie',
+    refusal: atLeast1('--odds-ratio'),
+  }),
 });
 export type AffinityTieOptions = z.input<typeof affinityOptions>;
 

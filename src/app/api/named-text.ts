@@ -20,6 +20,12 @@ export function readJson(text: string): unknown {
   }
 }
 
+/** A workload as a file. */
+export const workloadFile = {
+  name: 'The workload',
+  starts: 'A workload starts with tables:, and has lines such as "- { all: 2, of: [age, region] }".',
+} as const;
+
 /** YAML file (or JSON, which is YAML); numbers keep their text. */
 export async function readYaml(file: string, kind: YamlKind): Promise<unknown> {
   const { parseYaml } = await import('../../policy/yaml-file.js');

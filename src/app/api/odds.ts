@@ -6,15 +6,26 @@ import { Fault } from '../../base/errors.js';
 import { codeText } from '../../policy/code.js';
 import { readCsvTable } from './csv-table.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
-const options = z.strictObject({
-  /** The two ends of a pair differ (parent and child). */
-  directed: z.boolean().default(false),
-  confidence: z.number().gt(0).lt(1).default(0.95),
-  /** Values rarer than this are merged. */
-  pool: z.number().min(0).lt(0.5).default(0.05),
+export const oddsOptions = defineRequest('OddsOptions', {
+  directed: field(z.boolean().default(false), 'The two ends of a pair differ (parent and child).', {
+    help: 'with --public: the two ends differ (parent and child)',
+  }),
+  confidence: field(z.number().gt(0).lt(1).default(0.95), 'Confidence level of the interval.', {
+    value: 'c',
+    help: 'of the interval',
+    showsDefault: true,
+    refusal: ['--confidence must be a share below 1.', 'For example 0.05 or 0.95.'],
+  }),
+  pool: field(z.number().min(0).lt(0.5).default(0.05), 'Values rarer than this are merged.', {
+    value: 'share',
+    help: 'values rarer than this are taken as one',
+    showsDefault: true,
+    refusal: ['--pool must be a share below 0.5.', 'For example 0.05 or 0.95.'],
+  }),
 });
-export type OddsOptions = z.input<typeof options>;
+export type OddsOptions = z.input<typeof oddsOptions>;
 
 /** Odds ratio of tied records, with its evidence. */
 export interface LearnedOdds extends Omit<OddsEvidence, 'low' | 'high' | 'assumptionFree'> {
@@ -48,7 +59,7 @@ export const oddsOf = ({ low, high, assumptionFree: free, ...more }: OddsEvidenc
 export async function learnOdds(pairs: FileName, given?: OddsOptions): Promise<LearnedOdds> {
   return withFaults(() => {
     const file = fileNamed(pairs, 'The table of pairs');
-    const { directed, confidence, pool } = parseOptions(options, given);
+    const { directed, confidence, pool } = parseOptions(oddsOptions, given);
     const { names, rows } = readCsvTable(file);
     if (names.length < 2)
       throw new Fault('DATA_MALFORMED', 'The file of pairs needs two columns.', 'One line per tie: the value of each end.', {

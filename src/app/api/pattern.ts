@@ -8,31 +8,52 @@ import { adversarialGuarantee, type PatternCandidate } from '../../analysis/patt
 import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
 import { amountShape, integerBetween, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
 const size = integerBetween(1, Number.MAX_SAFE_INTEGER);
-const options = z.strictObject({
-  /** Public size of the domain of the values. */
-  domain: integerBetween(2, Number.MAX_SAFE_INTEGER),
-  /** Privacy cost of one tuple. */
-  epsilon: amountShape,
-  /** Accepts (epsilon, gamma)-adversarial privacy. */
-  gamma: amountShape.optional(),
-  /** Includes (epsilon, delta) mechanisms, for comparison. */
-  delta: amountShape.optional(),
-  /** Public guess of the largest number of ties; affects expected errors only. */
-  degree: size.optional(),
-  /** Logarithm of lambda: safe (base 2, rounded up) or natural. */
-  log: z.enum(['safe', 'natural']).default('safe'),
-  /** Protects absent tuples as well. */
-  absence: z.boolean().optional(),
-  /** Tuples may be positively correlated with this many minus one others. */
-  together: size.optional(),
-  /** Declares the relations undirected. */
-  symmetric: z.boolean().optional(),
-  /** Counts each occurrence once, not once per symmetry. */
-  occurrences: z.boolean().optional(),
+const atLeast = (name: string, least: number) =>
+  [`The ${name} must be a whole number of at least ${least}.`, `Write for example --${name} 10000.`] as const;
+export const patternAnalysisOptions = defineRequest('PatternAnalysisOptions', {
+  domain: field(integerBetween(2, Number.MAX_SAFE_INTEGER), 'Public size of the domain of the values.', {
+    value: 'm',
+    help: 'public size of the domain the values come from',
+    needed: true,
+    refusal: atLeast('domain', 2),
+  }),
+  epsilon: field(amountShape, 'Privacy cost of one tuple.', { value: 'e', help: 'what one tuple may cost', needed: true }),
+  gamma: field(amountShape.optional(), 'Accepts (epsilon, gamma)-adversarial privacy.', {
+    value: 'g',
+    help: 'accept (epsilon, gamma)-adversarial privacy',
+  }),
+  delta: field(amountShape.optional(), 'Includes (epsilon, delta) mechanisms, for comparison.', {
+    value: 'd',
+    help: 'also show (epsilon, delta) mechanisms, for comparison',
+  }),
+  degree: field(size.optional(), 'Public guess of the largest number of ties; affects expected errors only.', {
+    value: 'n',
+    help: 'public guess of the most ties anybody has; affects expected errors only',
+    refusal: atLeast('degree', 1),
+  }),
+  log: field(z.enum(['safe', 'natural']).default('safe'), 'Logarithm of lambda: safe (base 2, rounded up) or natural.', {
+    value: 'reading',
+    help: 'logarithm of lambda: safe (base 2, rounded up) or natural',
+    showsDefault: true,
+    refusal: ['The logarithm is "safe" or "natural".', 'Leave --log out for the safe reading.'],
+  }),
+  absence: field(z.boolean().optional(), 'Protects absent tuples as well.', {
+    help: 'Algorithm 2.1: protect absent tuples, too',
+  }),
+  together: field(size.optional(), 'Tuples may be positively correlated with this many minus one others.', {
+    value: 'k',
+    help: 'Algorithm 2.1: tuples may be positively correlated with k - 1 others',
+    refusal: atLeast('together', 1),
+  }),
+  symmetric: field(z.boolean().optional(), 'Declares the relations undirected.', { help: 'relations are undirected' }),
+  occurrences: field(z.boolean().optional(), 'Counts each occurrence once, not once per symmetry.', {
+    help: 'count each occurrence once, not once per symmetry',
+  }),
 });
-export type PatternAnalysisOptions = z.input<typeof options>;
+export type PatternAnalysisOptions = z.input<typeof patternAnalysisOptions>;
 
 /** Sensitivity of a count over relations, and every mechanism for it. */
 export interface AnalysedPattern {
@@ -66,7 +87,7 @@ export interface AnalysedPattern {
 export async function analysePattern(query: string, given: PatternAnalysisOptions): Promise<readonly AnalysedPattern[]> {
   return withFaults(() => {
     if (typeof query !== 'string') throw new Fault('USAGE', 'The pattern is a text.', 'Write for example "triangles".');
-    const request = parseOptions(options, given);
+    const request = parseOptions(patternAnalysisOptions, given);
     const texts = isClusteringCoefficient(query) ? clusteringParts : [query];
     const found = texts.map((text) => describe(text, request, texts.length));
     const isOneBatch = ({ candidates, chosen }: AnalysedPattern) =>

@@ -5,24 +5,19 @@ import { type ModelPosterior, modelPosterior as onModel, posteriorTable } from '
 import type { AdditiveDistribution } from '../../privacy/mechanism/distribution.js';
 import { type FileName, fileNamed, parseInput, parseOptions, withFaults } from './input.js';
 import { readModelFile } from './model-file.js';
+import { defineRequest, field } from './request.js';
 
 const numbers = z.array(z.number()).min(1);
 const size = z.union([z.number(), z.nan()]);
 const noise = {
-  /** The released answer. */
-  answer: z.union([z.number().transform((x) => [x]), numbers]),
-  /** Scale of Laplace noise. */
-  scale: size.optional(),
-  /** Standard deviation of Gaussian noise. */
-  sigma: size.optional(),
+  answer: field(z.union([z.number().transform((x) => [x]), numbers]), 'The released answer.'),
+  scale: field(size.optional(), 'Scale of Laplace noise.'),
+  sigma: field(size.optional(), 'Standard deviation of Gaussian noise.'),
 };
-const suspicion = z.strictObject({
-  /** All possible values of the unknown record. */
-  universe: numbers,
-  /** Prior probabilities of these values; uniform when absent. */
-  prior: numbers.optional(),
-  /** Values that the attacker knows. */
-  known: z.array(z.number()).default([]),
+const suspicion = defineRequest('Suspicion', {
+  universe: field(numbers, 'All possible values of the unknown record.'),
+  prior: field(numbers.optional(), 'Prior probabilities of these values; uniform when absent.'),
+  known: field(z.array(z.number()).default([]), 'Values that the attacker knows.'),
   query: z.enum(['sum', 'mean', 'min', 'max']).default('sum'),
   ...noise,
 });
@@ -67,13 +62,10 @@ const queries: Readonly<Record<'sum' | 'mean' | 'min' | 'max', (values: readonly
   max: (v) => Math.max(...v),
 };
 
-const modelSuspicion = z.strictObject({
-  /** Record in question; the first of the model when absent. */
-  about: z.string().optional(),
-  /** Records whose values the attacker knows. */
-  known: z.record(z.string(), z.number()).default({}),
-  /** As for `auditScale`. */
-  query: z.string().default('sum'),
+const modelSuspicion = defineRequest('ModelSuspicion', {
+  about: field(z.string().optional(), 'Record in question; the first of the model when absent.'),
+  known: field(z.record(z.string(), z.number()).default({}), 'Records whose values the attacker knows.'),
+  query: field(z.string().default('sum'), 'As for `auditScale`.'),
   ...noise,
 });
 export type ModelSuspicion = z.input<typeof modelSuspicion>;

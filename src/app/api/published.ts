@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { judgeRows } from '../../analysis/learn/network/read-survey.js';
 import { judgePublished, type PublishedFigure } from '../../evaluate/attack/survey/published.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 import { withStewardData } from './steward-read.js';
 
-const options = z.strictObject({
-  /** Epsilon of the whole survey. */
-  epsilon: z.number().gt(0),
+const options = defineRequest('PublishedOptions', {
+  epsilon: field(z.number().gt(0), 'Epsilon of the whole survey.'),
 });
 export type PublishedOptions = z.input<typeof options>;
 

@@ -69,7 +69,8 @@ async function tailOf({ source, encoding }: DataSource): Promise<Tail | undefine
 /** Line end of an encoding: two bytes in UTF-16. */
 function endOfLine(encoding: string | undefined): Buffer {
   const wide = /^utf-?16-?(be)?/i.exec(encoding?.replaceAll('_', '-').trim() ?? '');
-  return Buffer.from(wide ? (wide[1] ? [0, 0x0a] : [0x0a, 0]) : [0x0a]);
+  if (!wide) return Buffer.from([0x0a]);
+  return Buffer.from(wide[1] ? [0, 0x0a] : [0x0a, 0]);
 }
 
 async function bytesFrom(source: string, start: number): Promise<Buffer> {

@@ -26,45 +26,83 @@ import {
   withFaults,
 } from './input.js';
 import { type OpenSettings, openHandles, withClosing } from './open-handles.js';
+import { defineRequest, field } from './request.js';
 import { refuseLooking, type StepsSeen, seeSteps } from './stream-steps.js';
 
-const options = z.strictObject({
-  /** Query, or list of queries, for every step. */
-  query: batchForms.optional(),
-  /** The same as SQL text, without the step in it. */
-  sql: z.string().optional(),
-  /** Public whole-number column that counts steps; that of the declared sequence when absent. */
-  order: z.string().optional(),
-  /** Number of column units per step. */
-  every: integerBetween(1, 1_000_000).optional(),
-  /** Totals from the first step on, paid for once over the horizon, instead of an answer for each step. */
-  totals: z.boolean().optional(),
-  /** Number of steps that totals are paid for; as many as the column's bounds hold when absent. */
-  horizon: integerBetween(1, 10_000_000).optional(),
-  /**
-   * Last unit that is over; when absent, all before the last step with rows. Required with persons as the privacy unit: then it is
-   * protected which steps have rows.
-   */
-  through: z.number().int().optional(),
-  /** First step to return; earlier ones are recorded all the same. */
-  since: integerBetween(1, 10_000_000).optional(),
-  /** Late rows of answered steps: refused, or counted in the step in which they came in (column `arrived`). */
-  late: z.enum(['refuse', 'next']).optional(),
-  /** Public whole-number column: when a row came in, in units of the order column. */
-  arrived: z.string().optional(),
-  /** Steps without rows: refused, or accepted as empty. */
-  gaps: z.enum(['refuse', 'empty']).optional(),
-  /** Share of the policy's epsilon: for each step, or for all totals together. */
-  epsilon: amountShape.optional(),
-  tidy: z.boolean().optional(),
-  /** Pays for a new horizon of totals, even if one is recorded. */
-  fresh: z.boolean().optional(),
+const wholeRefusal = (flag: string) => [`${flag} takes a whole number.`, `Write for example ${flag} 7.`] as const;
+
+export const streamOptions = defineRequest('StreamOptions', {
+  query: field(batchForms.optional(), 'Query, or list of queries, for every step.', {
+    value: 'json',
+    help: 'what to ask of every step, as JSON or @file.json',
+    reads: 'json',
+  }),
+  sql: field(z.string().optional(), 'The same as SQL text, without the step in it.', { value: 'text' }),
+  order: field(
+    z.string().optional(),
+    'Public whole-number column that counts steps; that of the declared sequence when absent.',
+    { value: 'column', help: 'public whole-number column; that of the declared sequence when left out' },
+  ),
+  every: field(integerBetween(1, 1_000_000).optional(), 'Number of column units per step.'),
+  totals: field(
+    z.boolean().optional(),
+    'Totals from the first step on, paid for once over the horizon, instead of an answer for each step.',
+    { help: 'totals from the first step on, paid for once over the horizon' },
+  ),
+  horizon: field(
+    integerBetween(1, 10_000_000).optional(),
+    "Number of steps that totals are paid for; as many as the column's bounds hold when absent.",
+    {
+      value: 'n',
+      help: 'with --totals: how many steps (default: as many as the bounds of the column hold)',
+      refusal: ['--horizon takes a whole number of at least 1.', 'Write for example --horizon 52.'],
+    },
+  ),
+  through: field(
+    z.number().int().optional(),
+    'Last unit that is over; when absent, all before the last step with rows. Required with persons as the privacy unit: then it is protected which steps have rows.',
+    {
+      value: 'unit',
+      help: 'units up to this one are over (default: all before the last step with rows)',
+      refusal: wholeRefusal('--through'),
+    },
+  ),
+  since: field(integerBetween(1, 10_000_000).optional(), 'First step to return; earlier ones are recorded all the same.', {
+    value: 'step',
+    help: 'print steps from this one on',
+    refusal: wholeRefusal('--since'),
+  }),
+  late: field(
+    z.enum(['refuse', 'next']).optional(),
+    'Late rows of answered steps: refused, or counted in the step in which they came in (column `arrived`).',
+    {
+      value: 'rule',
+      help: 'rows for steps that were released: refuse (default), or next: count them when they came in',
+      refusal: ['--late is refuse or next.', 'Write for example --late refuse.'],
+    },
+  ),
+  arrived: field(z.string().optional(), 'Public whole-number column: when a row came in, in units of the order column.', {
+    value: 'column',
+    help: 'with --late next: public column that says when a row came in',
+  }),
+  gaps: field(z.enum(['refuse', 'empty']).optional(), 'Steps without rows: refused, or accepted as empty.', {
+    value: 'rule',
+    help: 'steps without rows: refuse (default) or empty',
+    refusal: ['--gaps is refuse or empty.', 'Write for example --gaps refuse.'],
+  }),
+  epsilon: field(amountShape.optional(), "Share of the policy's epsilon: for each step, or for all totals together.", {
+    value: 'part',
+    help: "part of the policy's epsilon: for each step, or for all totals together (default: a tenth)",
+  }),
+  fresh: field(z.boolean().optional(), 'Pays for a new horizon of totals, even if one is recorded.', {
+    help: 'with --totals: pay for a new horizon',
+  }),
+  tidy: field(z.boolean().optional(), 'No negative counts, totals that agree (post-processing).'),
   analyst: z.string().min(1).max(120).optional(),
   acceptNoProtection: z.boolean().optional(),
-  /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
-  newBudget: newBudgetShape,
+  newBudget: field(newBudgetShape, "Reason for opening a budget for data that has another one; permanent in the ledger's chain."),
 });
-export type StreamOptions = z.input<typeof options>;
+export type StreamOptions = z.input<typeof streamOptions>;
 
 /** One step that is over. */
 export interface StreamedStep {
@@ -93,7 +131,7 @@ export interface StreamedStep {
 export async function stream(policy: FileName, given: StreamOptions): Promise<AsyncGenerator<StreamedStep, void, undefined>> {
   return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    checkRequest(parseOptions(options, given));
+    checkRequest(parseOptions(streamOptions, given));
     refuseSecretSteps(await readPolicy(file));
     return streamWith(file, given, {});
   });
@@ -109,7 +147,7 @@ export async function stream(policy: FileName, given: StreamOptions): Promise<As
 export async function planStream(policy: FileName, given: StreamOptions): Promise<StreamPlan> {
   return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const request = checkRequest(parseOptions(options, given));
+    const request = checkRequest(parseOptions(streamOptions, given));
     refuseSecretSteps(await readPolicy(file));
     const opened = await openHandles(file, payerOf(request));
     return withClosing(opened, () => planRequest(opened.session, request));
@@ -127,7 +165,7 @@ async function planRequest(session: PrivacySession, request: StreamRequest): Pro
 }
 
 /** Options of an analyst known to a service: the payer and accepted risks are not theirs to choose. */
-const ofSession = options.omit({ analyst: true, acceptNoProtection: true, newBudget: true });
+const ofSession = streamOptions.omit({ analyst: true, acceptNoProtection: true, newBudget: true });
 
 /** The same as `planStream`, on open handles. */
 export const planStreamIn = (session: PrivacySession, given: unknown): Promise<StreamPlan> =>
@@ -188,7 +226,7 @@ export async function* streamWith(
   given: StreamOptions,
   settings: OpenSettings,
 ): AsyncGenerator<StreamedStep, void, undefined> {
-  const request = await withFaults(() => checkRequest(parseOptions(options, given)));
+  const request = await withFaults(() => checkRequest(parseOptions(streamOptions, given)));
   const { acceptNoProtection = settings.acceptNoProtection } = request;
   const opened = await withFaults(async () => {
     refuseSecretSteps(await readPolicy(file));
@@ -203,7 +241,7 @@ export async function* streamWith(
   }
 }
 
-type StreamRequest = Defined<z.output<typeof options>>;
+type StreamRequest = Defined<z.output<typeof streamOptions>>;
 
 const payerOf = ({ analyst, newBudget }: StreamRequest): OpenSettings => ({
   ...(analyst !== undefined && { analyst }),

@@ -10,21 +10,30 @@ import {
   temporalLeakage,
 } from '../../privacy/dependence/temporal/temporal.js';
 import { amountShape, type FileName, fileNamed, integerBetween, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 
 const file = z.union([z.string(), z.instanceof(URL)]);
-const options = z.strictObject({
-  /** JSON file of P(state before | state now), one row per state now. */
-  backward: file.optional(),
-  /** JSON file of P(state after | state now). */
-  forward: file.optional(),
-  /** Epsilon of every step. */
-  epsilon: amountShape.optional(),
-  /** Largest leakage of any step: budgets are computed for it. */
-  target: amountShape.optional(),
-  /** Number of steps; with a target, unlimited when absent. */
-  steps: integerBetween(1, 1_000_000).optional(),
+export const temporalOptions = defineRequest('TemporalOptions', {
+  backward: field(file.optional(), 'JSON file of P(state before | state now), one row per state now.', {
+    value: 'file',
+    help: 'JSON matrix: P(state before | state now)',
+  }),
+  forward: field(file.optional(), 'JSON file of P(state after | state now).', {
+    value: 'file',
+    help: 'JSON matrix: P(state after | state now)',
+  }),
+  epsilon: field(amountShape.optional(), 'Epsilon of every step.', { value: 'epsilon', help: 'every step spends this' }),
+  target: field(amountShape.optional(), 'Largest leakage of any step: budgets are computed for it.', {
+    value: 'leakage',
+    help: 'find budgets that keep the leakage of every step within this',
+  }),
+  steps: field(integerBetween(1, 1_000_000).optional(), 'Number of steps; with a target, unlimited when absent.', {
+    value: 'n',
+    help: 'how many steps (with --target: for ever when left out)',
+    refusal: ['The number of steps is a whole number from 1 to 1,000,000.', 'Write for example --steps 52.'],
+  }),
 });
-export type TemporalOptions = z.input<typeof options>;
+export type TemporalOptions = z.input<typeof temporalOptions>;
 
 /** Leakage about each step from releases about other steps. */
 export interface Temporal {
@@ -49,7 +58,7 @@ export interface Temporal {
  */
 export async function temporal(given: TemporalOptions): Promise<Temporal> {
   return withFaults(() => {
-    const { backward, forward, epsilon, target, steps } = parseOptions(options, given);
+    const { backward, forward, epsilon, target, steps } = parseOptions(temporalOptions, given);
     if (backward === undefined && forward === undefined)
       throw new Fault('USAGE', 'No transition matrix is named.', 'Give a backward or a forward matrix, or both.');
     if ((epsilon === undefined) === (target === undefined) || (epsilon !== undefined && steps === undefined))

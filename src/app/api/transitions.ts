@@ -8,19 +8,28 @@ import { writeWhole } from '../../base/files/write-file.js';
 import { basename } from '../../base/platform/paths.js';
 import { type TransitionFile, writeTransitions } from '../../data/ties/transitions.js';
 import { type FileName, fileNamed, parseOptions, withFaults } from './input.js';
+import { defineRequest, field } from './request.js';
 import { withStewardData } from './steward-read.js';
 
-const options = z.strictObject({
-  /** Output file, as JSON that a policy can declare. */
-  out: z.string().min(1).optional(),
-  /** Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent. */
-  by: z.string().min(1).optional(),
-  order: z.string().min(1).optional(),
-  state: z.string().min(1).optional(),
-  /** Declares that the rows are public already (an earlier wave): the matrix is marked so. */
-  public: z.boolean().default(false),
+export const transitionsOptions = defineRequest('TransitionsOptions', {
+  out: field(z.string().min(1).optional(), 'Output file, as JSON that a policy can declare.'),
+  by: field(
+    z.string().min(1).optional(),
+    'Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent.',
+    { value: 'column', help: "whose steps (default: the declared sequence's, or the unit)" },
+  ),
+  order: field(z.string().min(1).optional(), 'Whole-number column of the order: the next step is one more.', {
+    value: 'column',
+    help: 'whole numbers: the next step is one more',
+  }),
+  state: field(z.string().min(1).optional(), 'Column of the state.', { value: 'column', help: 'the state that changes' }),
+  public: field(
+    z.boolean().default(false),
+    'Declares that the rows are public already (an earlier wave): the matrix is marked so.',
+    { help: 'the rows are public already (an earlier wave): mark the file so' },
+  ),
 });
-export type TransitionsOptions = z.input<typeof options>;
+export type TransitionsOptions = z.input<typeof transitionsOptions>;
 
 /**
  * Transition matrix, read from the protected rows WITHOUT payment: marked, and as private as the data. For one that may be
@@ -32,7 +41,7 @@ export type TransitionsOptions = z.input<typeof options>;
 export async function learnTransitions(policy: FileName, given?: TransitionsOptions): Promise<LearnedTransitions> {
   return withFaults(async () => {
     const file = fileNamed(policy, 'The policy');
-    const { out, public: known, ...chosen } = parseOptions(options, given);
+    const { out, public: known, ...chosen } = parseOptions(transitionsOptions, given);
     const learned = await withStewardData('learn transitions', file, (engine, read) =>
       learnTransitionsUnpaid(
         engine,

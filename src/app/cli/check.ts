@@ -115,14 +115,13 @@ function figuresText({ rows, columns, groups, unit, known = [] }: Omit<Private, 
   ].join('\n');
 }
 
-const agreement = (different: number | undefined): string =>
-  different === undefined
-    ? 'taken from the data; no numbers are declared.'
-    : different === 0
-      ? 'the data holds what was published.'
-      : warn(
-          `${numberText(different)} number${different === 1 ? ' is' : 's are'} not as published; answers show the published ones, and figures made to agree with them are off.`,
-        );
+function agreement(different: number | undefined): string {
+  if (different === undefined) return 'taken from the data; no numbers are declared.';
+  if (different === 0) return 'the data holds what was published.';
+  return warn(
+    `${numberText(different)} number${different === 1 ? ' is' : 's are'} not as published; answers show the published ones, and figures made to agree with them are off.`,
+  );
+}
 
 type Hidden = Private['columns'][number];
 const codeWords = ({ undeclared, undeclaredCodes }: Hidden): string =>

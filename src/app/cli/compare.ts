@@ -2,27 +2,21 @@ import type { Command } from 'commander';
 import type { ComparedMechanism, MechanismComparison } from '../../evaluate/papers/compare/judge.js';
 import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
+import { compareCommandOptions } from './option-tables.js';
 import { emit } from './output.js';
-
-interface Words {
-  readonly query: string;
-  readonly epsilon: string;
-  readonly json?: boolean;
-}
+import { addOptions, type OptionWords, valuesOf } from './request-options.js';
 
 export function registerCompareCommand(program: Command): void {
-  program
+  const command = program
     .command('compare')
     .description('every mechanism side by side on a small model: noise, promise, and what is truly lost')
-    .argument('<model>', modelArgument)
-    .requiredOption('--query <query>', 'sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE')
-    .requiredOption('--epsilon <epsilon>', 'the promised epsilon')
-    .option('--json', 'one JSON document')
-    .action(async (file: string, { query, epsilon, json }: Words) => {
-      const { compareMechanisms } = await import('../api/audit.js');
-      const found = await compareMechanisms(file, { query, epsilon });
-      emit(json, found, () => comparisonText(found));
-    });
+    .argument('<model>', modelArgument);
+  addOptions(command, compareCommandOptions).action(async (file: string, words: OptionWords) => {
+    const { query, epsilon, json } = await valuesOf(compareCommandOptions, words);
+    const { compareMechanisms } = await import('../api/audit.js');
+    const found = await compareMechanisms(file, { query, epsilon });
+    emit(json, found, () => comparisonText(found));
+  });
 }
 
 const verdict = (m: ComparedMechanism) => {

@@ -8,17 +8,11 @@ import { printNote } from './output.js';
 
 /** Options of every command that pays. */
 export interface PaymentOptions {
-  readonly yes?: boolean;
-  readonly acceptNoProtection?: boolean;
-  readonly newBudget?: string;
-  readonly json?: boolean;
+  readonly yes?: boolean | undefined;
+  readonly acceptNoProtection?: boolean | undefined;
+  readonly newBudget?: string | undefined;
+  readonly json?: boolean | undefined;
 }
-export { yesOption } from './options.js';
-export const acceptOption = [
-  '--accept-no-protection',
-  'go on although the budget is so large that it protects nothing; the answer is not certified',
-] as const;
-
 export const newBudgetOption = [
   '--new-budget <reason>',
   'open a budget although this data has another one; the reason is written into the chain',
@@ -34,7 +28,7 @@ export function newBudgetOf({ newBudget }: Pick<PaymentOptions, 'newBudget'>): {
 /** A user at a terminal confirms before anything is spent; without a terminal nobody can. */
 export const spendingDecision = ({ yes, acceptNoProtection = false, newBudget, json }: PaymentOptions, sure = yes) => ({
   acceptNoProtection,
-  ...newBudgetOf({ ...(newBudget !== undefined && { newBudget }) }),
+  ...newBudgetOf({ newBudget }),
   decide: isInteractive(json) && !sure ? confirmSpending : undefined,
 });
 

@@ -47,7 +47,10 @@ export const askYesNo = (ask: AskLine, question: string, usual: boolean): Promis
   askUntil(
     ask,
     `${question} ${usual ? '[Y/n]' : '[y/N]'} `,
-    (answer) => (/^(y|yes|j|ja|o|oui|s|si)$/i.test(answer) ? true : /^(n|no|nein|non)$/i.test(answer) ? false : undefined),
+    (answer) => {
+      if (/^(y|yes|j|ja|o|oui|s|si)$/i.test(answer)) return true;
+      return /^(n|no|nein|non)$/i.test(answer) ? false : undefined;
+    },
     usual,
   );
 

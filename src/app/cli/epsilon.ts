@@ -105,7 +105,8 @@ async function fromAccuracy(file: string, words: Words): Promise<void> {
   const { query, sql, survey, error, confidence, rows, prior, chart } = words;
   if ([query, sql, survey].filter((w) => w !== undefined).length !== 1)
     throw new Fault('USAGE', 'Give the questions in exactly one way.', 'Use one of --query JSON, --sql TEXT or --survey.');
-  const question = (survey ? { survey: true } : sql !== undefined ? { sql } : readJson(query!)) as AccuracyQuestion;
+  const named = query === undefined ? { sql } : readJson(query);
+  const question = (survey ? { survey: true } : named) as AccuracyQuestion;
   const { leastEpsilon } = await import('../api/least-epsilon.js');
   const found = await leastEpsilon(file, { question, error, confidence, rows, prior });
   const solved = isSolved(found) ? found : undefined;

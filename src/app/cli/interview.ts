@@ -70,7 +70,10 @@ async function whoKnowsWhom(ask: AskLine, found: Found): Promise<DraftAnswers> {
   const answer = await askUntil(
     ask,
     '  The column that says who belongs together, "none", or Enter to decide later (nothing is released before): ',
-    (text) => (/^(none|no)$/i.test(text) ? 'none' : all.includes(text) ? text : undefined),
+    (text) => {
+      if (/^(none|no)$/i.test(text)) return 'none';
+      return all.includes(text) ? text : undefined;
+    },
     '',
   );
   if (answer === '') return { dependence: 'undecided' };

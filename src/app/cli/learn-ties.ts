@@ -1,105 +1,63 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
-import { friendLaw } from '../api/learn-defaults.js';
 import type { LearnedOdds } from '../api/odds.js';
 import { bold, numberText, warn } from '../report/terminal-text.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
-import { type MakeTiesOptions, makeAffinityTiesFile, makeDistanceTiesFile } from './make-ties.js';
+import { spendingDecision } from './confirm-spending.js';
+import { makeAffinityTiesFile, makeDistanceTiesFile } from './make-ties.js';
+import { learnTiesOptions } from './option-tables.js';
 import { emit, recordedText } from './output.js';
 import { outcomes } from './process-ending.js';
+import { addOptions, type OptionWords, type ValuesOf, valuesOf } from './request-options.js';
 import { withSession } from './session.js';
 import { asTyped } from './typed.js';
 
-interface Words extends MakeTiesOptions {
-  readonly public?: string;
-  readonly directed?: boolean;
-  readonly relation?: string;
-  readonly column?: string;
-  readonly epsilon?: string;
-  readonly fresh?: boolean;
-  readonly pairsEach: string;
-  readonly confidence: string;
-  readonly pool: string;
-  readonly yes?: boolean;
-  readonly acceptNoProtection?: boolean;
-  readonly newBudget?: string;
-}
+type Values = ValuesOf<typeof learnTiesOptions>;
 
 export function registerTiesCommand(learn: Command): void {
-  learn
+  const command = learn
     .command('ties')
     .description('how strongly tied records depend on each other; or who is tied, from public coordinates or attributes')
-    .argument('[policy]', 'policy file: estimate from the protected table, paid for')
-    .option('--relation <name>', 'whose ties (with a policy)')
-    .option('--column <name>', 'which column the tie is about')
-    .option('--epsilon <part>', "what to pay, as a part of the policy's epsilon")
-    .option('--fresh', 'with a policy: ask the data as it is now and pay, also when a result is recorded')
-    .option('--pairs-each <n>', 'with a policy: count every record in at most n pairs', '1')
-    .option('--public <pairs>', 'estimate from a public CSV: its first two columns are the values of two tied people')
-    .option('--directed', 'with --public: the two ends differ (parent and child)')
-    .option('--confidence <c>', 'of the interval', '0.95')
-    .option('--pool <share>', 'values rarer than this are taken as one', '0.05')
-    .option('--distance <coords>', 'make ties from a public CSV id,x,y (or id,lat,lon): they fade with distance')
-    .option('--radius <r>', 'with --distance: everybody is publicly known to be within r of their point')
-    .option('--unit <unit>', 'with --distance: miles, km or degrees', 'miles')
-    .option('--b <miles>', 'with --distance: (distance + b)^-c', `${friendLaw.b}`)
-    .option('--c <power>', 'with --distance: (distance + b)^-c', `${friendLaw.c}`)
-    .option('--least <ratio>', 'with --distance: leave out pairs with a smaller odds ratio', '1.05')
-    .option('--pairs <file>', 'with --distance: only these pairs (first two columns)')
-    .option('--affinity <attributes>', 'make ties from a public CSV id,attribute,...: people alike')
-    .option('--threshold <t>', 'with --affinity: alike means more than this', '0.8')
-    .option('--norm <norm>', 'with --affinity: cosine or l1', 'cosine')
-    .option('--centre', 'with --affinity: numbers as distances from their mean')
-    .option('--odds-ratio <r>', 'with --affinity: the strength to write beside every tie')
-    .option('--out <file>', 'where to write the ties made')
-    .option(...yesOption)
-    .option(...acceptOption)
-    .option(...newBudgetOption)
-    .option('--json', 'one JSON document on stdout')
-    .action(run);
+    .argument('[policy]', 'policy file: estimate from the protected table, paid for');
+  addOptions(command, learnTiesOptions).action(run);
 }
 
-async function run(policy: string | undefined, words: Words): Promise<void> {
-  const origins = [policy, words.public, words.distance, words.affinity].filter((x) => x !== undefined);
+async function run(policy: string | undefined, words: OptionWords): Promise<void> {
+  const values = await valuesOf(learnTiesOptions, words);
+  const origins = [policy, values.public, values.distance, values.affinity].filter((x) => x !== undefined);
   if (origins.length !== 1)
     throw new Fault(
       'USAGE',
       'Say what to learn from: one of POLICY, --public, --distance or --affinity.',
       'For example: fugu learn ties --public pairs.csv --column party',
     );
-  if (words.distance !== undefined) return makeDistanceTiesFile(words.distance, words);
-  if (words.affinity !== undefined) return makeAffinityTiesFile(words.affinity, words);
-  const confidence = share(words.confidence, '--confidence', 1);
-  const pool = share(words.pool, '--pool', 0.5);
-  return policy === undefined ? fromPublic(words.public!, words, confidence, pool) : fromPolicy(policy, words, confidence, pool);
+  if (values.distance !== undefined) return makeDistanceTiesFile(values.distance, values);
+  if (values.affinity !== undefined) return makeAffinityTiesFile(values.affinity, values);
+  return policy === undefined ? fromPublic(values.public!, values) : fromPolicy(policy, values);
 }
 
-async function fromPublic(file: string, words: Words, confidence: number, pool: number): Promise<void> {
-  const { column, directed } = words;
+async function fromPublic(file: string, values: Values): Promise<void> {
+  const { column, directed, confidence, pool, json } = values;
   const { learnOdds } = await import('../api/odds.js');
   const found = await learnOdds(file, { directed, confidence, pool });
-  emit(words.json, { ...found, ...(column !== undefined && { column }), origin: 'public' }, () =>
+  emit(json, { ...found, ...(column !== undefined && { column }), origin: 'public' }, () =>
     sentences(found, column, 'Learned from public pairs: it cost nothing and may be published.').join('\n'),
   );
 }
 
-async function fromPolicy(file: string, words: Words, confidence: number, pool: number): Promise<void> {
-  const { relation, column, epsilon, fresh } = words;
+async function fromPolicy(file: string, values: Values): Promise<void> {
+  const { relation, column, epsilon, fresh, pairsEach, confidence, pool, json } = values;
   if (relation === undefined || column === undefined || epsilon === undefined)
     throw new Fault(
       'USAGE',
       'With a policy, say --relation, --column and --epsilon.',
       'For example: fugu learn ties policy.yaml --relation friend --column party --epsilon 0.2',
     );
-  const pairsEach = Number(words.pairsEach);
-  if (!Number.isInteger(pairsEach) || pairsEach < 1 || pairsEach > 1000)
-    throw new Fault('USAGE', '--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.');
   outcomes.arise();
-  const { result, receipt } = await withSession(file, spendingDecision(words), (fugu) =>
+  const { result, receipt } = await withSession(file, spendingDecision(values), (fugu) =>
     fugu.release({ odds: { relation, column, pairsEach, confidence, pool } }, { epsilon, fresh }),
   );
   const { noiseScale, ...found } = result;
-  emit(words.json, { ...found, relation, column, origin: 'paid', noiseScale, receipt }, () =>
+  emit(json, { ...found, relation, column, origin: 'paid', noiseScale, receipt }, () =>
     [
       ...sentences(
         found,
@@ -132,9 +90,3 @@ function sentences(found: LearnedOdds, column: string | undefined, origin: strin
     'This is what pairs show with everything else let free. What the policy needs is the effect of changing one value with everybody else fixed: see docs/how-to/ties.md.',
   ];
 }
-
-const share = (text: string, what: string, below: number): number => {
-  const x = Number(text);
-  if (text.trim() !== '' && x >= 0 && x < below && (below < 1 || x > 0)) return x;
-  throw new Fault('USAGE', `${what} must be a share below ${below}.`, 'For example 0.05 or 0.95.');
-};

@@ -4,72 +4,51 @@ import { Fault } from '../../base/errors.js';
 import { refuseUnwritable } from '../../base/files/write-file.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import { numberText, table } from '../report/terminal-text.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
+import { spendingDecision } from './confirm-spending.js';
 import { useText } from './learned-text.js';
+import { learnTransitionsOptions } from './option-tables.js';
 import { emit, recordedText } from './output.js';
 import { outcomes } from './process-ending.js';
+import { addOptions, type OptionWords, valuesOf } from './request-options.js';
 import { withSession } from './session.js';
 import { asTyped } from './typed.js';
 
-interface Words {
-  readonly out: string;
-  readonly by?: string;
-  readonly order?: string;
-  readonly state?: string;
-  readonly epsilon?: string;
-  readonly fresh?: boolean;
-  readonly public?: boolean;
-  readonly yes?: boolean;
-  readonly acceptNoProtection?: boolean;
-  readonly newBudget?: string;
-  readonly json?: boolean;
-}
-
 export function registerTransitionsCommand(learn: Command): void {
-  learn
+  const command = learn
     .command('transitions')
     .description('which state follows which from one step to the next: a matrix that a sequence can declare')
-    .argument('<policy>', 'policy file')
-    .requiredOption('--out <file>', 'where to write it, as JSON')
-    .option('--by <column>', "whose steps (default: the declared sequence's, or the unit)")
-    .option('--order <column>', 'whole numbers: the next step is one more')
-    .option('--state <column>', 'the state that changes')
-    .option('--epsilon <part>', "pay for it with this part of the policy's epsilon; without it the file is marked unpaid")
-    .option('--fresh', 'with --epsilon: learn from the data as it is now and pay, also when a result is recorded')
-    .option('--public', 'the rows are public already (an earlier wave): mark the file so')
-    .option(...yesOption)
-    .option(...acceptOption)
-    .option(...newBudgetOption)
-    .option('--json', 'one JSON document on stdout')
-    .action(run);
+    .argument('<policy>', 'policy file');
+  addOptions(command, learnTransitionsOptions).action(run);
 }
 
-async function run(file: string, words: Words): Promise<void> {
-  const { out, by, order, state, epsilon, fresh } = words;
-  const columns = {
-    ...(by !== undefined && { by }),
-    ...(order !== undefined && { order }),
-    ...(state !== undefined && { state }),
-  };
+async function run(file: string, words: OptionWords): Promise<void> {
+  const values = await valuesOf(learnTransitionsOptions, words);
+  const { out, by, order, state, epsilon, fresh, json } = values;
+  const columns = { by, order, state };
   refuseUnwritable(out, { hint: 'Choose another --out.' });
   const { learnTransitions, writeLearnedTransitions } = await import('../api/transitions.js');
   if (epsilon === undefined)
-    return printLearned(words, await learnTransitions(file, { ...columns, out, public: words.public === true }));
-  if (words.public)
+    return printLearned({ out, json }, await learnTransitions(file, { ...columns, out, public: values.public }));
+  if (values.public)
     throw new Fault(
       'USAGE',
       'Public rows need not be paid for.',
       'Leave out --epsilon, or leave out --public to learn from the protected rows.',
     );
   outcomes.arise();
-  const { result, receipt } = await withSession(file, spendingDecision(words), (fugu) =>
+  const { result, receipt } = await withSession(file, spendingDecision(values), (fugu) =>
     fugu.release({ transitions: columns }, { epsilon, fresh }),
   );
   writeLearnedTransitions(out, result);
-  printLearned(words, result, receipt, result.noiseScale);
+  printLearned({ out, json }, result, receipt, result.noiseScale);
 }
 
-function printLearned({ out, json }: Words, learned: LearnedTransitions, receipt?: Receipt, noiseScale?: number): void {
+function printLearned(
+  { out, json }: { readonly out: string; readonly json: boolean | undefined },
+  learned: LearnedTransitions,
+  receipt?: Receipt,
+  noiseScale?: number,
+): void {
   const { states, transition, origin, pairs } = learned;
   const document = { written: out, states, transition, origin, pairs, ...(noiseScale !== undefined && { noiseScale }) };
   emit(json, { ...document, ...(receipt && { receipt }) }, () =>

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
 import type { Recovery } from '../../release/ledger/rescue/recover.js';
 import type { PartUse } from '../../release/session/parts.js';
-import type { EntryCost, Spending } from '../api/ledger.js';
+import type { EntryCost, LedgerEntry, Spending } from '../api/ledger.js';
 import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
 import { newBudgetOf, newBudgetOption } from './confirm-spending.js';
 import { type ReadByAction, reasonIn, refuseUnreadBy } from './options.js';
@@ -84,6 +84,11 @@ export function registerLedgerCommand(program: Command): void {
     });
 }
 
+function answerText({ settled, textLost }: Pick<LedgerEntry, 'settled' | 'textLost'>): string {
+  if (settled) return 'kept';
+  return textLost ? 'text lost' : 'none';
+}
+
 function costText({ unit, worst, along, classes, apart: separate }: EntryCost): string {
   if (worst === undefined) return separate ? 'once, apart from the budget' : 'nothing';
   if (along !== undefined) return `${unit} ${numberText(along)} along pairs, ${numberText(worst)} otherwise`;
@@ -141,7 +146,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
                 momentText(e.at),
                 e.as === undefined || e.as === e.analyst ? e.analyst : `${e.analyst} (as ${e.as})`,
                 costText(costOf(e)),
-                e.settled ? 'kept' : e.textLost ? 'text lost' : 'none',
+                answerText(e),
                 e.label.slice(0, 60),
               ]),
             ),
@@ -169,12 +174,12 @@ const fasterAtFirst = ({ gained: loss, budget }: Spending): string =>
     ? ` The first releases reveal most; within the budget it never exceeds ${numberText(budget.total)}.`
     : '';
 export const leakageText = (spending: Spending): string => `${leakageWords(spending)}${fasterAtFirst(spending)}`;
-const leakageWords = ({ gained: loss, gainedBetweenValues: values, pairs, elsewhere }: Spending): string =>
-  elsewhere !== undefined
-    ? `${elsewhere} Privacy loss of one record so far: not bounded.`
-    : values === undefined
-      ? `Privacy loss of one record so far${pairs ? ', between two values that are a declared pair' : ''}: at most ${numberText(loss)} (epsilon).`
-      : `Privacy loss of one record so far: at most ${numberText(loss)} (epsilon) about whether it is there, and at most ${numberText(values)} about its values.`;
+function leakageWords({ gained: loss, gainedBetweenValues: values, pairs, elsewhere }: Spending): string {
+  if (elsewhere !== undefined) return `${elsewhere} Privacy loss of one record so far: not bounded.`;
+  if (values === undefined)
+    return `Privacy loss of one record so far${pairs ? ', between two values that are a declared pair' : ''}: at most ${numberText(loss)} (epsilon).`;
+  return `Privacy loss of one record so far: at most ${numberText(loss)} (epsilon) about whether it is there, and at most ${numberText(values)} about its values.`;
+}
 
 /** Remaining budget by values of public columns: a line for whole numbers, and a table. */
 async function partsText(parts: readonly PartUse[], total: number): Promise<readonly string[]> {

@@ -2,48 +2,13 @@
 import { Command, CommanderError } from 'commander';
 import { Fault } from '../../base/errors.js';
 import { version } from '../../base/version.js';
+import { commands, groups } from './commands.js';
 import { outcomeOfWords, refuseRepeatedOptions } from './options.js';
 import { fail, printNote } from './output.js';
 import { exitHelp, outcomes } from './process-ending.js';
 import { listenForSignals } from './signals.js';
 
-type Load = () => Promise<(program: Command) => void>;
-
-/** Each command is one file that registers itself; only the requested one is loaded. Ordered as a newcomer needs them. */
-const groups: Record<string, Record<string, Load>> = {
-  'Start:': {
-    demo: async () => (await import('./demo.js')).registerDemoCommand,
-    init: async () => (await import('./init.js')).registerInitCommand,
-    confirm: async () => (await import('./confirm.js')).registerConfirmCommand,
-    check: async () => (await import('./check.js')).registerCheckCommand,
-  },
-  'Release:': {
-    plan: async () => (await import('./plan.js')).registerPlanCommand,
-    release: async () => (await import('./release.js')).registerReleaseCommand,
-    estimate: async () => (await import('./estimate.js')).registerEstimateCommand,
-    synth: async () => (await import('./synth.js')).registerSynthCommand,
-    stream: async () => (await import('./stream.js')).registerStreamCommand,
-    ledger: async () => (await import('./ledger.js')).registerLedgerCommand,
-    serve: async () => (await import('./serve.js')).registerServeCommand,
-    token: async () => (await import('./token.js')).registerTokenCommand,
-  },
-  'Decide:': {
-    epsilon: async () => (await import('./epsilon.js')).registerEpsilonCommand,
-    learn: async () => (await import('./learn.js')).registerLearnCommand,
-    posterior: async () => (await import('./posterior.js')).registerPosteriorCommand,
-    temporal: async () => (await import('./temporal.js')).registerTemporalCommand,
-  },
-  'Workbench:': {
-    leak: async () => (await import('./leak.js')).registerLeakCommand,
-    audit: async () => (await import('./audit.js')).registerAuditCommand,
-    compare: async () => (await import('./compare.js')).registerCompareCommand,
-    pattern: async () => (await import('./pattern.js')).registerPatternCommand,
-    attack: async () => (await import('./attack.js')).registerAttackCommand,
-    location: async () => (await import('./location.js')).registerLocationCommand,
-  },
-};
 const asksVersion = new Set(['--version', '-V']);
-const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(groups));
 
 /** Outcome of a command line that no command accepts. */
 let refusedWords: ReturnType<typeof outcomeOfWords> = {};
@@ -57,7 +22,8 @@ async function run(argv: readonly string[]): Promise<void> {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   const commandName = argv[2] ?? '';
-  const wanted = Object.hasOwn(commands, commandName) ? [commandName] : asksVersion.has(commandName) ? [] : Object.keys(commands);
+  const all = asksVersion.has(commandName) ? [] : Object.keys(commands);
+  const wanted = Object.hasOwn(commands, commandName) ? [commandName] : all;
   for (const name of wanted) (await commands[name]!())(program);
   refuseRepeatedOptions(program);
   if (Object.hasOwn(commands, commandName)) refusedWords = outcomeOfWords(program);

@@ -2,6 +2,7 @@ import type { Command, Option } from 'commander';
 import { Fault, type Outcome } from '../../base/errors.js';
 import { notSpent } from '../api/outcome-words.js';
 import { mostReason } from '../api/reason.js';
+import type { OptionWords } from './request-options.js';
 
 /** Marks commands that can spend. */
 export const yesOption = ['--yes', 'spend without asking, also on a terminal'] as const;
@@ -68,7 +69,7 @@ export function refuseUnreadBy(command: Command, actions: ReadByAction, action: 
 }
 
 /** Refuses --overwrite where nothing is written. */
-export function refuseOverwriteAlone({ out, overwrite }: { readonly out?: string; readonly overwrite?: boolean }): void {
+export function refuseOverwriteAlone({ out, overwrite }: OptionWords): void {
   if (overwrite && out === undefined)
     throw new Fault('USAGE', '--overwrite goes with --out.', 'Name the folder with --out, or leave --overwrite out.');
 }

@@ -4,38 +4,38 @@ import type { Plan } from '../../release/session/plan.js';
 import { bold, dim, good, numberText, table, warn } from '../report/terminal-text.js';
 import { spendingDecision } from './confirm-spending.js';
 import { expectedErrorText } from './expected-error.js';
+import { planOptions } from './option-tables.js';
 import { emit, momentText } from './output.js';
 import { publishedText } from './published-text.js';
-import { optionsFrom, type QuestionOptions, questionFrom, withQuestionOptions } from './question-options.js';
+import { optionsFrom, readQuestion } from './question-options.js';
+import { addOptions, type OptionWords } from './request-options.js';
 import { withSession } from './session.js';
 import { surveyText } from './survey-text.js';
 import { asTyped } from './typed.js';
 import { workloadText } from './workload-text.js';
 
 export function registerPlanCommand(program: Command): void {
-  withQuestionOptions(program.command('plan').description('cost and error of a release; spends nothing'))
-    .option(
-      '--as-published',
-      'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
-    )
-    .action(async (file: string, words: QuestionOptions & { asPublished?: boolean }) => {
-      const plan = await withSession(file, spendingDecision(words, true), async (fugu) =>
-        fugu.plan(await questionFrom(words), optionsFrom(words)),
-      );
-      const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
-      emit(words.json, { ...plan, ...(published && { published }) }, () =>
-        [
-          // Remedies for a release now do not apply to a recorded answer.
-          ...('survey' in plan && !plan.recorded ? [surveyText(plan.survey)] : []),
-          ...('workload' in plan ? [workloadText(plan)] : []),
-          ...(published ? [publishedText(published)] : []),
-          planText(plan),
-        ].join('\n\n'),
-      );
-    });
+  addOptions(
+    program.command('plan').description('cost and error of a release; spends nothing').argument('<policy>', 'policy file'),
+    planOptions,
+  ).action(async (file: string, words: OptionWords) => {
+    const { question, values } = await readQuestion(planOptions, words);
+    const { json, asPublished } = values;
+    const plan = await withSession(file, spendingDecision(values, true), (fugu) => fugu.plan(question, optionsFrom(values)));
+    const published = asPublished ? await publishedSurvey(file, plan, values.survey) : undefined;
+    emit(json, { ...plan, ...(published && { published }) }, () =>
+      [
+        // Remedies for a release now do not apply to a recorded answer.
+        ...('survey' in plan && !plan.recorded ? [surveyText(plan.survey)] : []),
+        ...('workload' in plan ? [workloadText(plan)] : []),
+        ...(published ? [publishedText(published)] : []),
+        planText(plan),
+      ].join('\n\n'),
+    );
+  });
 }
 
-async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: QuestionOptions) {
+async function publishedSurvey(file: string, { epsilon }: Plan, survey: true | undefined) {
   if (!survey)
     throw new Fault(
       'USAGE',

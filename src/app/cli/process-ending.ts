@@ -20,11 +20,12 @@ export interface ProcessEnding {
 export function processEnding(fault?: Fault): ProcessEnding {
   const { entries } = outcomes;
   const outcome = entries.length > 0 ? outcomes.whole : (fault?.outcome ?? outcomes.whole);
+  const one = outcome ? [outcome] : [];
   return {
     ...(outcome && { outcome }),
     ...(entries.length > 1 && { entries }),
     lines: [
-      ...(entries.length > 1 ? entries : outcome ? [outcome] : []).map(outcomeSentence),
+      ...(entries.length > 1 ? entries : one).map(outcomeSentence),
       ...(outcomes.isOpen
         ? ['Whether a booking that was under way is in the ledger is not known: "fugu ledger POLICY" lists it.']
         : []),
@@ -32,8 +33,10 @@ export function processEnding(fault?: Fault): ProcessEnding {
   };
 }
 
-export const exitOf = ({ outcome }: ProcessEnding, otherwise: number): number =>
-  outcome?.state === 'spent' || outcomes.isOpen ? exitSpent : outcome?.state === 'recorded' ? exitRecorded : otherwise;
+export function exitOf({ outcome }: ProcessEnding, otherwise: number): number {
+  if (outcome?.state === 'spent' || outcomes.isOpen) return exitSpent;
+  return outcome?.state === 'recorded' ? exitRecorded : otherwise;
+}
 
 export const exitHelp = `
 Exit codes:

@@ -1,47 +1,46 @@
 import type { Command } from 'commander';
 import type { Receipt } from '../../release/session/receipt.js';
 import { dim, good, warn } from '../report/terminal-text.js';
-import { spendingDecision, yesOption } from './confirm-spending.js';
+import { spendingDecision } from './confirm-spending.js';
+import { releaseOptions } from './option-tables.js';
 import { refuseOverwriteAlone } from './options.js';
 import { emit, paidText, recordedText } from './output.js';
 import { recordsText } from './plan.js';
 import { outcomes } from './process-ending.js';
-import { optionsFrom, type QuestionOptions, questionFrom, withQuestionOptions } from './question-options.js';
+import { optionsFrom, readQuestion } from './question-options.js';
+import { addOptions, type OptionWords } from './request-options.js';
 import { withSession } from './session.js';
 import { wholeErrorText } from './survey-text.js';
 import { asTyped } from './typed.js';
 
 export function registerReleaseCommand(program: Command): void {
-  withQuestionOptions(program.command('release').description('the noisy answer; spends budget'))
-    .option('--out <dir>', 'write report.html, tables as CSV and Excel, datapackage.json and receipt.json there')
-    .option('--overwrite', 'replace the release in the folder of --out')
-    .option(...yesOption)
-    .action(async (file: string, words: QuestionOptions & { out?: string; overwrite?: boolean; yes?: boolean }) => {
-      refuseOverwriteAlone(words);
-      outcomes.arise();
-      // All code that formats the answer is loaded before payment.
-      const { showResult } = await import('../report/answer-tables.js');
-      const { tablesText } = await import('../report/table-text.js');
-      const page = words.out === undefined ? undefined : await import('./write-release.js');
-      page?.refuseSecondRelease(words.out, words.overwrite);
-      const done = await withSession(file, spendingDecision(words), async (fugu, policy) => {
-        const answer = await fugu.release(await questionFrom(words), optionsFrom(words));
-        if ('result' in answer) {
-          const { text, tables } = showResult(answer);
-          page?.writeAnalysis(words.out!, answer, tables, policy);
-          const { result, receipt } = answer;
-          return { document: { result, receipt }, text: [text, '', ...promise(receipt), ...written(words.out)].join('\n') };
-        }
-        await page?.writeRelease(words.out!, answer, policy);
-        const text = releaseText(
-          tablesText(answer.tables, policy, words.out ? '' : ' (use --out DIR or --json)'),
-          answer.receipt,
-          words.out,
-        );
-        return { document: answer, text: 'together' in answer ? `${text}\n${wholeErrorText(answer.together)}` : text };
-      });
-      emit(words.json, done.document, () => done.text);
+  addOptions(
+    program.command('release').description('the noisy answer; spends budget').argument('<policy>', 'policy file'),
+    releaseOptions,
+  ).action(async (file: string, words: OptionWords) => {
+    refuseOverwriteAlone(words);
+    outcomes.arise();
+    const { question, values } = await readQuestion(releaseOptions, words);
+    const { out, overwrite, json } = values;
+    // All code that formats the answer is loaded before payment.
+    const { showResult } = await import('../report/answer-tables.js');
+    const { tablesText } = await import('../report/table-text.js');
+    const page = out === undefined ? undefined : await import('./write-release.js');
+    page?.refuseSecondRelease(out, overwrite);
+    const done = await withSession(file, spendingDecision(values), async (fugu, policy) => {
+      const answer = await fugu.release(question, optionsFrom(values));
+      if ('result' in answer) {
+        const { text, tables } = showResult(answer);
+        page?.writeAnalysis(out!, answer, tables, policy);
+        const { result, receipt } = answer;
+        return { document: { result, receipt }, text: [text, '', ...promise(receipt), ...written(out)].join('\n') };
+      }
+      await page?.writeRelease(out!, answer, policy);
+      const text = releaseText(tablesText(answer.tables, policy, out ? '' : ' (use --out DIR or --json)'), answer.receipt, out);
+      return { document: answer, text: 'together' in answer ? `${text}\n${wholeErrorText(answer.together)}` : text };
     });
+    emit(json, done.document, () => done.text);
+  });
 }
 
 const releaseText = (tables: readonly string[], receipt: Receipt, out?: string): string =>

@@ -3,81 +3,44 @@ import type { SynthRequest } from '../../analysis/synth/form.js';
 import type { SynthResult } from '../../analysis/synth/release.js';
 import { Fault } from '../../base/errors.js';
 import type { Plan } from '../../release/session/plan.js';
-import { readYaml } from '../api/named-text.js';
-import { splitNames } from '../api/names.js';
 import { dim, numberText } from '../report/terminal-text.js';
-import { acceptOption, newBudgetOption, spendingDecision, yesOption } from './confirm-spending.js';
+import { spendingDecision } from './confirm-spending.js';
+import { synthOptions } from './option-tables.js';
 import { emit, paidText, printNote, progressBar, recordedText } from './output.js';
 import { outcomes } from './process-ending.js';
+import { addOptions, type OptionWords, type ValuesOf, valuesOf } from './request-options.js';
 import { withSession } from './session.js';
 
-interface SynthWords {
-  readonly out: string;
-  readonly rows?: string;
-  readonly mode?: string;
-  readonly columns?: string;
-  readonly except?: string;
-  readonly upTo?: string;
-  readonly cells?: string;
-  readonly households?: string;
-  readonly shared?: string;
-  readonly request?: string;
-  readonly epsilon?: string;
-  readonly fresh?: boolean;
-  readonly overwrite?: boolean;
-  readonly yes?: boolean;
-  readonly acceptNoProtection?: boolean;
-  readonly newBudget?: string;
-  readonly json?: boolean;
-}
+type Values = ValuesOf<typeof synthOptions>;
 
 export function registerSynthCommand(program: Command): void {
-  program
+  const command = program
     .command('synth')
     .description('synthetic rows that look like the data, made of noisy tables; spends budget')
-    .argument('<policy>', 'policy file')
-    .requiredOption('--out <file>', 'where to write them: .csv or .parquet; receipt, dictionary and quality page stand beside it')
-    .option('--rows <n>', 'how many; as many as there are records when absent, and more cost nothing')
-    .option('--mode <name>', 'how tables are chosen: aim (in rounds), mst or privbayes (trees of pairs)')
-    .option('--columns <names>', 'these columns only; names and patterns (q*), separated by commas')
-    .option('--except <names>', 'not these, in the same form')
-    .option('--up-to <n>', 'with aim: how many columns the tables have that should come out right (1 to 3)')
-    .option(
-      '--cells <n>',
-      'most cells of the model (200000); more cells take more time and memory, and follow the data more closely',
-    )
-    .option('--households <column>', 'group rows into made-up households, by the column of a declared tie')
-    .option('--shared <names>', 'with --households: columns in which all of a household are the same, separated by commas')
-    .option('--request <file>', 'a YAML file with the same and more: tables: that count more, impossible: combinations')
-    .option('--epsilon <part>', "part of the policy's epsilon to use (default: a tenth)")
-    .option('--fresh', 'ask the data as it is now and pay, also when the same was paid for before')
-    .option('--overwrite', 'replace files that are there')
-    .option(...yesOption)
-    .option(...acceptOption)
-    .option(...newBudgetOption)
-    .option('--json', 'one JSON document on stdout')
-    .action(synth);
+    .argument('<policy>', 'policy file');
+  addOptions(command, synthOptions).action(synth);
 }
 
-async function synth(file: string, words: SynthWords): Promise<void> {
+async function synth(file: string, words: OptionWords): Promise<void> {
   outcomes.arise();
+  const values = await valuesOf(synthOptions, words);
+  const { out, overwrite, epsilon, fresh, json } = values;
   // All code that formats the answer is loaded before payment.
   const { refuseExisting, writeSynth } = await import('./write-synth.js');
-  refuseExisting(words.out, words.overwrite);
-  const request = await requestFrom(words);
-  const { decide, ...spending } = spendingDecision(words);
+  refuseExisting(out, overwrite);
+  const request = requestFrom(values);
+  const { decide, ...spending } = spendingDecision(values);
   const showAndDecide = async (plan: Plan) => {
     for (const line of sizeText(plan)) printNote(line);
     await decide?.(plan);
   };
   const { answer, files } = await withSession(file, { decide: showAndDecide, ...spending }, async (fugu, policy) => {
-    const { epsilon, fresh } = words;
     const answer = await fugu.release({ synth: request, progress: progressBar('choosing and measuring') }, { epsilon, fresh });
-    return { answer, files: await writeSynth(words.out, answer, policy) };
+    return { answer, files: await writeSynth(out, answer, policy) };
   });
   const { result, receipt } = answer;
   const { mode, rows, total, measured, quality, households } = result;
-  emit(words.json, { written: files, mode, rows, total, measured, quality, ...(households && { households }), receipt }, () =>
+  emit(json, { written: files, mode, rows, total, measured, quality, ...(households && { households }), receipt }, () =>
     [
       `Wrote ${files[0]}: ${rows.toLocaleString('en-US')} rows of ${result.columns.length} columns, made of ${measured.length} noisy tables (${mode}).${homesText(result)}`,
       `Beside it: ${files.slice(1).join(', ')}.`,
@@ -107,32 +70,14 @@ function sizeText(plan: Plan): string[] {
   ];
 }
 
-async function requestFrom(words: SynthWords): Promise<SynthRequest> {
-  const read = words.request === undefined ? {} : ((await readYaml(words.request, requestKind)) as SynthRequest);
-  const { rows, mode, columns, except, upTo, cells, households, shared } = words;
+function requestFrom({ request, rows, mode, columns, except, upTo, cells, households, shared }: Values): SynthRequest {
   if (shared !== undefined && households === undefined)
     throw new Fault('USAGE', '--shared says what households share.', 'Write --households COLUMN as well.');
   return {
-    ...read,
-    ...(mode !== undefined && { mode: mode as NonNullable<SynthRequest['mode']> }),
-    ...(rows !== undefined && { rows: whole(rows, '--rows') }),
-    ...(upTo !== undefined && { upTo: whole(upTo, '--up-to') }),
-    ...(cells !== undefined && { cells: whole(cells, '--cells') }),
-    ...(households !== undefined && {
-      households: { by: households, ...(shared !== undefined && { shared: [...splitNames(shared)] }) },
-    }),
-    ...(columns !== undefined && { columns: [...splitNames(columns)] }),
-    ...(except !== undefined && { except: [...splitNames(except)] }),
+    ...request,
+    ...Object.fromEntries(
+      Object.entries({ mode, rows, upTo, cells, columns, except }).filter(([, value]) => value !== undefined),
+    ),
+    ...(households !== undefined && { households: { by: households, shared } }),
   };
-}
-
-const requestKind = {
-  name: 'The request',
-  starts: 'It has lines such as "impossible:", "  - { age: { to: 15 }, married: yes }".',
-};
-
-function whole(text: string, option: string): number {
-  const n = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
-  if (n < 1) throw new Fault('USAGE', `${option} must be a whole number of at least 1.`, `Write for example ${option} 1000.`);
-  return n;
 }

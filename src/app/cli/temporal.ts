@@ -1,35 +1,20 @@
 import type { Command } from 'commander';
-import { Fault } from '../../base/errors.js';
 import type { Temporal } from '../api/temporal.js';
 import { bold, dim, numberText, table } from '../report/terminal-text.js';
+import { temporalCommandOptions } from './option-tables.js';
 import { emit } from './output.js';
-
-interface Words {
-  readonly backward?: string;
-  readonly forward?: string;
-  readonly epsilon?: string;
-  readonly target?: string;
-  readonly steps?: string;
-  readonly json?: boolean;
-}
+import { addOptions, type OptionWords, valuesOf } from './request-options.js';
 
 export function registerTemporalCommand(program: Command): void {
-  program
+  const command = program
     .command('temporal')
-    .description('what one release per step tells about each step, or budgets that keep it within a target')
-    .option('--backward <file>', 'JSON matrix: P(state before | state now)')
-    .option('--forward <file>', 'JSON matrix: P(state after | state now)')
-    .option('--epsilon <epsilon>', 'every step spends this')
-    .option('--target <leakage>', 'find budgets that keep the leakage of every step within this')
-    .option('--steps <n>', 'how many steps (with --target: for ever when left out)')
-    .option('--json', 'one JSON document on stdout')
-    .action(async ({ json, steps, ...words }: Words) => {
-      if (steps !== undefined && !/^\d{1,7}$/.test(steps))
-        throw new Fault('USAGE', 'The number of steps is a whole number from 1 to 1,000,000.', 'Write for example --steps 52.');
-      const { temporal } = await import('../api/temporal.js');
-      const found = await temporal({ ...words, ...(steps !== undefined && { steps: Number(steps) }) });
-      emit(json, found, () => human(found));
-    });
+    .description('what one release per step tells about each step, or budgets that keep it within a target');
+  addOptions(command, temporalCommandOptions).action(async (words: OptionWords) => {
+    const { json, ...request } = await valuesOf(temporalCommandOptions, words);
+    const { temporal } = await import('../api/temporal.js');
+    const found = await temporal(request);
+    emit(json, found, () => human(found));
+  });
 }
 
 /** First and last steps; --json lists all of them. */

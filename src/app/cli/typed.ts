@@ -1,4 +1,5 @@
 import { basename, delimiter, dirname } from '../../base/platform/paths.js';
+import { commands } from './commands.js';
 
 /**
  * Command name as typed, for every hint that contains a command: `./fugu` (the script passes its own name), `npx fugu`, or `fugu`
@@ -16,9 +17,7 @@ const isOnPath = (script: string, { PATH = '' }: NodeJS.ProcessEnv): boolean =>
 /** Name or file quoted for a shell where it would be read as something else. */
 export const inShell = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-const commands =
-  'demo|init|confirm|check|plan|release|estimate|synth|stream|ledger|serve|token|epsilon|learn|posterior|temporal|leak|audit|compare|pattern|attack|location';
-const commandPattern = new RegExp(`(?<![\\w./-])fugu (?=(?:${commands}|--help)\\b|--help)`, 'g');
+const commandPattern = new RegExp(`(?<![\\w./-])fugu (?=(?:${Object.keys(commands).join('|')}|--help)\\b|--help)`, 'g');
 
 /** Sentence of ours with its commands as they were typed. */
 export const asTyped = (sentence: string, command = typed()): string =>

@@ -43,7 +43,8 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
     ...(entry !== undefined && { entry }),
     milliseconds: Math.round(seconds * 1000),
   };
-  service.note(event, caller ? (status === 429 ? caller.id : undefined) : address);
+  const limited = status === 429 ? caller?.id : undefined;
+  service.note(event, caller ? limited : address);
   service.metrics.answered(route.name, status, seconds);
   for (const [name, value] of Object.entries(outcome.headers ?? {})) c.header(name, value);
   if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)));

@@ -7,6 +7,7 @@ export interface Rational {
   readonly den: bigint;
 }
 
+/** Greatest common divisor, at least 0. */
 export function gcd(a: bigint, b: bigint): bigint {
   let x = a < 0n ? -a : a;
   let y = b < 0n ? -b : b;

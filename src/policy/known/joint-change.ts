@@ -1,4 +1,4 @@
-import { gcd } from '../grid.js';
+import { gcd } from '../../base/exact/rational.js';
 
 /** Contribution of one row to each of the known totals. */
 export type TotalsOfRow = readonly bigint[];

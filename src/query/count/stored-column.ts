@@ -19,7 +19,10 @@ export function fillStored(
 ): void {
   const table = words && Float64Array.from(words, read);
   const missing = read(null);
-  for (let i = 0; i < rows; i++) out[i] = valid && !isValid(valid, i) ? missing : table ? table[items[i]!]! : read(items[i]!);
+  for (let i = 0; i < rows; i++) {
+    if (valid && !isValid(valid, i)) out[i] = missing;
+    else out[i] = table ? table[items[i]!]! : read(items[i]!);
+  }
 }
 
 /** Calls `add` with each distinct small cell and its number of rows, and with every other cell separately. */

@@ -76,7 +76,7 @@ export function viewText(policy: Policy, view: View): string {
 function orderOf(policy: Policy, { parts }: View): readonly ViewPart[] {
   if (parts.some(({ optional }) => optional)) return parts;
   const texts = new Map(parts.map((part) => [part, rowsText(policy, part)]));
-  return [...parts].sort((a, b) => (texts.get(a)! < texts.get(b)! ? -1 : texts.get(a)! > texts.get(b)! ? 1 : 0));
+  return [...parts].sort((a, b) => Number(texts.get(a)! > texts.get(b)!) - Number(texts.get(a)! < texts.get(b)!));
 }
 
 const rowsText = (policy: Policy, { rows }: ViewPart): string => {

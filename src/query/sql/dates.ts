@@ -27,8 +27,10 @@ const partOf = (word: string, of: Expression): Expression | undefined => {
   return op === 'dow' ? { op: '%', of: [{ op: 'weekday', of: [of] }, 7] } : { op, of: [of] };
 };
 
-const textIn = (expr: Expr | undefined): string | undefined =>
-  expr?.type === 'string' ? expr.value.toLowerCase() : expr?.type === 'ref' ? expr.name.toLowerCase() : undefined;
+function textIn(expr: Expr | undefined): string | undefined {
+  if (expr?.type === 'string') return expr.value.toLowerCase();
+  return expr?.type === 'ref' ? expr.name.toLowerCase() : undefined;
+}
 
 /** EXTRACT(YEAR FROM d), YEAR(d), DATE_PART('year', d), DATE_TRUNC('month', d), DATE_DIFF('day', a, b); undefined for other expressions. */
 export function datePart(expr: Expr, own: (part: Expr) => Expression): Expression | undefined {

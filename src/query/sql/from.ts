@@ -106,7 +106,8 @@ function subSelect(
 
 /** `AS v(a, b)`: columns by their place. */
 function refuseRenamed(sql: SqlText, item: From): void {
-  const names = item.type === 'statement' ? item.columnNames : item.type === 'table' ? item.name.columnNames : undefined;
+  const table = item.type === 'table' ? item.name : undefined;
+  const names = item.type === 'statement' ? item.columnNames : table?.columnNames;
   if (names?.[0])
     throw refuse(
       sql,
@@ -235,7 +236,7 @@ function conditionsOfJoin(
 }
 type Ref = Extract<Expr, { type: 'ref' }>;
 const sideOf = (ref: Ref, own: string, aliases: readonly string[]): 'own' | 'other' | undefined =>
-  ref.table === undefined ? undefined : declaredSpelling(aliases, ref.table.name) === own ? 'own' : 'other';
+  ref.table && (declaredSpelling(aliases, ref.table.name) === own ? 'own' : 'other');
 
 const conjuncts = (expr: Expr): readonly Expr[] =>
   expr.type === 'binary' && expr.op === 'AND' ? [...conjuncts(expr.left), ...conjuncts(expr.right)] : [expr];

@@ -48,8 +48,13 @@ function metBy(parts: readonly ViewPart[], part: ViewPart, name: string): ViewPa
   return met && parts.find(({ as }) => as === met.left.as);
 }
 const sameDeclared = (a: Column, b: Column): boolean => declaredText(a) === declaredText(b);
-const declaredText = ({ label: _, ...column }: Column): string =>
-  JSON.stringify(column, (_, value) => (typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value));
+const declaredText = ({ label: _, ...column }: Column): string => JSON.stringify(column, jsonValue);
+
+/** Declarations as JSON: integers as text, maps as lists. */
+export function jsonValue(_: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}`;
+  return value instanceof Map ? [...value] : value;
+}
 
 /** Column of a view for a part's column: its own, or the join column it was merged with. */
 export function columnOfPart(columns: readonly ViewColumn[], { parts }: View, as: string, own: string): ViewColumn | undefined {

@@ -5,7 +5,7 @@ import { Binder } from '../count/contribution-bound.js';
 import type { CountedView } from '../count/measure.js';
 import { columnsTested } from '../count/row-test.js';
 import { compileView } from './compile.js';
-import { columnsOfView, policyOfView } from './declared.js';
+import { columnsOfView, jsonValue, policyOfView } from './declared.js';
 import { holdViewRows } from './held-rows.js';
 import type { ViewTables } from './limits.js';
 import { rowsPerPerson } from './rows-per-person.js';
@@ -40,8 +40,6 @@ const dataRead = (policy: Policy, { parts }: View): readonly Column[] =>
     const read = columnsOfView(policy, of).filter(({ as, name }) => own.has(as) && names.has(name));
     return [...read.map(({ column }) => column), ...dataRead(policy, of)];
   });
-const jsonValue = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value;
 
 /** View as one more `fugu_data`: every statement defines it, and nothing is stored in the database. */
 class ViewSnapshot implements Snapshot {

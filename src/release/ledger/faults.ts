@@ -1,4 +1,4 @@
-import { Fault, type Outcome } from '../../base/errors.js';
+import { changedFault, Fault, type Outcome } from '../../base/errors.js';
 import { accessSync, constants, existsSync, statfsSync, statSync } from '../../base/platform/files.js';
 import { dirname } from '../../base/platform/paths.js';
 import { BrokenChain } from './chain/chain.js';
@@ -142,17 +142,6 @@ export function faultOfDisk(error: unknown, place: string): Fault | undefined {
   const fault = blamed ? ledgerFault(error, place) : undefined;
   return fault instanceof Fault ? fault : undefined;
 }
-
-/** The same fault in other words, or with the outcome for the budget. */
-export const changedFault = (
-  { code, message, hint, place, details, outcome }: Fault,
-  change: { readonly message?: string; readonly hint?: string; readonly outcome?: Outcome },
-): Fault =>
-  new Fault(code, change.message ?? message, change.hint ?? hint, {
-    ...(place && { place }),
-    details: { ...details },
-    ...((change.outcome ?? outcome) && { outcome: (change.outcome ?? outcome)! }),
-  });
 
 /** What a failed write ended in: the outcome for the budget, or a text to add where no cost was reserved. */
 export type Ending = Outcome | string;

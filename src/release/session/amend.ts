@@ -1,4 +1,4 @@
-import { Fault } from '../../base/errors.js';
+import { changedFault, Fault } from '../../base/errors.js';
 import { parseRational, toNumber } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
 import { nothingSpent, type SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
@@ -10,7 +10,6 @@ import { type BudgetState, budgetState, privacyLossBound } from '../accountant/b
 import { termsOf } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
 import { otherSourceRefusal } from '../accountant/sources.js';
-import { changedFault } from '../ledger/faults.js';
 import type { Ledger, LedgerAccount, SpendEntry } from '../ledger/ledger.js';
 import { explainsExactness, namesSecretColumns, nowSecret, rowsFact } from './public-facts.js';
 import { refuseUnready } from './ready.js';

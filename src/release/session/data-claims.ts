@@ -1,4 +1,4 @@
-import { Fault, type FaultCode } from '../../base/errors.js';
+import { changedFault, Fault, type FaultCode } from '../../base/errors.js';
 import { existsSync } from '../../base/platform/files.js';
 import { sha256 } from '../../base/platform/hash.js';
 import { dirname } from '../../base/platform/paths.js';
@@ -7,7 +7,6 @@ import { isDatabase } from '../../policy/address.js';
 import { secretServerTables } from '../../policy/data-source.js';
 import type { Policy } from '../../policy/policy.js';
 import { secretFiles } from '../../policy/population.js';
-import { changedFault } from '../ledger/faults.js';
 import {
   addClaim,
   type Claim,

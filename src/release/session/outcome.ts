@@ -1,5 +1,4 @@
-import { Fault, type Outcome } from '../../base/errors.js';
-import { changedFault } from '../ledger/faults.js';
+import { changedFault, Fault, type Outcome } from '../../base/errors.js';
 import type { QueryLog } from './query-log.js';
 import type { ChargeResult } from './release-context.js';
 

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import { type LearnedKeys, planKeys, releaseKeys } from '../../../analysis/learn/keys/learn-keys.js';
 import { type Answer, defineKind } from '../kind.js';
+import { field } from '../request.js';
 
 const request = z.strictObject({
-  /** A column that the policy does not declare. */
-  column: z.string().min(1),
-  /** Table of the policy; the data when absent. */
-  table: z.string().min(1).optional(),
-  /** Largest number of values. */
-  most: z.int().min(1).max(500).default(50),
-  /** Longest value in bytes; longer ones are left out, and a smaller limit means less noise. */
-  longest: z.int().min(1).max(64).default(16),
+  column: field(z.string().min(1), 'A column that the policy does not declare.'),
+  table: field(z.string().min(1).optional(), 'Table of the policy; the data when absent.'),
+  most: field(z.int().min(1).max(500).default(50), 'Largest number of values.'),
+  longest: field(
+    z.int().min(1).max(64).default(16),
+    'Longest value in bytes; longer ones are left out, and a smaller limit means less noise.',
+  ),
 });
 
 /** Frequent values of an undeclared column. */

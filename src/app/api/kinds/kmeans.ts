@@ -2,12 +2,19 @@ import * as z from 'zod';
 import { kmeansSchema, planKmeans, releaseKmeans } from '../../../analysis/learn/kmeans/kmeans.js';
 import { isNumber } from '../../../policy/domain.js';
 import { defineKind } from '../kind.js';
+import { field } from '../request.js';
 import { askable } from './askable.js';
 
 /** Centres of clusters of number columns. */
 export const kmeans = defineKind({
   name: 'kmeans',
-  question: z.strictObject({ kmeans: kmeansSchema }),
+  question: z.strictObject({
+    kmeans: field(kmeansSchema, 'Columns and number of clusters.', {
+      value: 'json',
+      help: 'cluster centres: {"columns": ["x", "y"], "clusters": 8}',
+      reads: 'json',
+    }),
+  }),
   hint: 'Write {"columns": ["x", "y"], "clusters": 8}.',
   example(policy) {
     const numbers = askable(policy)

@@ -2,17 +2,22 @@ import * as z from 'zod';
 import { learnTies, planTies, type TiesRequest } from '../../../analysis/learn/odds/learn-ties.js';
 import { type Answer, defineKind } from '../kind.js';
 import { type LearnedOdds, oddsOf } from '../odds.js';
+import { field } from '../request.js';
 
 const request = z.strictObject({
-  /** Relation whose ties are judged. */
-  relation: z.string().min(1),
-  /** Column whose odds ratio is learned. */
-  column: z.string().min(1),
-  /** Largest number of pairs that count one record. */
-  pairsEach: z.number().int().min(1).max(1000).optional(),
-  confidence: z.number().gt(0).lt(1).optional(),
-  /** Values rarer than this are merged. */
-  pool: z.number().min(0).lt(0.5).optional(),
+  relation: field(z.string().min(1), 'Relation whose ties are judged.', { value: 'name', help: 'whose ties (with a policy)' }),
+  column: field(z.string().min(1), 'Column whose odds ratio is learned.', {
+    value: 'name',
+    help: 'which column the tie is about',
+  }),
+  pairsEach: field(z.number().int().min(1).max(1000).default(1), 'Largest number of pairs that count one record.', {
+    value: 'n',
+    help: 'with a policy: count every record in at most n pairs',
+    showsDefault: true,
+    refusal: ['--pairs-each must be a whole number from 1 to 1000.', 'Leave it out for 1.'],
+  }),
+  confidence: field(z.number().gt(0).lt(1).default(0.95), 'Confidence level of the interval.'),
+  pool: field(z.number().min(0).lt(0.5).default(0.05), 'Values rarer than this are merged.'),
 });
 
 /** Odds ratio, and the noise scale of every count it was computed from. */
@@ -39,9 +44,4 @@ export const odds = defineKind({
   },
 });
 
-const tiesRequest = ({ pairsEach = 1, confidence = 0.95, pool = 0.05, ...more }: z.input<typeof request>): TiesRequest => ({
-  pairsEach,
-  confidence,
-  pool,
-  ...more,
-});
+const tiesRequest = (input: z.input<typeof request>): TiesRequest => request.parse(input);

@@ -15,19 +15,41 @@ import type { Plan } from '../../../release/session/plan.js';
 import type { ReleaseOptions } from '../../../release/session/session.js';
 import { amountShape } from '../input.js';
 import { type Answer, defineKind } from '../kind.js';
+import { field } from '../request.js';
 
 /** Fields of a count over relations that accompany its text. */
 export const patternFields = {
-  /** Accept (epsilon, gamma)-adversarial privacy. */
-  gamma: amountShape.optional(),
-  /** Public guess (secret edge) or limit (secret person) of the ties of one person. */
-  degree: z.number().int().min(1).max(999_999_999).optional(),
-  /** Requires one mechanism. */
-  mechanism: z.custom<PatternMechanism>((x) => typeof x === 'string', 'expected the name of a mechanism').optional(),
-  /** Largest degree of a degree distribution. */
-  form: z.enum(['cumulative', 'sequence', 'histogram']).optional(),
+  gamma: field(amountShape.optional(), 'Accept (epsilon, gamma)-adversarial privacy.', {
+    value: 'gamma',
+    help: 'with --pattern: accept (epsilon, gamma)-adversarial privacy',
+  }),
+  degree: field(
+    z.number().int().min(1).max(999_999_999).optional(),
+    'Public guess (secret edge) or limit (secret person) of the ties of one person.',
+    {
+      value: 'n',
+      help: 'with --pattern: public guess (secret edge) or limit (secret person) of ties per person',
+      refusal: ['The degree must be a whole number of at least 1.', 'Write for example --degree 100.'],
+    },
+  ),
+  mechanism: field(
+    z.custom<PatternMechanism>((x) => typeof x === 'string', 'expected the name of a mechanism').optional(),
+    'Requires one mechanism.',
+    { value: 'name', help: 'with --pattern: insist on one mechanism' },
+  ),
+  form: field(z.enum(['cumulative', 'sequence', 'histogram']).optional(), 'Largest degree of a degree distribution.', {
+    value: 'name',
+    help: 'with --pattern degrees: cumulative, sequence or histogram',
+    refusal: ['The form is cumulative, sequence or histogram.', 'Leave --form out for cumulative.'],
+  }),
 };
-const question = z.strictObject({ pattern: z.string(), ...patternFields });
+const question = z.strictObject({
+  pattern: field(z.string(), 'Pattern, shortcut or SQL with joins.', {
+    value: 'query',
+    help: "a count over relations: triangles, degrees, 2-paths from 'v', or 'q(x,y) :- friend(x,y), friend(y,x), x != y'",
+  }),
+  ...patternFields,
+});
 type Question = z.input<typeof question>;
 
 /** A count, the numbers of people by ties, or a clustering coefficient with the two counts it is computed from. */

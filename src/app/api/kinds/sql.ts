@@ -7,10 +7,14 @@ import { notSpent } from '../../../release/session/outcome.js';
 import type { Release } from '../../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { defineKind } from '../kind.js';
+import { field } from '../request.js';
 import { askable } from './askable.js';
 import { type PatternAnswer, pattern, patternFields } from './pattern.js';
 
-const question = z.strictObject({ sql: z.string(), ...patternFields });
+const question = z.strictObject({
+  sql: field(z.string(), 'SQL text.', { value: 'text', help: 'the same as SQL text' }),
+  ...patternFields,
+});
 
 /** SQL text: parsed and compiled to queries, never run. Over declared relations it is a pattern. */
 export const sql = defineKind({

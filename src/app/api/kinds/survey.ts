@@ -15,6 +15,7 @@ import type { Plan } from '../../../release/session/plan.js';
 import type { Release } from '../../../release/session/receipt.js';
 import type { PrivacySession, ReleaseOptions } from '../../../release/session/session.js';
 import { defineKind } from '../kind.js';
+import { field } from '../request.js';
 import { askable } from './askable.js';
 
 /** Plan with every way to release the survey, and the joint error of the tables. */
@@ -31,13 +32,23 @@ export interface SurveyRelease extends Release {
 }
 
 const question = z.strictObject({
-  survey: z.literal(true),
-  /** Names and patterns (`q*`) of the questions; all when absent. */
-  columns: z.array(z.string().min(1)).optional(),
-  /** Names and patterns of questions to leave out. */
-  except: z.array(z.string().min(1)).optional(),
-  /** Declared weight column: answers are counted by it. */
-  weight: z.string().min(1).optional(),
+  survey: field(z.literal(true), 'Every declared question.', {
+    help: 'one histogram per question, with all that is left of the budget',
+  }),
+  columns: field(z.array(z.string().min(1)).optional(), 'Names and patterns (`q*`) of the questions; all when absent.', {
+    value: 'names',
+    help: 'with --survey: these questions only; names and patterns (q*), separated by commas',
+    reads: 'names',
+  }),
+  except: field(z.array(z.string().min(1)).optional(), 'Names and patterns of questions to leave out.', {
+    value: 'names',
+    help: 'with --survey: not these, in the same form',
+    reads: 'names',
+  }),
+  weight: field(z.string().min(1).optional(), 'Declared weight column: answers are counted by it.', {
+    value: 'column',
+    help: 'with --survey: answers count by this declared weight',
+  }),
 });
 type Question = z.input<typeof question>;
 

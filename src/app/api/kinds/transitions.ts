@@ -6,14 +6,15 @@ import {
   readTransitionsRequest,
 } from '../../../analysis/learn/transitions/learn-transitions.js';
 import { type Answer, defineKind } from '../kind.js';
+import { field } from '../request.js';
 
 const request = z.strictObject({
-  /** Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent. */
-  by: z.string().min(1).optional(),
-  /** Whole-number column of the order: the next step is one more. */
-  order: z.string().min(1).optional(),
-  /** Column of the state. */
-  state: z.string().min(1).optional(),
+  by: field(
+    z.string().min(1).optional(),
+    'Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent.',
+  ),
+  order: field(z.string().min(1).optional(), 'Whole-number column of the order: the next step is one more.'),
+  state: field(z.string().min(1).optional(), 'Column of the state.'),
 });
 
 /** Transition matrix, and the noise scale of every count it was computed from. */

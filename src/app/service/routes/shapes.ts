@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { askOptions } from '../../api/fugu.js';
 
 /** Number that may be unbounded. */
 export const figureShape = z.union([z.number(), z.literal('inf'), z.literal('-inf')]);
@@ -48,16 +49,5 @@ const question = z
   .describe(
     'A query ({"kind": "count"}), a list of queries, or one field that names a kind: sql, survey, workload, pattern, kmeans, classify, network, synth, stream.',
   );
-export const questionShape = z.strictObject({
-  question,
-  epsilon: z
-    .union([z.string(), z.number()])
-    .optional()
-    .describe('Share of the policy\'s epsilon to use: 0.5 or "1/2"; a tenth when absent.'),
-  tidy: z.boolean().optional().describe('No negative counts, totals that agree.'),
-  fresh: z
-    .boolean()
-    .optional()
-    .describe('Answers from the current data and pays, even if an answer to the same request is recorded.'),
-  label: z.string().min(1).max(120).optional().describe('Label in the ledger.'),
-});
+/** A question with the options that the library takes. */
+export const questionShape = z.strictObject({ question, ...askOptions.shape });
