@@ -364,7 +364,7 @@ async function countAll(engine: Snapshot, { policy, measures }: Scene): Promise<
       for (const i of plan.measures) aggregate[i] = thrown(error);
     }
     try {
-      const found = plan.groups && readGroups(plan, measures, policy, (await engine.rows(plan.groups.statement)).open());
+      const found = plan.groups && readGroups(plan, measures, (await engine.rows(plan.groups.statement)).open());
       for (const [i, cells] of found ?? []) groups[i] = cells;
     } catch (error) {
       for (const i of plan.measures) groups[i] = thrown(error);

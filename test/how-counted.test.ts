@@ -55,7 +55,7 @@ async function watched(file: string, batch: object) {
   await countCells(watch, policy, measures);
   const size = (await engine.size()).open();
   await engine.close();
-  return { seen, told: executionPlan(measures, policy, size), blind: executionPlan(measures, policy) };
+  return { seen, told: executionPlan(measures, policy)(size), blind: executionPlan(measures, policy)() };
 }
 const histograms = (count: number) => ({
   queries: Array.from({ length: count }, (_, i) => ({

@@ -9,6 +9,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { noisyCells } from '../src/query/count/noisy-cells.js';
 import { parseBatch } from '../src/query/parse.js';
 import { chooseNoise } from '../src/release/accountant/choose.js';
+import { drawNoise } from '../src/release/session/batch.js';
 import { PrivacySession, releaseContextOf } from '../src/release/session/session.js';
 import { forgetful, remembering } from './statistical/again.js';
 import { deltaAt } from './statistical/delta.js';
@@ -38,7 +39,8 @@ const batch =
     const [best] = chooseNoise(bound.measures, account, one, nothingSpent);
     expect(best).toMatchObject({ kind: mechanism, fits: true });
     return async () => {
-      const { measures } = await noisyCells(rows, policy, bound.measures, best!.mechanisms, new Payment(best!.mechanisms));
+      const drawn = drawNoise(best!.mechanisms, new Payment(best!.mechanisms));
+      const { measures } = await noisyCells(rows, policy, bound.measures, drawn);
       return read(measures.map(({ values }) => values!.map(Number)));
     };
   };

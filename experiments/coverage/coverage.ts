@@ -48,7 +48,7 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
   const observe = (times: Times, random: () => number): void => {
     const exact = count(times);
     const truth = truthOf(ask, exact)[0]!.rows;
-    const [table] = released(policy, ask, exact, random);
+    const [table] = released(ask, exact, random);
     table!.rows.forEach((row, j) => {
       if (!rows(row.keys) || typeof told(row) !== 'number' || typeof told(truth[j]!) !== 'number') return;
       const tally = seen[j]!;

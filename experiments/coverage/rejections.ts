@@ -45,7 +45,7 @@ export function* rejections(people: Data, draws: number, sizes: readonly number[
         for (let j = 0; j < some; j++) times[random() < 0.4 ? i : size + i]!++;
       });
       for (const one of asks) {
-        const [table] = released(policy, one.ask, one.count(times), random);
+        const [table] = released(one.ask, one.count(times), random);
         const chance = table!.rows.find(({ keys }) => keys.at(-1) === 'p-value')!.value;
         if (chance === null) continue;
         one.of++;

@@ -7,9 +7,7 @@ import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../src/query/boun
 import { columnsRead, type Measure, type SelectionMeasure } from '../../src/query/count/measure.js';
 import { numbersToNoise } from '../../src/query/count/noisy-cells.js';
 import { rowCounter } from '../../src/query/count/row-counter.js';
-import { policyOfQuery } from '../../src/query/from.js';
 import { parseBatch } from '../../src/query/parse.js';
-import { withSampling } from '../../src/query/sampling.js';
 
 /** Numbers that are the same in every run. */
 export function seeded(seed: number): () => number {
@@ -163,14 +161,9 @@ function chosenFrom(measure: SelectionMeasure, counts: readonly bigint[], sharpn
 }
 
 /** Tables of one release: integers with integer noise. */
-export const released = (
-  policy: Policy,
-  { bound, laws }: BoundWithNoise,
-  exact: Exact,
-  random: () => number,
-): readonly AnswerTable[] =>
-  bound
-    .finish(
+export const released = ({ bound, laws }: BoundWithNoise, exact: Exact, random: () => number): readonly AnswerTable[] =>
+  bound.withSampling(
+    bound.finish(
       exact.map((cells, k): NoisyMeasure => {
         const [noise, measure] = [laws[k]!, bound.measures[k]!];
         if (noise.kind === 'selection')
@@ -178,8 +171,8 @@ export const released = (
         const law = noise as AdditiveDistribution<number>;
         return { noise: law, values: cells.map((x) => x + BigInt(drawnFrom(law, random))) };
       }),
-    )
-    .map((table) => withSampling(table, policyOfQuery(policy, table.query)));
+    ),
+  );
 
 /** Answers without noise. */
 export const truthOf = ({ bound }: Pick<BoundWithNoise, 'bound'>, exact: Exact): readonly AnswerTable[] =>

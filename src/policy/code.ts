@@ -32,12 +32,3 @@ export function codesOf(column: CategoryColumn | MultiColumn): readonly string[]
 
 /** The level of cells that hold no answer: NULL, NaN, infinities, declared missing codes and codes outside the domain. */
 export const missingLabel = '(missing)';
-
-/**
- * Limit on the length of a cell of options: four times what all names need. The time to split a cell must not depend on one
- * record's value.
- */
-export function longestOptions(column: MultiColumn): number {
-  const all = column.values.reduce((letters, value) => letters + [...value].length + [...column.separator].length, 0);
-  return Math.max(4096, 4 * all);
-}

@@ -11,6 +11,7 @@ import type { QueryKind } from './kind.js';
 import { queryKinds } from './kinds.js';
 import { canonical } from './parse.js';
 import type { Batch, Query } from './query.js';
+import { samplingOf } from './sampling.js';
 import { type BindingScope, type BoundQuery, openBindingScope } from './scope.js';
 import type { View } from './view/view.js';
 import { countedViewOf } from './view/view-snapshot.js';
@@ -18,7 +19,7 @@ import { countedViewOf } from './view/view-snapshot.js';
 /** Binds queries to the policy: the integer measures they need, each once, with proven sensitivities. Reads no data. */
 export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBatch {
   // Queries over one table, or one view, meet in one scope.
-  const about = queries.map(({ from }) => (from === undefined ? undefined : viewOf(policy, from)));
+  const about = queries.map(({ from }) => viewOf(policy, from));
   const texts = about.map((view) => JSON.stringify(view ?? null));
   const scopes = new Map<string, ReturnType<typeof openBindingScope>>();
   const bound = queries.map((query, i) => {
@@ -26,9 +27,10 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
     const view = about[i];
     const countedView = view && countedViewOf(policy, view);
     const own = () => queries.filter((_, j) => texts[j] === text);
-    const scope = scopes.get(text) ?? openBindingScope(countedView?.policy ?? policy, own(), countedView);
+    const declared = countedView?.policy ?? policy;
+    const scope = scopes.get(text) ?? openBindingScope(declared, own(), countedView);
     scopes.set(text, scope);
-    return { text, query: bindQuery(query, scope) };
+    return { text, declared, query: bindQuery(query, scope), sampling: samplingOf(query, declared) };
   });
   const starts = new Map<string, number>();
   const measures: Measure[] = [];
@@ -50,6 +52,8 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
       ),
     measures,
     views,
+    policies: bound.map(({ declared }) => declared),
+    withSampling: (tables) => tables.map((table, i) => bound[i]!.sampling(table)),
     finish: (noisy) => bound.map(({ query, text }) => query.finish(ofScope(noisy, text))),
     expectedErrors: (noise) => bound.map(({ query, text }) => query.expectedError(ofScope(noise, text))),
   };

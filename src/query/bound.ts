@@ -1,3 +1,4 @@
+import type { Policy } from '../policy/policy.js';
 import type { AdditiveDistribution, NoiseDistribution } from '../privacy/mechanism/distribution.js';
 import type { Measure } from './count/measure.js';
 import type { Query } from './query.js';
@@ -10,6 +11,10 @@ export interface BoundBatch {
   readonly measures: readonly Measure[];
   /** View that each query counts over, where that is not the data's own rows. */
   readonly views: readonly (View | undefined)[];
+  /** Declarations for the rows of each query; parallel to `queries`. */
+  readonly policies: readonly Policy[];
+  /** Adds the sampling error to finished tables, where a design is declared. */
+  withSampling(tables: readonly AnswerTable[]): readonly AnswerTable[];
   /** One table per query, in order; `noisy` is parallel to `measures`. Public arithmetic only, so safe on post-processed values. */
   finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
   /** Applies the requested arrangement to finished tables: rows chosen, ordered or cut, and days shown as dates. */

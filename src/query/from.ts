@@ -10,7 +10,8 @@ import type { PersonFeature, View, ViewPart } from './view/view.js';
 export const dataTable = 'data';
 
 /** View over which a query is computed; undefined where that is the data itself. Reads no data. */
-export function viewOf(policy: Policy, from: FromForm): View | undefined {
+export function viewOf(policy: Policy, from: FromForm | undefined): View | undefined {
+  if (from === undefined) return undefined;
   const view = composeView(policy, from);
   const [only, more] = view.parts;
   if (!more && only!.rows.form === 'table' && only!.rows.table === undefined) return undefined;
@@ -33,7 +34,7 @@ interface ColumnEquality {
 
 /** Policy for the rows of a query. */
 export function policyOfQuery(policy: Policy, { from }: { readonly from?: FromForm | undefined }): Policy {
-  const view = from === undefined ? undefined : viewOf(policy, from);
+  const view = viewOf(policy, from);
   return view ? policyOfView(policy, view) : policy;
 }
 

@@ -1,8 +1,7 @@
 import { Fault } from '../base/errors.js';
 import { shownBins } from '../policy/bins.js';
-import { cellCount, combinations } from '../policy/cells.js';
 import { codesOf, missingLabel } from '../policy/code.js';
-import { declaredCategory, declaredColumn, isNumber, isWeight, shownLevels } from '../policy/domain.js';
+import { cellCount, combinations, declaredCategory, declaredColumn, isNumber, isWeight, shownLevels } from '../policy/domain.js';
 import type { CategoryColumn, MergedColumns, Policy } from '../policy/policy.js';
 import { codeKey, type GroupKey, type JointKey, otherLabel } from './count/measure.js';
 

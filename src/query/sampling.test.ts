@@ -7,9 +7,13 @@ import { open } from '../app/api/fugu.js';
 import { rational } from '../base/exact/rational.js';
 import { laplaceSampler } from '../privacy/noise/discrete-laplace.js';
 import { bindBatch } from './bind.js';
+import type { AnswerTable } from './bound.js';
 import { numbersToNoise } from './count/noisy-cells.js';
 import { parseBatch } from './parse.js';
-import { withSampling } from './sampling.js';
+import { samplingOf } from './sampling.js';
+
+const withSampling = (table: AnswerTable, policy: Parameters<typeof samplingOf>[1]): AnswerTable =>
+  samplingOf(table.query, policy)(table);
 
 const policy = samplePolicy([category('vote', ['red', 'blue', 'green'])]);
 const tableOf = (counts: readonly bigint[], query: object = { kind: 'histogram', column: 'vote' }) =>

@@ -2,40 +2,46 @@ import { Fault } from '../base/errors.js';
 import type { Policy } from '../policy/policy.js';
 import { normalQuantile, oneSidedQuantile } from './answer.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
+import type { Query } from './query.js';
 
 type Share = NonNullable<AnswerRow['share']>;
 /** No share further from 0, or from 1, is one near the end. */
 const endsUpTo = 0.25;
 
 /**
- * Shares with sampling error added to that of the noise (sampling.proof.md), from published numbers and the declared design: free.
+ * Adds sampling error to the shares of a query's table (sampling.proof.md), from published numbers and the declared design: free.
  * Weighted shares need declared weights; persons with several rows have none, since their number is not published.
  */
-export function withSampling(table: AnswerTable, { design, protect }: Pick<Policy, 'design' | 'protect'>): AnswerTable {
-  if (!design) return table;
-  const { weight } = table.query;
+export function samplingOf(
+  { kind, weight }: Query,
+  { design, protect }: Pick<Policy, 'design' | 'protect'>,
+): (table: AnswerTable) => AnswerTable {
+  const unchanged = (table: AnswerTable) => table;
+  if (!design) return unchanged;
   // The declared mean weight gives the number of people that weights stand for.
-  if (weight !== undefined && design.weights?.column !== weight) return table;
+  if (weight !== undefined && design.weights?.column !== weight) return unchanged;
   const weights = weight === undefined ? { mean: 1, effect: 1 } : design.weights!;
-  if (protect.secret === 'person' && protect.maxRows > 1) return table;
+  if (protect.secret === 'person' && protect.maxRows > 1) return unchanged;
   const group = ({ keys }: AnswerRow) => JSON.stringify(keys.slice(0, -1));
-  const people = new Map<string, number>();
   // Rows of a distribution contain those before them, so the largest is the total; rows of other tables are disjoint.
-  const together = table.query.kind === 'cdf' ? Math.max : (all: number, more: number) => all + more;
-  for (const row of table.rows) if (row.share) people.set(group(row), together(people.get(group(row)) ?? 0, row.value ?? 0));
-  // With finite-population correction, a full census has an infinite effective sample size.
-  const all = [...people.values()].reduce((sum, more) => sum + Math.max(0, more), 0);
-  const worth = (counted: number, mixed: boolean) => {
-    const people = counted / weights.mean;
-    const part = mixed && all > 0 ? Math.min(1, Math.max(0, counted / all)) : 1;
-    return people / Math.max(1e-9, weights.effect * (varianceFactor({ design, protect }, people, part) ?? 1));
+  const together = kind === 'cdf' ? Math.max : (all: number, more: number) => all + more;
+  return (table) => {
+    const people = new Map<string, number>();
+    for (const row of table.rows) if (row.share) people.set(group(row), together(people.get(group(row)) ?? 0, row.value ?? 0));
+    // With finite-population correction, a full census has an infinite effective sample size.
+    const all = [...people.values()].reduce((sum, more) => sum + Math.max(0, more), 0);
+    const worth = (counted: number, mixed: boolean) => {
+      const people = counted / weights.mean;
+      const part = mixed && all > 0 ? Math.min(1, Math.max(0, counted / all)) : 1;
+      return people / Math.max(1e-9, weights.effect * (varianceFactor({ design, protect }, people, part) ?? 1));
+    };
+    const rows = table.rows.map((row) => {
+      if (!row.share) return row;
+      const mixed = table.columns.slice(0, row.keys.length - 1).every((name) => isMixed(design, name));
+      return { ...row, share: sampled(row.share, worth(people.get(group(row))!, mixed)) };
+    });
+    return { ...table, rows };
   };
-  const rows = table.rows.map((row) => {
-    if (!row.share) return row;
-    const mixed = table.columns.slice(0, row.keys.length - 1).every((name) => isMixed(design, name));
-    return { ...row, share: sampled(row.share, worth(people.get(group(row))!, mixed)) };
-  });
-  return { ...table, rows };
 }
 
 /** The column varies within every cluster as it does in the population. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Binder } from '../../src/data/engine/dialect.js';
 import { parsePolicy } from '../../src/data/terms/read.js';
 import { slicingsOf } from '../../src/data/ties/slicings.js';
+import { Binder } from '../../src/query/count/contribution-bound.js';
 import { publicPlace } from '../../src/query/count/public-steps.js';
 import { placesOfRows } from '../../src/query/count/rows-to-groups.js';
 import { openNow } from '../now.js';

@@ -225,7 +225,11 @@ async function doubtsAbout(session: PrivacySession, workload: Workload, errors: 
   const records = await session.records();
   if (records === undefined) return [];
   return [
-    mostlyNoiseWarning(errors, records, policy),
+    mostlyNoiseWarning(
+      errors,
+      records,
+      errors.map(() => policy),
+    ),
     synthesisHint(policy, workload, errors, records),
     looseDeltaWarning(account.delta, records),
   ].filter((w) => w !== undefined);

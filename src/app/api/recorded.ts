@@ -3,7 +3,7 @@ import type { StoredCost } from '../../privacy/mechanism/privacy-cost.js';
 import type { AnswerTable } from '../../query/bound.js';
 import type { SpendEntry } from '../../release/ledger/ledger.js';
 import type { Plan } from '../../release/session/plan.js';
-import { type Receipt, receiptOf } from '../../release/session/receipt.js';
+import type { Receipt } from '../../release/session/receipt.js';
 import type { RequestWording } from '../../release/session/release-context.js';
 import type { PrivacySession } from '../../release/session/session.js';
 import { parseQuestion } from './question.js';
@@ -32,8 +32,7 @@ export async function recordedReceipt(session: PrivacySession, sequence: number)
   const { kept: recorded, entry } = await recordedEntry(session, sequence);
   const { plan, profile, at } = recorded;
   if (plan?.guarantee && profile)
-    return receiptOf({
-      policy: session.policy,
+    return session.receipt({
       plan,
       profile,
       entry,

@@ -1,5 +1,5 @@
 import type { DecimalMark } from '../../policy/number-text.js';
-import type { SourceColumn, Statement } from './engine.js';
+import type { SourceColumn } from './engine.js';
 import type { PlaceGrid } from './source.js';
 
 /**
@@ -105,18 +105,3 @@ export const presentOn =
     const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
     return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
   };
-
-/** Collects the values bound to a statement. */
-export class Binder {
-  readonly values: Statement['values'][number][];
-  readonly #dialect: Dialect;
-  /** Follows values that are bound already. */
-  constructor(dialect: Dialect, bound: Statement['values'] = []) {
-    this.#dialect = dialect;
-    this.values = [...bound];
-  }
-  text(value: string): string {
-    this.values.push(value);
-    return this.#dialect.text(`$${this.values.length}`);
-  }
-}

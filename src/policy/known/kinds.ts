@@ -1,6 +1,5 @@
-import { cellCount } from '../cells.js';
 import { codesOf } from '../code.js';
-import { isCoded } from '../domain.js';
+import { cellCount, isCoded } from '../domain.js';
 import { gridOf, unitsAt } from '../grid.js';
 import { blockAt } from '../pairs/pairs.js';
 import type { Column } from '../policy.js';

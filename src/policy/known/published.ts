@@ -3,8 +3,8 @@ import { divide, parseRational, type Rational } from '../../base/exact/rational.
 import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { readNamedText, unreadableText } from '../../base/input/named-file.js';
 import { resolve } from '../../base/platform/paths.js';
-import { combinations } from '../cells.js';
 import { codeText, missingLabel } from '../code.js';
+import { combinations } from '../domain.js';
 import type { DeclareContext, FaultOf } from '../pairs/declare.js';
 import type { LabelledCut } from './declare.js';
 import type { TotalEntry } from './shape.js';

@@ -45,8 +45,8 @@ export function additiveMechanism(what: VectorQuery, share: BudgetShare, scope?:
   const { name, cells, sensitivity, unit = 1, times = 1, tables, factored } = what;
   const most = largestSensitivity(sensitivity, sensitivityNorm[share.noise], scope);
   const distribution = distributionFor(share.noise, rational(most), divide(share.amount, rational(times)));
-  const cost = chargedCost(distribution, sensitivity, share, { times, ...(scope && { scope }), ...(factored && { factored }) });
   const error95 = noiseHalfWidth(inDoubles(distribution), 0.05) * unit;
+  const cost = chargedCost(distribution, sensitivity, share, { times, ...(scope && { scope }), ...(factored && { factored }) });
   const mechanism: AdditiveMechanism = {
     distribution,
     cost,

@@ -22,6 +22,8 @@ export interface ExponentialMechanism extends Mechanism {
   readonly distribution: SelectionDistribution | { readonly kind: 'none' };
   /** The position of the candidate chosen; 0 is the best penalty. */
   choose(payment: Payment, penalties: readonly bigint[]): number;
+  /** The same against one payment, which each choice draws on. */
+  prepare(payment: Payment): (penalties: readonly bigint[]) => number;
 }
 
 const two = rational(2);
@@ -41,6 +43,7 @@ export function exponentialMechanism(what: SelectionQuery, share: BudgetShare, s
       payment.take(mechanism, 1);
       return payment.release(mechanism, penalties, (list) => pick(distribution, list));
     },
+    prepare: (payment) => (penalties) => mechanism.choose(payment, penalties),
   };
   return mechanism;
 }

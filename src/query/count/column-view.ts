@@ -1,9 +1,10 @@
 import { codeIndex, codeTables, numberOf, optionText, writtenIndex } from '../../data/engine/codes.js';
 import type { Cell, Chunk, StoredColumn } from '../../data/engine/engine.js';
-import { codesOf, longestOptions, trimCode } from '../../policy/code.js';
+import { codesOf, trimCode } from '../../policy/code.js';
 import { isCoded } from '../../policy/domain.js';
 import { gridOf, positionOf } from '../../policy/grid.js';
 import type { Column, MultiColumn } from '../../policy/policy.js';
+import { longestOptions } from './read-column.js';
 import { countStored, fillStored, storedCell } from './stored-column.js';
 
 export type ColumnCells = ArrayLike<Cell>;

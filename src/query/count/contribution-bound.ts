@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
-import { Binder, type Dialect } from '../../data/engine/dialect.js';
-import type { Snapshot, SourceColumn } from '../../data/engine/engine.js';
+import type { Dialect } from '../../data/engine/dialect.js';
+import type { Snapshot, SourceColumn, Statement } from '../../data/engine/engine.js';
 import { domainsOfData } from '../../data/terms/source.js';
 import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
@@ -17,6 +17,21 @@ export interface RowSource {
   /** Rows that are used of persons with too many, where they were looked up. */
   readonly chosen?: ChosenRows | undefined;
 }
+/** Collects the values bound to a statement. */
+export class Binder {
+  readonly values: Statement['values'][number][];
+  readonly #dialect: Dialect;
+  /** Follows values that are bound already. */
+  constructor(dialect: Dialect, bound: Statement['values'] = []) {
+    this.#dialect = dialect;
+    this.values = [...bound];
+  }
+  text(value: string): string {
+    this.values.push(value);
+    return this.#dialect.text(`$${this.values.length}`);
+  }
+}
+
 /** Expressions of a row, each with its alias. */
 export type SelectedColumns = readonly (readonly [expression: string, alias: string])[];
 const listed = (columns: SelectedColumns): string[] => columns.map(([expression, alias]) => `${expression} AS ${alias}`);

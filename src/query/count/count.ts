@@ -58,14 +58,16 @@ export interface ExecutionPlan {
   readonly held?: { readonly upTo: number };
 }
 
-/** Execution plan that `countCells` will follow. `rows`: number of rows, where that is public. */
-export function executionPlan(measures: readonly Measure[], policy: Policy, rows?: number, dialect?: Dialect): ExecutionPlan {
+/** Execution plan that `countCells` will follow, by the number of rows where that is public. */
+export function executionPlan(measures: readonly Measure[], policy: Policy, dialect?: Dialect): (rows?: number) => ExecutionPlan {
   const database = resultBound(measures, policy, dialect);
-  if (!isWide(measures)) return { where: 'database', database };
+  if (!isWide(measures)) return () => ({ where: 'database', database });
   const upTo = streamedRowLimit(measures);
   const streamed = { columns: columnsRead(measures), upTo };
-  if (rows === undefined) return { where: 'by size', database, streamed };
-  return rows <= upTo ? { where: 'here', streamed } : { where: 'database', database };
+  return (rows) => {
+    if (rows === undefined) return { where: 'by size', database, streamed };
+    return rows <= upTo ? { where: 'here', streamed } : { where: 'database', database };
+  };
 }
 
 /** Columns that one statement reads, unless one measure needs more: a database plans wide statements in a time that grows faster than they do. */
@@ -129,7 +131,7 @@ export async function countByDatabase(engine: Snapshot, policy: Policy, measures
   const counted = new Array<Cells>(measures.length);
   const rows = (await engine.size()).open();
   for (const plan of compileMeasures(measures, { ...(await rowSource(engine, policy)), rows })) {
-    const few = plan.groups && readGroups(plan, measures, policy, (await engine.rows(plan.groups.statement)).open());
+    const few = plan.groups && readGroups(plan, measures, (await engine.rows(plan.groups.statement)).open());
     const found = few ?? readCounts(plan, measures, (await engine.rows(plan.statement)).open());
     for (const [index, cells] of found) counted[index] = new Exact(cells);
   }

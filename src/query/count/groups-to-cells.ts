@@ -1,6 +1,5 @@
-import { Binder } from '../../data/engine/dialect.js';
 import type { Statement } from '../../data/engine/engine.js';
-import type { RowSource } from './contribution-bound.js';
+import { Binder, type RowSource } from './contribution-bound.js';
 import type { Counting, GroupKey, JointKey } from './measure.js';
 import { missingPlace, type RowSql } from './row-sql.js';
 import { type GroupedRows, Grouping, sumSql } from './rows-to-groups.js';

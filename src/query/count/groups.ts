@@ -21,7 +21,7 @@ export interface CountPlan {
    * The same integers before codes are looked up, which is faster: rows (raw code or position per key, one integer per measure),
    * incomplete above `most` rows. Absent where a row can be in several groups, and for remote databases.
    */
-  readonly groups?: { readonly statement: Statement; readonly most: number };
+  readonly groups?: { readonly statement: Statement; readonly most: number; readonly keys: readonly KeyReader[] };
   /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
   readonly measures: readonly number[];
 }
@@ -31,12 +31,14 @@ export function compileMeasures(measures: readonly Measure[], of: RowSource): re
   return statementGroups(measures).map((members): CountPlan => {
     const countings = members.map((i) => measures[i]!.counting);
     const single = !of.dialect.eachOf && isSingle(countings[0]!, of.policy) && !isDistinct(countings[0]!);
+    if (!single) return { measures: members, statement: cellsStatement(of, countings) };
     return {
       measures: members,
+      // Needed only where there are too many groups.
       get statement() {
         return cellsStatement(of, countings);
       },
-      ...(single && { groups: groupsStatement(of, countings) }),
+      groups: { ...groupsStatement(of, countings), keys: keyReaders(countings[0]!, of.policy) },
     };
   });
 }
@@ -90,15 +92,11 @@ const isCategory = (policy: Policy, name: string): boolean => declaredColumn(pol
 export function readGroups(
   { measures: members, groups }: CountPlan,
   measures: readonly Measure[],
-  policy: Policy,
   rows: Rows,
 ): ReadonlyMap<number, bigint[]> | undefined {
   if (!groups || rows.length > groups.most) return undefined;
-  const { keys, derived = [] } = measures[members[0]!]!.counting;
-  const all = withDerived(policy, derived);
-  // Of a derived column the place itself was grouped by.
-  const isPlace = (key: GroupKey) => key.kind !== 'code' || derived.some(({ name }) => name === key.column);
-  const places = keys.map((key, k) => placesOf(all, key, rows.map((row) => row[k]!), isPlace(key))); // biome-ignore format: one line
+  const { keys } = measures[members[0]!]!.counting;
+  const places = groups.keys.map((reader, k) => reader(rows.map((row) => row[k]!)));
   const totals = zeroTotals(members, measures);
   const lists = [...totals.values()];
   rows.forEach((row, r) => {
@@ -116,16 +114,27 @@ export function readGroups(
   return totals;
 }
 
-/** Position of each group for a key: codes are still to be looked up, unless cells are places already; -1 drops the group. */
-function placesOf(policy: Policy, key: GroupKey, cells: readonly Cell[], isPlace: boolean): (r: number) => number {
-  const placeAt = (r: number) => Number(cells[r] ?? -1);
-  if (key.kind !== 'code') return placeAt;
+/** Position of each group for a key, from the cells of its column; -1 drops the group. */
+type KeyReader = (cells: readonly Cell[]) => (r: number) => number;
+
+function keyReaders({ keys, derived = [] }: Counting, policy: Policy): readonly KeyReader[] {
+  const all = withDerived(policy, derived);
+  // Of a derived column the place itself was grouped by.
+  const isPlace = (key: GroupKey) => key.kind !== 'code' || derived.some(({ name }) => name === key.column);
+  return keys.map((key) => keyReader(all, key, isPlace(key)));
+}
+
+/** Codes are still to be looked up, unless cells are places already. */
+function keyReader(policy: Policy, key: GroupKey, isPlace: boolean): KeyReader {
+  if (key.kind !== 'code') return (cells) => (r) => Number(cells[r] ?? -1);
   const table = codePlaces(policy, key, -1);
-  if (isPlace) return (r) => table[placeAt(r) + 1]!;
+  if (isPlace) return (cells) => (r) => table[Number(cells[r] ?? -1) + 1]!;
   const view = columnView(declaredColumn(policy, key.column));
-  view.load(cells, cells.length);
-  const indices = view.indices();
-  return (r) => table[indices[r]! + 1]!;
+  return (cells) => {
+    view.load(cells, cells.length);
+    const indices = view.indices();
+    return (r) => table[indices[r]! + 1]!;
+  };
 }
 
 const zeroTotals = (members: readonly number[], measures: readonly Measure[]): ReadonlyMap<number, bigint[]> =>

@@ -1,9 +1,8 @@
-import { Binder } from '../../data/engine/dialect.js';
 import type { Snapshot, Statement } from '../../data/engine/engine.js';
-import { cellCount } from '../../policy/cells.js';
+import { cellCount } from '../../policy/domain.js';
 import { blockAt } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
-import type { RowSource } from './contribution-bound.js';
+import { Binder, type RowSource } from './contribution-bound.js';
 import { integerOf } from './groups.js';
 import type { MarginalSet } from './marginals.js';
 import { placesOfRows } from './rows-to-groups.js';

@@ -1,7 +1,6 @@
 import { one } from '../../base/exact/rational.js';
-import { cellCount, combinations } from '../../policy/cells.js';
 import { codesOf, missingLabel } from '../../policy/code.js';
-import { declaredColumn, declaredNumber } from '../../policy/domain.js';
+import { cellCount, combinations, declaredColumn, declaredNumber } from '../../policy/domain.js';
 import { gridOf, unitsAt } from '../../policy/grid.js';
 import type { ColumnCut, KnownTotal } from '../../policy/known/known.js';
 import type { Policy } from '../../policy/policy.js';

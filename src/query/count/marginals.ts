@@ -1,6 +1,6 @@
 import { one } from '../../base/exact/rational.js';
 import type { Snapshot } from '../../data/engine/engine.js';
-import { cellCount } from '../../policy/cells.js';
+import { cellCount } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
 import type { Payment } from '../../privacy/mechanism/payment.js';

@@ -1,6 +1,6 @@
 import type { Rational } from '../../base/exact/rational.js';
 import type { Snapshot } from '../../data/engine/engine.js';
-import { cellCount } from '../../policy/cells.js';
+import { cellCount } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
 import type { ExponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';

@@ -1,11 +1,8 @@
 import type { Snapshot } from '../../data/engine/engine.js';
 import type { Policy } from '../../policy/policy.js';
-import type { AdditiveMechanism } from '../../privacy/mechanism/additive.js';
-import { distributionText, type NoiseDistribution } from '../../privacy/mechanism/distribution.js';
-import type { ExponentialMechanism } from '../../privacy/mechanism/exponential-mechanism.js';
+import type { NoiseDistribution } from '../../privacy/mechanism/distribution.js';
 import { sumsBeyond } from '../../privacy/mechanism/ordered/forest.js';
 import { encoded } from '../../privacy/mechanism/ordered/strategy.js';
-import type { Payment } from '../../privacy/mechanism/payment.js';
 import { countCells } from './count.js';
 import type { Measure, MechanismOf, OrderedMeasure } from './measure.js';
 
@@ -20,39 +17,32 @@ export interface NoisyVector {
   readonly chosen?: readonly number[];
 }
 
-/** Draws the noise, then counts, then adds, so that the time the noise takes cannot depend on the data. */
+/** Noise that was paid for: additive noise is drawn, choices are made once the counts are known. */
+export interface DrawnNoise<M extends MechanismOf = MechanismOf> {
+  readonly noise: NoiseDistribution<string>;
+  readonly apply: ReturnType<M['prepare']>;
+}
+
+/** Counts, and applies the noise of each measure, which was drawn before: the time it takes cannot depend on the data. */
 export async function noisyCells(
   engine: Snapshot,
   policy: Policy,
   measures: readonly Measure[],
-  mechanisms: readonly MechanismOf[],
-  payment: Payment,
+  drawn: readonly DrawnNoise[],
 ): Promise<NoisyAnswer> {
-  const finish = measures.map((m, k) => prepareNoise(m, mechanisms[k]!, payment));
   const exact = (await countCells(engine, policy, measures)).map((cells) => cells.open());
-  return {
-    measures: finish.map((vector, k) => ({ noise: distributionText(mechanisms[k]!.distribution), ...vector(exact[k]!) })),
-  };
+  return { measures: measures.map((m, k) => ({ noise: drawn[k]!.noise, ...withNoise(m, exact[k]!, drawn[k]!) })) };
 }
 
-function prepareNoise(
-  m: Measure,
-  mechanism: MechanismOf,
-  payment: Payment,
-): (exact: readonly bigint[]) => Omit<NoisyVector, 'noise'> {
-  if (m.mechanism === 'additive') {
-    const add = (mechanism as AdditiveMechanism).prepare(payment);
-    return (exact) => ({ values: add(m.published ?? exact).map(String) });
+function withNoise(m: Measure, exact: readonly bigint[], { apply }: DrawnNoise): Omit<NoisyVector, 'noise'> {
+  if (m.mechanism === 'exponential') {
+    const choose = apply as DrawnNoise<MechanismOf<typeof m>>['apply'];
+    const width = m.candidates.length;
+    return { chosen: m.cells.map((_, group) => choose(m.penalties(exact.slice(group * width, (group + 1) * width)))) };
   }
-  if (m.mechanism === 'ordered') {
-    const add = (mechanism as AdditiveMechanism).prepare(payment);
-    return (exact) => ({ values: add(numbersToNoise(m, exact)).map(String) });
-  }
-  const width = m.candidates.length;
-  const penalties = (exact: readonly bigint[], group: number) => m.penalties(exact.slice(group * width, (group + 1) * width));
-  return (exact) => ({
-    chosen: m.cells.map((_, group) => (mechanism as ExponentialMechanism).choose(payment, penalties(exact, group))),
-  });
+  const add = apply as DrawnNoise<MechanismOf<typeof m>>['apply'];
+  const numbers = m.mechanism === 'ordered' ? numbersToNoise(m, exact) : (m.published ?? exact);
+  return { values: add(numbers).map(String) };
 }
 
 /** Numbers that the strategy forms of the counts at the positions, group by group. */

@@ -1,7 +1,7 @@
 import type { SlicingColumn } from '../../data/ties/slicing-column.js';
 import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
-import { cellCount, combinations } from '../../policy/cells.js';
 import { codesOf } from '../../policy/code.js';
+import { cellCount, combinations } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import type { ValueBox } from '../../privacy/mechanism/joint-costs.js';
 import { columnsIn, type RecordClass, sliced, sliceOfAll } from '../../privacy/mechanism/record-class.js';

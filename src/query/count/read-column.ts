@@ -8,7 +8,7 @@ import { codesOf } from '../../policy/code.js';
 import { isCoded } from '../../policy/domain.js';
 import { firstAt, gridOf, type NumberGrid } from '../../policy/grid.js';
 import type { DecimalMark } from '../../policy/number-text.js';
-import type { Column, Policy } from '../../policy/policy.js';
+import type { Column, MultiColumn, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
 import { type Addend, clampByCases, doubleAddend, wholeAddend } from './addend.js';
 
@@ -155,6 +155,15 @@ export function codeReading(dialect: Dialect, source: SourceColumn, tables: Code
     expression: (raw) => (source.type === 'text' ? dialect.trimmed(raw) : dialect.text(raw)),
     list: [...(source.type === 'integer' ? tables.integer : tables.text)],
   };
+}
+
+/**
+ * Limit on the length of a cell of options: four times what all names need. The time to split a cell must not depend on one
+ * record's value.
+ */
+export function longestOptions(column: MultiColumn): number {
+  const all = column.values.reduce((letters, value) => letters + [...value].length + [...column.separator].length, 0);
+  return Math.max(4096, 4 * all);
 }
 
 /** Text of a multi-select cell, up to so many letters. */

@@ -1,6 +1,5 @@
 import type { Chunk } from '../../data/engine/engine.js';
-import { cellCount } from '../../policy/cells.js';
-import { declaredColumn } from '../../policy/domain.js';
+import { cellCount, declaredColumn } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { columnView, loadChunk } from './column-view.js';
 import { derivedIn, withDerived } from './derived.js';

@@ -1,10 +1,10 @@
-import type { Binder, Dialect } from '../../data/engine/dialect.js';
+import type { Dialect } from '../../data/engine/dialect.js';
 import type { SourceColumn } from '../../data/engine/engine.js';
 import { quoteName } from '../../data/engine/structure.js';
-import { codesOf, longestOptions } from '../../policy/code.js';
+import { codesOf } from '../../policy/code.js';
 import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
-import type { RowSource } from './contribution-bound.js';
+import type { Binder, RowSource } from './contribution-bound.js';
 import { type DerivedColumn, withDerived } from './derived.js';
 import type { Axis, CategoryKey, GroupKey } from './measure.js';
 import {
@@ -12,6 +12,7 @@ import {
   codeReading,
   codeTablesOf,
   columnGrid,
+  longestOptions,
   type NumberReading,
   numberExpression,
   numberReading,

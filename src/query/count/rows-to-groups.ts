@@ -1,6 +1,5 @@
-import { Binder } from '../../data/engine/dialect.js';
 import type { Statement } from '../../data/engine/engine.js';
-import { boundedRowsSql, personExpression, type RowSource, type SelectedColumns } from './contribution-bound.js';
+import { Binder, boundedRowsSql, personExpression, type RowSource, type SelectedColumns } from './contribution-bound.js';
 import { type DerivedColumn, withDerived } from './derived.js';
 import { withDerivedPlaces } from './derived-sql.js';
 import { type Axis, type Counting, columnsOf, type GroupKey, numberOfCells, type RowValue } from './measure.js';

@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
 import type { SlicingColumn } from '../../data/ties/slicing-column.js';
-import { cellCount } from '../../policy/cells.js';
+import { cellCount } from '../../policy/domain.js';
 import { isAddRemove } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import { answersTo, everyRecord } from '../../privacy/mechanism/record-class.js';

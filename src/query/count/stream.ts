@@ -1,4 +1,4 @@
-import { Binder, type Dialect } from '../../data/engine/dialect.js';
+import type { Dialect } from '../../data/engine/dialect.js';
 import type { Snapshot, SourceColumn, Statement } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import { quoteName } from '../../data/engine/structure.js';
@@ -6,7 +6,7 @@ import { declaredColumn, isCoded } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { rowSource } from './chosen-rows.js';
 import { columnView } from './column-view.js';
-import { boundedRowsSql, type RowSource } from './contribution-bound.js';
+import { Binder, boundedRowsSql, type RowSource } from './contribution-bound.js';
 import { numberExpression, rawCell, sourceColumn } from './read-column.js';
 
 export interface StreamStatement {

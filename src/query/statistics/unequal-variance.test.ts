@@ -50,7 +50,7 @@ describe('a regression with a declared design', () => {
     const plain = Math.sqrt(slopeVariances(people.age!.map(Number), people.income!.map(Number)).plain);
     const random = seeded(3);
     for (let k = 0; k < 40; k++) {
-      const [table] = released(policy, { ...ask, laws: distributions }, counts, random);
+      const [table] = released({ ...ask, laws: distributions }, counts, random);
       const { standardError } = table!.rows.find(({ keys }) => keys.includes('age'))!.withSampling!;
       expect(standardError).toBeGreaterThan(0.99 * plain);
       expect(standardError).toBeLessThan(2.1 * plain);

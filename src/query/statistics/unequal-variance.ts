@@ -1,6 +1,5 @@
 import { one } from '../../base/exact/rational.js';
-import { combinations } from '../../policy/cells.js';
-import { declaredNumber } from '../../policy/domain.js';
+import { combinations, declaredNumber } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import { standardDeviation } from '../../privacy/mechanism/half-width.js';
 import { additiveNoise, distributionsOf, noisyCounts } from '../answer.js';

@@ -1,12 +1,11 @@
 import { toNumber } from '../../base/exact/rational.js';
-import type { Binder } from '../../data/engine/dialect.js';
 import type { SourceColumn } from '../../data/engine/engine.js';
 import { quoteName } from '../../data/engine/structure.js';
 import { codesOf } from '../../policy/code.js';
 import { isNumber } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { cellName } from '../count/code-cell.js';
-import { cellText, selectBoundedRows } from '../count/contribution-bound.js';
+import { type Binder, cellText, selectBoundedRows } from '../count/contribution-bound.js';
 import { columnGrid, sourceColumn } from '../count/read-column.js';
 import { cellSql, RowSql } from '../count/row-sql.js';
 import { columnsTested } from '../count/row-test.js';

@@ -1,7 +1,7 @@
-import { Binder } from '../../data/engine/dialect.js';
 import type { Cell, Chunk, Snapshot, SourceColumn, Statement } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import type { Column, Policy } from '../../policy/policy.js';
+import { Binder } from '../count/contribution-bound.js';
 import type { CountedView } from '../count/measure.js';
 import { columnsTested } from '../count/row-test.js';
 import { compileView } from './compile.js';

@@ -43,8 +43,7 @@ export function affectedAccounts(account: Account, spent: SpentCosts, selection:
   let before: readonly Rational[] | undefined;
   const usedBefore = () => (before ??= selections.map((a) => usedShare(account, spent, a)));
   /** True if a Gaussian cost makes zCDP the reading of costs that were read in pure epsilon before. */
-  const switchesNoise = (reserved: PrivacyCost) =>
-    reserved.noise === 'zcdp' && isPure(spent) && isPositive(usedBefore().reduce(maximum, zero));
+  const switchesNoise = (reserved: PrivacyCost) => reserved.noise === 'zcdp' && isPure(spent) && usedBefore().some(isPositive);
   return {
     isSingle: selections.length === 1,
     largestShare: (reserved) => {

@@ -8,7 +8,7 @@ import { attachOutcome, outcomeOf } from './outcome.js';
 import type { Plan } from './plan.js';
 import type { PublicFact } from './public-facts.js';
 import type { PublicReader } from './public-read.js';
-import { type Receipt, receiptOf, replayedOf } from './receipt.js';
+import { type Receipt, type ReceiptParts, replayedOf } from './receipt.js';
 import type { ChargeResult, ReleaseContext, ReleaseRequest } from './release-context.js';
 import { readingText } from './request-key.js';
 
@@ -32,12 +32,13 @@ export interface Analysis<T> {
 interface AnalysisContext {
   readonly policy: Policy;
   readonly charge: <A>(request: CanonicalRequest<A>) => Promise<ChargeResult<A>>;
+  readonly receipt: (parts: ReceiptParts) => Receipt;
   readonly replaying: ReleaseContext['replaying'];
 }
 
 /** Pays for and runs an analysis whose whole cost is known in advance; a repeated request returns the recorded result. */
 export async function runAnalysis<T>(
-  { policy, charge, replaying }: AnalysisContext,
+  { policy, charge, receipt, replaying }: AnalysisContext,
   request: Analysis<T>,
 ): Promise<{ readonly result: T; readonly receipt: Receipt }> {
   const { epsilonText, fresh, reading } = request.allowance;
@@ -57,8 +58,8 @@ export async function runAnalysis<T>(
     }),
   });
   return attachOutcome(outcomeOf(paid), () => {
-    const receipt = receiptOf({ policy, plan: answer.plan, profile: answer.profile, ...paid });
-    if (paid.replayed) replaying?.(replayedOf(answer.plan, receipt));
-    return { result: answer.result, receipt };
+    const own = receipt({ plan: answer.plan, profile: answer.profile, ...paid });
+    if (paid.replayed) replaying?.(replayedOf(answer.plan, own));
+    return { result: answer.result, receipt: own };
   });
 }

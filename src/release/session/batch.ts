@@ -8,16 +8,15 @@ import {
   type NoiseDistribution,
   varianceOf,
 } from '../../privacy/mechanism/distribution.js';
+import type { Payment } from '../../privacy/mechanism/payment.js';
 import { nothingSpent, type StoredCost, spend, toStored, withoutZcdp } from '../../privacy/mechanism/privacy-cost.js';
 import { bindBatch, requestIdentity } from '../../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../../query/bound.js';
-import { executionPlan } from '../../query/count/count.js';
+import { type ExecutionPlan, executionPlan } from '../../query/count/count.js';
 import type { MechanismOf } from '../../query/count/measure.js';
-import { type NoisyAnswer, type NoisyVector, noisyCells } from '../../query/count/noisy-cells.js';
-import { policyOfQuery } from '../../query/from.js';
+import { type DrawnNoise, type NoisyAnswer, type NoisyVector, noisyCells } from '../../query/count/noisy-cells.js';
 import { parseBatch } from '../../query/parse.js';
 import { type CanonicalCount, canonicalCount, canonicalCountWithBounds, reorderCells } from '../../query/same/canonical-count.js';
-import { withSampling } from '../../query/sampling.js';
 import { reservedShares, type SliceSelection, sliceSelectionOf } from '../accountant/by-slice.js';
 import { chooseNoise, type NoisePlan, noNoiseRefusal } from '../accountant/choose.js';
 import { type AccountBalance, canonicalEpsilonText, epsilonText, fittingShare } from '../accountant/share.js';
@@ -30,7 +29,7 @@ import { keyOnRecord, refuseUnrecorded, sameCost, type Unanswered, unansweredFor
 import { attachOutcome, notSpent, outcomeOf } from './outcome.js';
 import { explainChoice, looseDeltaWarning, mostlyNoiseWarning, noiseKind, type Plan, withNoiseWarning } from './plan.js';
 import { factsReliedOn } from './public-facts.js';
-import { type Release, receiptOf, replayedOf } from './receipt.js';
+import { type Release, replayedOf } from './receipt.js';
 import type { ReleaseContext } from './release-context.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
 import { tidyCounts, withErrorsOf } from './tidy.js';
@@ -74,22 +73,24 @@ export async function releaseBatch(
     relied: factsReliedOn(bound.measures, policy),
     ...(options.fresh && { fresh: true }),
     resumable: { length: JSON.stringify(recorded(widestAnswer(bound, best.mechanisms))).length },
-    execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
+    execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, drawNoise(best.mechanisms, paid))),
   });
   return attachOutcome(outcomeOf(paid), () => {
     const noisy = inOrder(answer, bound);
-    const errors = answer.counted ? errorsOfAnswer(session, { bound, records: answer.records }, noisy) : answer.plan.errors;
-    const whole = finishBatch(bound, noisy, options.tidy === true).map((table, k) => ({
-      ...withSampling(table, policyOfQuery(policy, table.query)),
-      ...doubtOf(errors, k),
-    }));
+    const errors = answer.counted ? errorsOfAnswer({ bound, records: answer.records }, noisy) : answer.plan.errors;
+    const tables = bound.withSampling(finishBatch(bound, noisy, options.tidy === true));
+    const whole = tables.map((table, k) => ({ ...table, ...doubtOf(errors, k) }));
     // A recorded answer comes with the plan it was made under, not with today's.
     const made = addInsteadWarnings(answer.plan, options);
-    const receipt = receiptOf({ policy, ...paid, ...answer, plan: made });
+    const receipt = session.receipt({ ...paid, ...answer, plan: made });
     if (paid.replayed) context.replaying?.(replayedOf({ ...made, errors }, receipt));
     return { tables: bound.arrange(whole), receipt };
   });
 }
+
+/** Noise against a payment, before anything is read: the time it takes cannot depend on the data. */
+export const drawNoise = (mechanisms: readonly MechanismOf[], paid: Payment): readonly DrawnNoise[] =>
+  mechanisms.map((mechanism) => ({ noise: distributionText(mechanism.distribution), apply: mechanism.prepare(paid) }));
 
 /** The plan with warnings about what is computed instead of the request. They are not recorded. */
 const addInsteadWarnings = (plan: Plan, { instead = [] }: ReleaseOptions): Plan =>
@@ -154,6 +155,8 @@ interface Bound extends BoundBatch, Partial<Pick<Agreement, 'agree'>> {
   readonly counted: readonly CanonicalCount[];
   /** The canonical form before docs/explanation/decisions/0095, with all bounds. */
   readonly former: readonly CanonicalCount[];
+  /** How its rows are counted, by their number where that is public. */
+  readonly counting: (rows?: number) => ExecutionPlan;
 }
 
 interface Prepared {
@@ -178,7 +181,8 @@ async function bindRequest(session: PrivacySession, context: ReleaseContext, que
   const { measures } = agreement ?? own;
   const counted = measures.map((measure, k) => canonicalCount(measure, policy, own.views[k]));
   const former = measures.map((measure, k) => canonicalCountWithBounds(measure, policy, own.views[k]));
-  const bound = { ...own, ...agreement, counted, former };
+  const counting = executionPlan(measures, policy, session.dialect);
+  const bound = { ...own, ...agreement, counted, former, counting };
   const identity = requestIdentity(bound, policy);
   const keysBy = (list: readonly CanonicalCount[]) =>
     session.keysOf(JSON.stringify(['counted', canonicalEpsilonText(options), list.map(({ of }) => of).sort()]));
@@ -286,18 +290,13 @@ function* plansAsReserved(request: PlanRequest, { entry, before }: Unanswered): 
 
 type ErrorContext = { readonly bound: BoundBatch; readonly records: number | undefined };
 /** Expected errors of tables, by the distributions of their noise. */
-function errorsOf(
-  session: PrivacySession,
-  { bound, records }: ErrorContext,
-  distributions: readonly NoiseDistribution[],
-): Plan['errors'] {
+function errorsOf({ bound, records }: ErrorContext, distributions: readonly NoiseDistribution[]): Plan['errors'] {
   const expected = bound.expectedErrors(distributions.map((distribution) => inDoubles(distribution)));
-  return records === undefined ? expected : expected.map((error) => withNoiseWarning(error, records, session.policy));
+  return records === undefined ? expected : expected.map((error, k) => withNoiseWarning(error, records, bound.policies[k]!));
 }
 /** The same for recorded numbers: the present request may form other tables than the recorded one. */
-const errorsOfAnswer = (session: PrivacySession, judging: ErrorContext, { measures }: NoisyAnswer): Plan['errors'] =>
+const errorsOfAnswer = (judging: ErrorContext, { measures }: NoisyAnswer): Plan['errors'] =>
   errorsOf(
-    session,
     judging,
     measures.map(({ noise }) => distributionFromText(noise)),
   );
@@ -305,14 +304,13 @@ const errorsOfAnswer = (session: PrivacySession, judging: ErrorContext, { measur
 function describe(session: PrivacySession, prepared: Prepared): Plan {
   const { bound, plans, best, share, standing: balance, label, completes, records } = prepared;
   const errors = errorsOf(
-    session,
     { bound, records },
     best.mechanisms.map(({ distribution }) => distribution),
   );
   const doubts =
     records === undefined
       ? []
-      : [mostlyNoiseWarning(errors, records, session.policy), looseDeltaWarning(session.account.delta, records)].filter(
+      : [mostlyNoiseWarning(errors, records, bound.policies), looseDeltaWarning(session.account.delta, records)].filter(
           (w) => w !== undefined,
         );
   return session.completePlan({
@@ -325,12 +323,7 @@ function describe(session: PrivacySession, prepared: Prepared): Plan {
     reading: { measures: bound.measures },
     mechanism: noiseKind(best),
     why: explainChoice([best, ...plans.filter((p) => p !== best)], session.policy),
-    counting: executionPlan(
-      bound.measures,
-      session.policy,
-      session.policy.protect.secret === 'person' ? undefined : records,
-      session.dialect,
-    ),
+    counting: bound.counting(session.policy.protect.secret === 'person' ? undefined : records),
     errors,
     ...(doubts.length > 0 && { warnings: doubts }),
     candidates: plans.map((p) => ({ mechanism: p.kind, route: p.route.amplifier.name, error: p.error, fits: p.fits })),

@@ -8,7 +8,6 @@ import type { ExpectedError } from '../../query/bound.js';
 import type { ExecutionPlan } from '../../query/count/count.js';
 import type { Measure } from '../../query/count/measure.js';
 import { columnsOf } from '../../query/count/measure.js';
-import { policyOfQuery } from '../../query/from.js';
 import type { NoisePlan } from '../accountant/choose.js';
 import type { Guarantee } from '../accountant/guarantee.js';
 import type { BudgetRemedy } from './budget-remedies.js';
@@ -136,9 +135,8 @@ export const worstCount = (errors: readonly ExpectedError[]): ExpectedError | un
 function mostCounted(
   { query }: ExpectedError,
   records: number,
-  policy: Policy,
+  { protect, columns }: Policy,
 ): { readonly most: number; readonly words: string } {
-  const { protect, columns } = policyOfQuery(policy, query);
   const each = protect.secret === 'person' ? protect.maxRows! : 1;
   const weight = 'weight' in query && query.weight !== undefined ? columns.get(query.weight) : undefined;
   const heaviest = weight && 'bounds' in weight ? toNumber(weight.bounds[1]) : 1;
@@ -164,16 +162,20 @@ function beyondTenth(
   return by > 1 / 10 ? { by, words: `±${short(error.halfWidth)}, more than a tenth of ${words}.` } : undefined;
 }
 
-/** The expected error of a table, with a warning where it is mostly noise. */
+/** The expected error of a table, with a warning where it is mostly noise; `policy` declares the rows of its query. */
 export function withNoiseWarning(error: ExpectedError, records: number, policy: Policy): ExpectedError {
   const beyond = beyondTenth(error, records, policy);
   return beyond ? { ...error, mostlyNoise: `Mostly noise: the 95 % error of each number is ${beyond.words}` } : error;
 }
 
 /** The same for the worst of several tables. */
-export function mostlyNoiseWarning(errors: readonly ExpectedError[], records: number, policy: Policy): string | undefined {
-  const noisy = errors.flatMap((error) => {
-    const beyond = beyondTenth(error, records, policy);
+export function mostlyNoiseWarning(
+  errors: readonly ExpectedError[],
+  records: number,
+  policies: readonly Policy[],
+): string | undefined {
+  const noisy = errors.flatMap((error, k) => {
+    const beyond = beyondTenth(error, records, policies[k]!);
     return beyond ? [{ error, ...beyond }] : [];
   });
   const worst = noisy.sort((a, b) => b.by - a.by)[0];

@@ -49,25 +49,27 @@ export interface Receipt {
   };
 }
 
-export function receiptOf(parts: {
-  policy: Policy;
-  plan: Plan;
-  profile: StoredCost;
-  entry: SpendEntry;
-  replayed: boolean;
-  recorded: boolean;
+/** What a receipt states about one release. */
+export interface ReceiptParts {
+  readonly plan: Plan;
+  readonly profile: StoredCost;
+  readonly entry: SpendEntry;
+  readonly replayed: boolean;
+  readonly recorded: boolean;
   /** Time when the data was read; time of the reservation, where that is not known. */
-  at?: string;
-}): Receipt {
-  const { policy, plan, entry, replayed, recorded, profile } = parts;
-  const privacyUnit = privacyUnitOf(policy, entry.relied);
-  return {
+  readonly at?: string;
+}
+
+/** Receipts of the releases under a policy. */
+export function receiptsFor(policy: Policy): (parts: ReceiptParts) => Receipt {
+  const population = publicName(policy);
+  return ({ plan, entry, replayed, recorded, profile, at }) => ({
     fugu: version,
     label: plan.label,
-    population: publicName(policy),
-    at: parts.at ?? new Date(entry.at).toISOString(),
+    population,
+    at: at ?? new Date(entry.at).toISOString(),
     guarantee: plan.guarantee,
-    privacyUnit,
+    privacyUnit: privacyUnitOf(policy, entry.relied),
     epsilon: plan.epsilon,
     mechanism: plan.mechanism,
     why: plan.why,
@@ -83,7 +85,7 @@ export function receiptOf(parts: {
       ...(entry.resumed && !replayed && { resumed: true }),
       ...(!recorded && { recorded }),
     },
-  };
+  });
 }
 
 /** A recorded answer for a request: its entry, its date and the plan it was made under. */

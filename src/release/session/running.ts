@@ -13,7 +13,7 @@ import type { CanonicalRequest } from './analysis.js';
 import { attachOutcome, notSpent, outcomeOf } from './outcome.js';
 import type { Plan } from './plan.js';
 import { factsReliedOn, stepFact } from './public-facts.js';
-import { type Receipt, receiptOf } from './receipt.js';
+import type { Receipt } from './receipt.js';
 import type { ChargeResult } from './release-context.js';
 import { countedTotals, type PreparedTotals, prepareTotals, type TotalsRequest } from './running-plan.js';
 import type { PrivacySession, ReleaseOptions } from './session.js';
@@ -127,7 +127,7 @@ class OpenTotals {
     this.#count = new RunningCount(policy, measure, request.steps, this.#totals.strategy);
     this.#decoders = measure.cells.map(() => this.#totals.strategy.decoder());
     this.#variances = this.#totals.variances()[Symbol.iterator]();
-    this.receipt = receiptOf({ policy, plan: paidTotals.plan, profile: paidTotals.profile, ...paid });
+    this.receipt = session.receipt({ plan: paidTotals.plan, profile: paidTotals.profile, ...paid });
   }
 
   /** Every step up to this one was released. */

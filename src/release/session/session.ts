@@ -1,7 +1,6 @@
 import type { Rational } from '../../base/exact/rational.js';
 import type { Dialect } from '../../data/engine/dialect.js';
 import type { Engine } from '../../data/engine/engine.js';
-import { once as workedOutOnce } from '../../data/engine/once.js';
 import type { Policy } from '../../policy/policy.js';
 import { accountOpening } from '../../policy/population.js';
 import type { PrivacyCost, SpentCosts } from '../../privacy/mechanism/privacy-cost.js';
@@ -32,7 +31,7 @@ import { type PublicRead, publicReads, type ReadArguments, readPublic, withPubli
 import type { QueryLog } from './query-log.js';
 import { quotaFor, quotaOf } from './quota.js';
 import { refuseDataOfAnotherPolicy, refuseUnready } from './ready.js';
-import type { Receipt, Release } from './receipt.js';
+import { type Receipt, type ReceiptParts, type Release, receiptsFor } from './receipt.js';
 import type { ChargeResult, ReleaseContext } from './release-context.js';
 import { type RequestKeys, requestKeys } from './request-key.js';
 
@@ -111,10 +110,12 @@ export class PrivacySession {
   readonly #desk: ReleaseContext;
   readonly #promise: (route: LeakageRoute) => Guarantee;
   readonly #keys: (canonical: string) => RequestKeys;
+  readonly #receipts: (parts: ReceiptParts) => Receipt;
   constructor(context: ReleaseContext) {
     this.#desk = context;
     this.#promise = guaranteeFor(context.policy, context.account);
     this.#keys = requestKeys(context.policy);
+    this.#receipts = receiptsFor(context.policy);
   }
   static {
     releaseContextOf = (session) => session.#desk;
@@ -257,10 +258,15 @@ export class PrivacySession {
     return chooseShare(this.account, options, balance, selection);
   }
 
-  readonly #known: { records?: Promise<number> } = {};
-  /** Number of records, which is public. */
+  #records?: Promise<number> | undefined;
+  /** Number of records, which is public. Whoever waited for a read that failed reads again: it may have had less time. */
   records(): Promise<number> {
-    return workedOutOnce(this.#known, 'records', () => this.read(publicReads.records));
+    if (this.#records) return this.#records.catch(() => this.records());
+    this.#records = this.read(publicReads.records).catch((error: unknown) => {
+      this.#records = undefined;
+      throw error;
+    });
+    return this.#records;
   }
 
   /** SQL dialect of the engine: plans predict from it the part of the work that is left to the database. */
@@ -297,6 +303,11 @@ export class PrivacySession {
     return completePlan(this.#desk, this.#promise, own);
   }
 
+  /** The receipt of a release, now or from its record. */
+  receipt(parts: ReceiptParts): Receipt {
+    return this.#receipts(parts);
+  }
+
   /** True if the ledger would admit this in addition to earlier costs. */
   admits(cost: PrivacyCost, reading: RequestReading, balance: AccountBalance): boolean {
     return refusalOf({ account: this.account, quota: quotaFor(this.#desk), balance, cost, reading }) === undefined;
@@ -316,7 +327,12 @@ export class PrivacySession {
   /** Pays for and runs an analysis whose whole cost is known in advance; a repeated request returns the recorded result. */
   analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
     return runAnalysis(
-      { policy: this.policy, charge: (requested) => this.charge(requested), replaying: this.#desk.replaying },
+      {
+        policy: this.policy,
+        charge: (requested) => this.charge(requested),
+        receipt: this.#receipts,
+        replaying: this.#desk.replaying,
+      },
       request,
     );
   }

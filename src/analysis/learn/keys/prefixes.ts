@@ -1,8 +1,7 @@
-import { Binder } from '../../../data/engine/dialect.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
-import { boundedRowsSql } from '../../../query/count/contribution-bound.js';
+import { Binder, boundedRowsSql } from '../../../query/count/contribution-bound.js';
 import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { countedViewOf } from '../../../query/view/view-snapshot.js';
 

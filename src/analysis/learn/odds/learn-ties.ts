@@ -1,5 +1,4 @@
 import { Fault } from '../../../base/errors.js';
-import { Binder } from '../../../data/engine/dialect.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import { readStructure, relationView } from '../../../data/engine/structure.js';
@@ -11,7 +10,7 @@ import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
 import { inDoubles } from '../../../privacy/mechanism/distribution.js';
 import { noiseHalfWidth } from '../../../privacy/mechanism/half-width.js';
 import { columnView } from '../../../query/count/column-view.js';
-import { boundedRowsSql } from '../../../query/count/contribution-bound.js';
+import { Binder, boundedRowsSql } from '../../../query/count/contribution-bound.js';
 import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
 import { planFieldsOf } from '../../../release/session/allowance.js';

@@ -1,6 +1,5 @@
 import { Fault } from '../../../base/errors.js';
 import { toNumber } from '../../../base/exact/rational.js';
-import { Binder } from '../../../data/engine/dialect.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import { sequenceTie } from '../../../data/ties/sequence.js';
@@ -13,6 +12,7 @@ import { didYouMean } from '../../../policy/suggest.js';
 import { type AdditiveMechanism, additiveMechanism, noiseWidth } from '../../../privacy/mechanism/additive.js';
 import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
 import type { RecordSensitivity } from '../../../privacy/mechanism/sensitivity.js';
+import { Binder } from '../../../query/count/contribution-bound.js';
 import type { Axis } from '../../../query/count/measure.js';
 import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { placesOfRows } from '../../../query/count/rows-to-groups.js';
