@@ -61,7 +61,7 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
   return c.body(jsonText(body), status as 200, { 'content-type': 'application/json' });
 }
 
-const queueFull = new Refusal(503, 'BUSY', 'Too many requests wait already.', comeAgain, 1);
+const queueFull = new Refusal({ status: 503, code: 'BUSY', title: 'Too many requests wait already.', hint: comeAgain, wait: 1 });
 
 async function inTurn<T>({ turns, limits }: Service, work: () => Promise<T>): Promise<T> {
   const back = await turns.take(limits.waitMilliseconds);
@@ -84,14 +84,26 @@ async function routeOutcome(service: Service, route: Route, c: Context, address:
   if (wait > 0) return refused(busy(429, 'This token asks too often.', request), { ...by, retryAfter: wait });
   if (route.roles !== 'nobody' && !route.roles.includes(caller.role))
     return refused(
-      problem(403, 'ACCESS_DENIED', `This is not for the role ${caller.role}.`, `Ask a ${route.roles.join(' or ')}.`, request),
+      problem({
+        status: 403,
+        code: 'ACCESS_DENIED',
+        title: `This is not for the role ${caller.role}.`,
+        hint: `Ask a ${route.roles.join(' or ')}.`,
+        request,
+      }),
       by,
     );
   const name = c.req.param('policy');
   const served = name === undefined ? undefined : service.policyOf(caller, name);
   if (name !== undefined && !served)
     return refused(
-      problem(404, 'NOT_FOUND', 'There is no such policy for this token.', 'GET /v1/policies lists those there are.', request),
+      problem({
+        status: 404,
+        code: 'NOT_FOUND',
+        title: 'There is no such policy for this token.',
+        hint: 'GET /v1/policies lists those there are.',
+        request,
+      }),
       by,
     );
   let requestDigest: string | undefined;
@@ -105,13 +117,13 @@ async function routeOutcome(service: Service, route: Route, c: Context, address:
     const once = idempotencyKey(c);
     if (once !== undefined && !service.sameAsBefore(`${caller.id} ${once}`, `${route.name} ${name} ${requestDigest}`))
       return refused(
-        problem(
-          422,
-          'USAGE',
-          'This Idempotency-Key was sent with another request.',
-          'Send a new key with a new request.',
+        problem({
+          status: 422,
+          code: 'USAGE',
+          title: 'This Idempotency-Key was sent with another request.',
+          hint: 'Send a new key with a new request.',
           request,
-        ),
+        }),
         by,
       );
     if (service.stopping) return refused(busy(503, 'The service is about to stop.', request), { ...by, retryAfter: 5 });

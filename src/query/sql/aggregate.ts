@@ -211,7 +211,7 @@ const modifiers = { orderBy: 'ORDER BY', over: 'window function' } as const;
 
 function aggregateOf(sql: SqlText, call: ExprCall, derived: DerivedExpressions): Aggregate {
   const word = call.function.name.toLowerCase();
-  refuseAll(sql, call, modifiers, ` in ${word.toUpperCase()}`);
+  refuseAll(sql, call, modifiers, { suffix: ` in ${word.toUpperCase()}` });
   const where = call.filter ? conditionsOf(sql, call.filter, derived) : [];
   const filtered = where.length > 0 ? { where } : {};
   const only = (): Expr => {

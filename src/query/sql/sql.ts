@@ -73,7 +73,7 @@ function selectQueries(
   among: { readonly policy: SqlPolicy; readonly named: CommonTables },
   first: number,
 ): Selected {
-  for (const [clause, [construct, hint]] of Object.entries(clauses)) refuseAll(sql, select, { [clause]: construct }, '', hint);
+  for (const [clause, [construct, hint]] of Object.entries(clauses)) refuseAll(sql, select, { [clause]: construct }, { hint });
   const inner = (expr: Expr) => {
     const own = new DerivedExpressions(sql);
     const conditions = conditionsOf(sql, expr, own);
