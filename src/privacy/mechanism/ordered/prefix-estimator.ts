@@ -84,30 +84,33 @@ function makeEstimator(strategy: Strategy): PrefixEstimator {
       ] as const;
       return left.rest + right.rest + spread(terms);
     },
-    meanVariance: () => {
-      const ofWidth = new Map([...known].map(([width, block]) => [width, { ...prefixesIn(block), slope: block.slope }]));
-      let [variances, rest, before] = [0, 0, 0];
-      const times = new Float64Array(blocks.length);
-      blocks.forEach((block, b) => {
-        const { ones, squares, rests, slope } = ofWidth.get(block.width)!;
-        variances +=
-          rests +
-          (block.width - 2 * ones + squares) * chain.covariance(b - 1, b - 1) +
-          squares * chain.covariance(b, b) +
-          2 * (ones - squares) * chain.covariance(b - 1, b);
-        // A count enters the prefixes behind its position.
-        const onBlock = size - before - slope.totalFactor;
-        times[b]! += onBlock;
-        if (b > 0) times[b - 1]! -= onBlock;
-        rest += slope.rest;
-        before += block.width;
-      });
-      const together = rest + quadratic(times, chain.covariance);
-      // Over all pairs of the prefixes, the empty one among them: the sum of squared differences is n times the sum of squares less the square of the sum.
-      const n = size + 1;
-      return (2 / (n * (n - 1))) * (n * variances - together);
-    },
+    meanVariance: () => meanVarianceOf(size, blocks, chain.covariance),
   };
+}
+
+/** Mean variance of the rows between two positions, over all pairs of positions. */
+function meanVarianceOf(size: number, blocks: readonly Block[], covariance: (i: number, j: number) => number): number {
+  const ofWidth = new Map([...new Set(blocks)].map((block) => [block.width, { ...prefixesIn(block), slope: block.slope }]));
+  let [variances, rest, before] = [0, 0, 0];
+  const times = new Float64Array(blocks.length);
+  blocks.forEach((block, b) => {
+    const { ones, squares, rests, slope } = ofWidth.get(block.width)!;
+    variances +=
+      rests +
+      (block.width - 2 * ones + squares) * covariance(b - 1, b - 1) +
+      squares * covariance(b, b) +
+      2 * (ones - squares) * covariance(b - 1, b);
+    // A count enters the prefixes behind its position.
+    const onBlock = size - before - slope.totalFactor;
+    times[b]! += onBlock;
+    if (b > 0) times[b - 1]! -= onBlock;
+    rest += slope.rest;
+    before += block.width;
+  });
+  const together = rest + quadratic(times, covariance);
+  // Over all pairs of the prefixes, the empty one among them: the sum of squared differences is n times the sum of squares less the square of the sum.
+  const n = size + 1;
+  return (2 / (n * (n - 1))) * (n * variances - together);
 }
 
 /** Over the prefixes of a block that hold at least one position. */
