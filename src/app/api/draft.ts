@@ -129,11 +129,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const called = fileNamed(data, 'The data');
     const remote = isDatabase(called);
     const source = remote ? called : resolve(called);
-    const named = codebook === undefined ? undefined : resolve(codebook);
-    const resolved = named ?? (hasDictionary(source) ? source : undefined);
-    const book = resolved === undefined ? undefined : await readCodebook(resolved);
-    // A survey file without labels is no codebook.
-    const codebookPath = named ?? (book?.size ? resolved : undefined);
+    const { book, path: codebookPath } = await codebookOf(source, codebook);
     const written = remote ? undefined : await detectEncoding(source, encoding);
     const engine = await openEngine({
       source,
@@ -182,6 +178,14 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       throw new Fault('USAGE', `${out} exists already.`, 'Choose another name with --out, or move it away.');
     return { policy: file, ...draft, doubts: [...draft.doubts, ...known] };
   });
+}
+
+/** Codebook that is named, or the survey file's own; a survey file without labels is none. */
+async function codebookOf(source: string, given: string | undefined) {
+  const named = given === undefined ? undefined : resolve(given);
+  const file = named ?? (hasDictionary(source) ? source : undefined);
+  const book = file === undefined ? undefined : await readCodebook(file);
+  return { book, path: named ?? (book?.size ? file : undefined) };
 }
 
 /** Columns of the data and its panels; numbers are read again with decimal commas where they seem to have them. */

@@ -38,30 +38,7 @@ function makeEstimator(strategy: Strategy): PrefixEstimator {
     terms.reduce((all, [i, a]) => all + terms.reduce((sum, [j, b]) => sum + a * b * chain.covariance(i, j), 0), 0);
   const placeOf = (position: number) => firstWhere(ends.length - 1, (k) => ends[k]! > position);
   return {
-    prefixes: (noisy) => {
-      const prefixes = new Float64Array(size + 1);
-      let next = 0;
-      const read = blocks.map((block) => {
-        const start = next;
-        next += numbersInTree(strategy, block.width);
-        return { ...block.read(noisy.slice(start, next)), prefix: noisy[next++]! / prefix };
-      });
-      const totals = chain.solve(
-        read.map(({ total }) => total),
-        read.map((block) => block.prefix),
-      );
-      let at = 0;
-      read.forEach(({ counts }, b) => {
-        const before = totals[b - 1] ?? 0;
-        for (const count of counts(totals[b]! - before)) {
-          prefixes[at + 1] = prefixes[at]! + count;
-          at++;
-        }
-        // The same up to rounding, which would otherwise add up.
-        prefixes[at] = totals[b]!;
-      });
-      return prefixes;
-    },
+    prefixes: (noisy) => prefixesOf(strategy, blocks, chain, noisy),
     variance: (from, to) => {
       if (from === to) return 0;
       const [a, b] = [placeOf(from), placeOf(to - 1)];
@@ -86,6 +63,38 @@ function makeEstimator(strategy: Strategy): PrefixEstimator {
     },
     meanVariance: () => meanVarianceOf(size, blocks, chain.covariance),
   };
+}
+
+/** Least squares of blocks and prefixes together: totals first, then the counts inside each block. */
+function prefixesOf(
+  strategy: Strategy,
+  blocks: readonly Block[],
+  chain: ReturnType<typeof prefixChain>,
+  noisy: readonly number[],
+): Float64Array {
+  const { size, prefix } = strategy;
+  const prefixes = new Float64Array(size + 1);
+  let next = 0;
+  const read = blocks.map((block) => {
+    const start = next;
+    next += numbersInTree(strategy, block.width);
+    return { ...block.read(noisy.slice(start, next)), prefix: noisy[next++]! / prefix };
+  });
+  const totals = chain.solve(
+    read.map(({ total }) => total),
+    read.map((block) => block.prefix),
+  );
+  let at = 0;
+  read.forEach(({ counts }, b) => {
+    const before = totals[b - 1] ?? 0;
+    for (const count of counts(totals[b]! - before)) {
+      prefixes[at + 1] = prefixes[at]! + count;
+      at++;
+    }
+    // The same up to rounding, which would otherwise add up.
+    prefixes[at] = totals[b]!;
+  });
+  return prefixes;
 }
 
 /** Mean variance of the rows between two positions, over all pairs of positions. */
