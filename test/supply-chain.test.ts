@@ -70,7 +70,8 @@ describe('the shipped package', () => {
     });
     const files: string[] = JSON.parse(output)[0].files.map((f: { path: string }) => f.path);
     const built = /^dist\/(?!.*\.test\.)[^.]+(\.[^./]+)*\.(js|d\.ts)$/;
-    const console = /^dist\/console\/(index\.html|LICENCES\.txt|assets\/((index|icon)-[\w-]+\.(css|svg)|[a-z-]+-[\w-]{8}\.(png|svg)))$/;
+    const console =
+      /^dist\/console\/(index\.html|LICENCES\.txt|assets\/((index|icon)-[\w-]+\.(css|svg)|[a-z-]+-[\w-]{8}\.(png|svg)))$/;
     const named = ['dist/sbom.json', 'dist/start/LICENCES.txt'];
     expect(files.filter((f) => !built.test(f) && !console.test(f) && !named.includes(f)).sort()).toEqual([
       'CHANGELOG.md',

@@ -32,7 +32,7 @@ export function oursOn(coded: Coded, order: number, rho: number, change: 'remove
   const exact = new Map(downwardClosure(axes).map((set) => [set.join(), countsOf(coded, set)]));
   const start = performance.now();
   const layout = residualLayout({ sizes, tables: axes.map((set) => ({ axes: set, weight: 1 })) }, change);
-  const noised = noisedTables('tables', layout, [{ of: everyRecord, change, rows: 1 }], zcdp(fromNumber(rho)));
+  const noised = noisedTables({ name: 'tables', layout, changes: [{ of: everyRecord, change, rows: 1 }] }, zcdp(fromNumber(rho)));
   const told = noised.mechanism.prepare(new Payment([noised.mechanism]))(
     noised.vector(layout.parts.map((part) => Array.from(exact.get(part.axes.join())!, BigInt))),
   );

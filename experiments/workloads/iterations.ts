@@ -35,7 +35,10 @@ export function iterationErrors(coded: Coded, epsilon: number): Readonly<Record<
   const workload = (way: 'pure' | 'zcdp') => {
     const layout = way === 'pure' ? plainLayout(asked, 'pure') : residualLayout(asked, 'replaced');
     const allotment = way === 'pure' ? pure(fromNumber(epsilon)) : zcdp(fromNumber(rhoOf(epsilon, 1e-6)));
-    const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
+    const noised = noisedTables(
+      { name: 'tables', layout, changes: [{ of: everyRecord, change: 'replaced', rows: 1 }] },
+      allotment,
+    );
     const vector = noised.vector(layout.parts.map(({ axes }) => Array.from(countsOf(coded, axes), BigInt)));
     const told = noised.split(
       noised.mechanism

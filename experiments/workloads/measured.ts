@@ -32,7 +32,7 @@ export function measuredErrors({ sizes, rows, columns }: Coded, rho: number): re
   const exact = new Map(subsetsUpTo([...sizes.keys()], 2).map((axes) => [axes.join(), countsOf({ sizes, rows, columns }, axes)]));
   const allotment = zcdp(fromNumber(rho));
   const layout = residualLayout({ sizes, tables: tables.map((axes) => ({ axes, weight: 1 })) }, 'replaced');
-  const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
+  const noised = noisedTables({ name: 'tables', layout, changes: [{ of: everyRecord, change: 'replaced', rows: 1 }] }, allotment);
   const told = noised.mechanism.prepare(new Payment([noised.mechanism]))(
     noised.vector(layout.parts.map(({ axes }) => Array.from(exact.get(axes.join())!, BigInt))),
   );

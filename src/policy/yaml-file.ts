@@ -69,8 +69,21 @@ export function parseYaml(text: string, file: string, kind: YamlKind = policyKin
     });
   checkNodes(document.contents, file, at);
 
+  return {
+    file,
+    value: toPlain(document, file),
+    ...placesIn(document, document.contents, at),
+  };
+}
+
+/** Looks places up by path in a document that was checked. */
+function placesIn(
+  document: Document.Parsed,
+  top: Node,
+  at: (offset: number) => FaultPlace,
+): Pick<YamlFile, 'place' | 'placeOfKey' | 'places'> {
   const find = (path: Path, wantKey: boolean): number => {
-    let node: Node = document.contents!;
+    let node = top;
     let offset = node.range?.[0] ?? 0;
     for (const [depth, step] of path.entries()) {
       const target: Node | undefined = isAlias(node) ? node.resolve(document) : node;
@@ -104,13 +117,11 @@ export function parseYaml(text: string, file: string, kind: YamlKind = policyKin
   };
 
   return {
-    file,
-    value: toPlain(document, file),
     place: (path) => at(find(path, false)),
     placeOfKey: (path) => at(find(path, true)),
     places: () => {
       const into = new Map<string, FaultPlace>();
-      collect(document.contents, '', into);
+      collect(top, '', into);
       return into;
     },
   };

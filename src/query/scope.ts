@@ -125,75 +125,29 @@ function neededColumns(derived: readonly DerivedColumn[], names: readonly string
 
 const isRatio = (query: Query) => query.kind === 'mean' || query.kind === 'variance';
 
-/** `countedView`: view whose rows are counted, where they are not the data's own; the policy then declares the view's columns. */
-export function openBindingScope(
-  declared: Policy,
-  batch: readonly Query[],
-  countedView?: CountedView,
-): BindingScope & { readonly measures: readonly Measure[] } {
-  const own: Record<string, Expression> = {};
-  let derived = derivedColumns(declared, batch);
-  let policy = withDerived(declared, derived);
+/** Measures of a batch, each kept once under the text of what it counts. */
+function measureList(countedView: CountedView | undefined) {
   const measures: Measure[] = [];
   const known = new Map<string, number>();
-  const split = splitColumns(policy, batch);
   let cells = 0;
-  const naming = (counting: Counting): Counting => {
-    const used = neededColumns(derived, namesIn(counting));
-    return used.length > 0 ? { ...counting, derived: used } : counting;
-  };
-  const keep = (text: string, measure: Measure): number => {
+  const add = (text: string, measure: Measure): number => {
     cells += numberOfCells(measure.counting);
     refuseManyCells(cells, 'The measures have', 'cells together', maxBatchCells);
     const index = measures.push(countedView ? { ...measure, countedView } : measure) - 1;
     known.set(text, index);
     return index;
   };
-  const total: BindingScope['total'] = ({ filter, keys, cells }, value, { grid, name, tables = 1, worth }) => {
-    const counting = naming({ filter, keys: keys.map(({ key }) => key), value });
-    const text = stableText(worth === undefined ? counting : [counting, worth]);
-    const there = known.get(text);
-    if (there !== undefined) return there;
-    const sensitivity = sumSensitivity(policy, counting);
-    const published = sensitivity.size === 0 ? publishedCells(policy, counting) : undefined;
-    return keep(text, {
-      mechanism: 'additive',
-      name,
-      cells,
-      grid,
-      sensitivity,
-      counting,
-      ...(published && { published }),
-      ...(tables > 1 && { tables }),
-      ...(worth !== undefined && { worth }),
-    });
-  };
-  const count = (rows: RowSelection, name: string, cells: LinearTerm['cells'], tables?: number): LinearTerm => {
-    const { weight } = rows;
-    const factor = weight === undefined ? one : gridOf(declaredWeight(policy, weight)).unit;
-    const value: RowValue = weight === undefined ? { kind: 'one' } : { kind: 'weight', weight };
-    const measure = total(rows, value, {
-      grid: factor,
-      name: weight === undefined ? name : `${name}, weighted`,
-      ...(tables !== undefined && { tables }),
-    });
-    return { measure, factor, cells };
-  };
+  return { measures, find: (text: string) => known.get(text), add };
+}
+
+/** Counts a selection; `cells` are those of the count that each cell adds up. */
+type Count = (rows: RowSelection, name: string, cells: LinearTerm['cells'], tables?: number) => LinearTerm;
+
+/** Counts of rows and of present values, one measure for both where `split` says so. */
+function rowCounts(split: ReadonlyMap<string, string>, count: Count): Pick<BindingScope, 'rowCount' | 'presentCount'> {
   const bySplit = (rows: RowSelection, column: string): RowSelection =>
     withKey(rows, { key: { kind: 'bin', column, edges: [], size: 2 }, labels: [column, `no ${column}`] });
   return {
-    get policy() {
-      return policy;
-    },
-    batch,
-    measures,
-    counting: naming,
-    derive(name, expression) {
-      derived = derivedColumns(declared, [...batch, { derive: { ...own, [name]: expression } }]);
-      own[name] = expression;
-      policy = withDerived(declared, derived);
-    },
-    total,
     rowCount(rows, tables) {
       // COUNT(x) together with COUNT(*) and AVG(x) is one half of the split count.
       const presence = rows.filter.find((test) => {
@@ -217,13 +171,74 @@ export function openBindingScope(
             impliesPresent(rows.filter, column) ? 'count' : `count with ${column}`,
             sameCell,
           ),
+  };
+}
+
+/** `countedView`: view whose rows are counted, where they are not the data's own; the policy then declares the view's columns. */
+export function openBindingScope(
+  declared: Policy,
+  batch: readonly Query[],
+  countedView?: CountedView,
+): BindingScope & { readonly measures: readonly Measure[] } {
+  const own: Record<string, Expression> = {};
+  let derived = derivedColumns(declared, batch);
+  let policy = withDerived(declared, derived);
+  const { measures, find, add } = measureList(countedView);
+  const naming = (counting: Counting): Counting => {
+    const used = neededColumns(derived, namesIn(counting));
+    return used.length > 0 ? { ...counting, derived: used } : counting;
+  };
+  const total: BindingScope['total'] = ({ filter, keys, cells }, value, { grid, name, tables = 1, worth }) => {
+    const counting = naming({ filter, keys: keys.map(({ key }) => key), value });
+    const text = stableText(worth === undefined ? counting : [counting, worth]);
+    const there = find(text);
+    if (there !== undefined) return there;
+    const sensitivity = sumSensitivity(policy, counting);
+    const published = sensitivity.size === 0 ? publishedCells(policy, counting) : undefined;
+    return add(text, {
+      mechanism: 'additive',
+      name,
+      cells,
+      grid,
+      sensitivity,
+      counting,
+      ...(published && { published }),
+      ...(tables > 1 && { tables }),
+      ...(worth !== undefined && { worth }),
+    });
+  };
+  const count: Count = (rows, name, cells, tables) => {
+    const { weight } = rows;
+    const factor = weight === undefined ? one : gridOf(declaredWeight(policy, weight)).unit;
+    const value: RowValue = weight === undefined ? { kind: 'one' } : { kind: 'weight', weight };
+    const measure = total(rows, value, {
+      grid: factor,
+      name: weight === undefined ? name : `${name}, weighted`,
+      ...(tables !== undefined && { tables }),
+    });
+    return { measure, factor, cells };
+  };
+  return {
+    get policy() {
+      return policy;
+    },
+    batch,
+    measures,
+    counting: naming,
+    derive(name, expression) {
+      derived = derivedColumns(declared, [...batch, { derive: { ...own, [name]: expression } }]);
+      own[name] = expression;
+      policy = withDerived(declared, derived);
+    },
+    total,
+    ...rowCounts(splitColumns(policy, batch), count),
     select(measure) {
       const text = stableText([measure.counting, measure.name]);
-      return known.get(text) ?? keep(text, measure);
+      return find(text) ?? add(text, measure);
     },
     ordered(measure) {
       const text = stableText([measure.counting, measure.strategy]);
-      return known.get(text) ?? keep(text, measure);
+      return find(text) ?? add(text, measure);
     },
   };
 }

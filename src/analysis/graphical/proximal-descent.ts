@@ -39,35 +39,17 @@ const lastForce = 1;
  * unconstrained dual (fit.proof.md). The loss never rises. `undefined` if no row is possible; beliefs are left as those of `values`.
  */
 export function proximalDescent(problem: Problem): Descent | undefined {
-  const { total, values, spread, iterations = 1000, within = 0.1, signal } = problem;
+  const { total, values, spread, iterations = 1000, within = 0.1 } = problem;
   const own = measuredParts(problem);
   const cells = own.reduce((n, { counts }) => n + counts.length, 0);
   const widest = Math.max(...own.map(({ noise }) => noise.sd));
   let force = firstForce / widest;
   const empty = () => values.map((v) => new Float64Array(v.length));
-  const [sum, margins] = [empty(), empty()];
+  const margins = empty();
   const shifts = new Float64Array(cells);
-  const look = (point: Float64Array, gradient: Float64Array, curvature: Float64Array): number => {
-    signal?.throwIfAborted();
-    for (const [k, v] of sum.entries()) v.set(values[k]!);
-    for (const part of own) lift(part, point.subarray(part.from, part.to), sum[part.k]!);
-    let value = total * spread.run(sum, total);
-    for (const [k, v] of margins.entries()) spread.margin(k, v);
-    for (const part of own) {
-      const { from, to, counts, noise, buffer } = part;
-      const into = gradient.subarray(from, to);
-      readMargin(part, margins, into);
-      noise.spread(point.subarray(from, to), buffer);
-      const back = force * noise.sd ** 2;
-      for (let i = 0; i < counts.length; i++) {
-        const pulled = force * buffer[i]!;
-        curvature[from + i] = into[i]! + back;
-        value += point[from + i]! * (pulled / 2 - counts[i]!);
-        into[i]! += pulled - counts[i]!;
-      }
-    }
-    return value;
-  };
+  const dual = dualOf(problem, own, margins);
+  const look = (point: Float64Array, gradient: Float64Array, curvature: Float64Array): number =>
+    dual(force, point, gradient, curvature);
   const near = (gradient: Float64Array): boolean => {
     let squares = 0;
     for (const { from, to, noise } of own) for (let i = from; i < to; i++) squares += (gradient[i]! / noise.sd) ** 2;
@@ -98,7 +80,40 @@ export function proximalDescent(problem: Problem): Descent | undefined {
   }
   spread.run(values, total);
   const loss = lossOf(own, spread, margins);
-  const slope = empty();
+  const gap = gapOf(problem, own);
+  spread.run(values, total);
+  return { iterations: done, loss, gap };
+}
+
+/** Value of the smooth dual at a point, with its gradient and the diagonal of its curvature; `margins` is scratch. */
+function dualOf({ total, values, spread, signal }: Problem, own: readonly MeasuredPart[], margins: readonly Float64Array[]) {
+  const sum = values.map((v) => new Float64Array(v.length));
+  return (force: number, point: Float64Array, gradient: Float64Array, curvature: Float64Array): number => {
+    signal?.throwIfAborted();
+    for (const [k, v] of sum.entries()) v.set(values[k]!);
+    for (const part of own) lift(part, point.subarray(part.from, part.to), sum[part.k]!);
+    let value = total * spread.run(sum, total);
+    for (const [k, v] of margins.entries()) spread.margin(k, v);
+    for (const part of own) {
+      const { from, to, counts, noise, buffer } = part;
+      const into = gradient.subarray(from, to);
+      readMargin(part, margins, into);
+      noise.spread(point.subarray(from, to), buffer);
+      const back = force * noise.sd ** 2;
+      for (let i = 0; i < counts.length; i++) {
+        const pulled = force * buffer[i]!;
+        curvature[from + i] = into[i]! + back;
+        value += point[from + i]! * (pulled / 2 - counts[i]!);
+        into[i]! += pulled - counts[i]!;
+      }
+    }
+    return value;
+  };
+}
+
+/** How far the loss may be above that of any distribution; `sums` of the parts are those of `values`. Overwrites the beliefs. */
+function gapOf({ total, values, spread }: Problem, own: readonly MeasuredPart[]): number {
+  const slope = values.map((v) => new Float64Array(v.length));
   let here = 0;
   for (const part of own) {
     const { counts, sums, noise, off, buffer } = part;
@@ -107,9 +122,7 @@ export function proximalDescent(problem: Problem): Descent | undefined {
     for (let i = 0; i < counts.length; i++) here += buffer[i]! * sums[i]!;
     lift(part, buffer, slope[part.k]!);
   }
-  const gap = Math.max(0, here - total * spread.least(slope));
-  spread.run(values, total);
-  return { iterations: done, loss, gap };
+  return Math.max(0, here - total * spread.least(slope));
 }
 
 /** Updates a curvature pair for a force that is smaller by `less`; returns the new product of its two vectors. */

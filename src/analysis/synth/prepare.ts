@@ -100,15 +100,7 @@ export async function prepareSynth(session: PrivacySession, input: unknown, opti
   const budgetShare = synthBudgetShare(allowance);
   const names = columns.map(({ name }) => name);
   const perRow = bytesPerRow(modelled.length, household !== undefined);
-  const { records, counting } = isAddRemove(policy)
-    ? uncountedRecords(session, names, perRow)
-    : await recordsInMemory(session, names, perRow);
-  if (records === 0)
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      'The data has no records to make rows of.',
-      'Ask again when there are some: nothing was spent.',
-    );
+  const { records, counting } = await recordsOf(session, names, perRow);
   const each = rowsPerRecord(policy);
   const change = isAddRemove(policy) ? 'removed' : 'replaced';
   // If persons may be left out, the number of rows is estimated from the noisy tables.
@@ -163,6 +155,20 @@ export async function prepareSynth(session: PrivacySession, input: unknown, opti
     ...(partnered && { partnered }),
     plan: { ...framed, synth: { mode, columns: modelled.length, tables, cells: setting.mostCells, memory } },
   };
+}
+
+/** Number of records, where it is public. Refuses data without any. */
+async function recordsOf(session: PrivacySession, names: readonly string[], perRow: number) {
+  const counted = isAddRemove(session.policy)
+    ? uncountedRecords(session, names, perRow)
+    : await recordsInMemory(session, names, perRow);
+  if (counted.records === 0)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'The data has no records to make rows of.',
+      'Ask again when there are some: nothing was spent.',
+    );
+  return counted;
 }
 
 /** Memory check without the number of records, where that is secret: nothing is published about it, nor refused because of it. */

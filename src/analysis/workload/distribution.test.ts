@@ -85,7 +85,10 @@ describe.each(ways)('%s', (name, layout, budgetShare) => {
   it.each([300, 3_000, 100_000])(
     'confidence intervals hold the truth of 93 to 98 of 100 cells, tidied or not, of %i rows',
     (rows) => {
-      const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], budgetShare);
+      const noised = noisedTables(
+        { name: 'tables', layout, changes: [{ of: everyRecord, change: 'replaced', rows: 1 }] },
+        budgetShare,
+      );
       const full = dataOf(rows);
       const vector = noised.vector(layout.parts.map(({ axes }) => Array.from(marginOf(full, axes), BigInt)));
       const payment = new Payment(Array.from({ length: draws }, () => noised.mechanism));

@@ -51,7 +51,7 @@ export function workloadStrategies({
 }): readonly WorkloadStrategy[] {
   const { rho, pure, route, closes } = allowance;
   const by = (name: WorkloadStrategy['name'], layout: ResidualLayout, budgetShare: BudgetShare): WorkloadStrategy => {
-    const noised = noisedTables('tables of the workload', layout, changes, budgetShare, route.amplifier.scope);
+    const noised = noisedTables({ name: 'tables of the workload', layout, changes }, budgetShare, route.amplifier.scope);
     const requested = { ...workload, known };
     const squared = largest ? largestVariance(requested, layout) : weightedVariance(requested, layout) / weightOf(workload);
     return { name, noised, error: Math.sqrt(squared * noised.variance) };

@@ -126,7 +126,10 @@ describe('the variance of a cell', () => {
   ] as const)(
     'the variance is that of the noise drawn around the truth, and confidence intervals have their coverage: %s',
     (_, layout, budgetShare) => {
-      const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], budgetShare);
+      const noised = noisedTables(
+        { name: 'tables', layout, changes: [{ of: everyRecord, change: 'replaced', rows: 1 }] },
+        budgetShare,
+      );
       const full = Array.from({ length: 24 }, (_, i) => BigInt((i * 37) % 50));
       const vector = noised.vector(layout.parts.map((part) => margin(sizes, full, part.axes)));
       const draws = 1500;
@@ -262,9 +265,11 @@ describe('the chosen noise', () => {
   it('the privacy cost is at most the share, however many tables there are', () => {
     const workload = all(new Array<number>(20).fill(3), 2);
     const { mechanism } = noisedTables(
-      'tables',
-      residualLayout(workload, 'replaced'),
-      [{ of: everyRecord, change: 'replaced', rows: 3 }],
+      {
+        name: 'tables',
+        layout: residualLayout(workload, 'replaced'),
+        changes: [{ of: everyRecord, change: 'replaced', rows: 3 }],
+      },
       zcdp(rational(1, 7)),
     );
     expect(toNumber(mechanism.cost.perRecord.get(everyRecord)!)).toBe(1 / 7);

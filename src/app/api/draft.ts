@@ -11,6 +11,7 @@ import { type DraftedTable, draftTable, type SideFile, sideFileLines } from '../
 import { guessEncoding } from '../../data/engine/csv/encoding.js';
 import { fileState } from '../../data/engine/data-file.js';
 import { describeColumns, describeOwn, describePanels } from '../../data/engine/describe.js';
+import type { Engine } from '../../data/engine/engine.js';
 import { decoderOf, isUtf8Name } from '../../data/statfile/decode.js';
 import { hasDictionary, unreadOf } from '../../data/statfile/statfile.js';
 import { openEngine } from '../../data/terms/open.js';
@@ -128,11 +129,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const called = fileNamed(data, 'The data');
     const remote = isDatabase(called);
     const source = remote ? called : resolve(called);
-    const named = codebook === undefined ? undefined : resolve(codebook);
-    const resolved = named ?? (hasDictionary(source) ? source : undefined);
-    const book = resolved === undefined ? undefined : await readCodebook(resolved);
-    // A survey file without labels is no codebook.
-    const codebookPath = named ?? (book?.size ? resolved : undefined);
+    const { book, path: codebookPath } = await codebookOf(source, codebook);
     const written = remote ? undefined : await detectEncoding(source, encoding);
     const engine = await openEngine({
       source,
@@ -142,16 +139,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const draft = await withClosing(engine, async () => {
       const fromPolicy = (path: string) => (isDatabase(path) ? path : relative(dirname(file), path).split(sep).join('/'));
       const folder = dirname(canonicalPath(source));
-      const { columns, commas, panels } = await readAsSteward('init', engine, async (rows) => {
-        refuseNamelessData(
-          (await rows.columns()).map((c) => c.name),
-          source,
-        );
-        const pointed = await describeColumns(rows, progress);
-        const commas = hasDecimalCommas(pointed);
-        const columns = commas ? await describeColumns(rows, progress, ',') : pointed;
-        return { columns, commas, panels: await describePanels(rows, columns) };
-      });
+      const { columns, commas, panels } = await describeData(engine, source, progress);
       const known = columns.map(({ name }) => name);
       for (const name of Object.keys(order ?? {})) requireColumn(name, known);
       const resolved = interview ? parseOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
@@ -189,6 +177,28 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     if (!writeNew(file, draft.text, { hint: 'Choose another place with --out.' }))
       throw new Fault('USAGE', `${out} exists already.`, 'Choose another name with --out, or move it away.');
     return { policy: file, ...draft, doubts: [...draft.doubts, ...known] };
+  });
+}
+
+/** Codebook that is named, or the survey file's own; a survey file without labels is none. */
+async function codebookOf(source: string, given: string | undefined) {
+  const named = given === undefined ? undefined : resolve(given);
+  const file = named ?? (hasDictionary(source) ? source : undefined);
+  const book = file === undefined ? undefined : await readCodebook(file);
+  return { book, path: named ?? (book?.size ? file : undefined) };
+}
+
+/** Columns of the data and its panels; numbers are read again with decimal commas where they seem to have them. */
+function describeData(engine: Engine, source: string, progress: DraftOptions['progress']) {
+  return readAsSteward('init', engine, async (rows) => {
+    refuseNamelessData(
+      (await rows.columns()).map((c) => c.name),
+      source,
+    );
+    const pointed = await describeColumns(rows, progress);
+    const commas = hasDecimalCommas(pointed);
+    const columns = commas ? await describeColumns(rows, progress, ',') : pointed;
+    return { columns, commas, panels: await describePanels(rows, columns) };
   });
 }
 

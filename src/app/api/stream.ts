@@ -189,11 +189,9 @@ export async function* streamIn(session: PrivacySession, given: unknown): AsyncG
 /** All steps that are over, from the first requested one on. */
 async function* streamedSteps(session: PrivacySession, request: StreamRequest): AsyncGenerator<StreamedStep, void, undefined> {
   const { policy } = session;
-  const { steps, batch, instead } = await withFaults(() => stepRequest(policy, request));
-  const seen = await withFaults(() => seeSteps(session, steps, { ...request, order: orderOf(policy, request) }));
-  const each = request.totals
-    ? eachTotal(session, batch, steps, seen, request)
-    : eachStep(session, batch, steps, seen, { ...request, ...instead });
+  const question = await withFaults(() => stepRequest(policy, request));
+  const seen = await withFaults(() => seeSteps(session, question.steps, { ...request, order: orderOf(policy, request) }));
+  const each = request.totals ? eachTotal(session, question, seen, request) : eachStep(session, question, seen, request);
   for (;;) {
     const next = await withFaults(() => each.next());
     if (next.done) return;
@@ -208,17 +206,18 @@ export interface StreamPlan extends Plan {
 }
 
 /** Query and steps of a request. */
-function stepRequest(
-  policy: Policy,
-  request: StreamRequest,
-): { readonly steps: Steps; readonly batch: Batch; readonly instead: InsteadOption } {
+interface StepQuestion {
+  readonly steps: Steps;
+  readonly batch: Batch;
+  readonly instead: Pick<ReleaseOptions, 'instead'>;
+}
+function stepRequest(policy: Policy, request: StreamRequest): StepQuestion {
   const steps = publicSteps(policy, countedColumn(policy, request), request.every ?? 1);
   refuseLooking(policy, steps, request);
   const { batch, instead } =
     request.sql !== undefined ? readSql(request.sql, policy) : { batch: parseBatch(request.query), instead: [] };
   return { steps, batch, instead: instead.length > 0 ? { instead } : {} };
 }
-type InsteadOption = Pick<ReleaseOptions, 'instead'>;
 
 /** Stream with open settings: its callbacks see each cost and may refuse the first. */
 export async function* streamWith(
@@ -283,15 +282,14 @@ const countedColumn = (policy: Policy, request: StreamRequest): string => reques
 
 async function* eachStep(
   session: PrivacySession,
-  batch: Batch,
-  steps: Steps,
+  { steps, batch, instead }: StepQuestion,
   first: StepsSeen,
-  { epsilon, tidy, instead }: StreamRequest & InsteadOption,
+  { epsilon, tidy }: StreamRequest,
 ): AsyncGenerator<StreamedStep, void, undefined> {
   for (let [step, seen] = [1, first]; step <= seen.over; step++) {
     const units = steps.unitsOf(step);
     const request = within(batch, steps.column, units);
-    const options = { ...(epsilon !== undefined && { epsilon }), ...(tidy && { tidy }), ...(instead && { instead }) };
+    const options = { ...(epsilon !== undefined && { epsilon }), ...(tidy && { tidy }), ...instead };
     // A recorded answer is returned without reading the data again.
     if (!(await session.withQuestion(request, options).isRecorded(request, options))) seen = await seen.now();
     if (step > seen.over) return;
@@ -316,8 +314,7 @@ const within = ({ queries }: Batch, column: string, [first, last]: readonly [num
 
 async function* eachTotal(
   session: PrivacySession,
-  batch: Batch,
-  steps: Steps,
+  { steps, batch }: StepQuestion,
   before: StepsSeen,
   { epsilon, fresh, horizon = steps.count }: StreamRequest,
 ): AsyncGenerator<StreamedStep, void, undefined> {

@@ -3,6 +3,7 @@ import { asFault } from '../../release/session/outcome.js';
 import { jsonText } from '../report/json-text.js';
 import type { AuditEvent } from './audit-log.js';
 import { busy, comeAgain, type Identity, identifyCaller, isOwnOrigin, isSecure } from './identity.js';
+import type { ServedPolicy } from './policies.js';
 import { type Problem, problem, problemOf, Refusal } from './problem.js';
 import { idempotencyKey, parseRequest, pathParameters, readBody, sentFile } from './request.js';
 import { type Caller, RawBody, type ResponseExtras, type Route } from './route.js';
@@ -26,7 +27,7 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
   const request = service.newRequest();
   const began = performance.now();
   const policy = c.req.param('policy');
-  const outcome = await routeOutcome(service, route, c, address, request);
+  const outcome = await routeOutcome({ service, route, c, address, request });
   const { status, body, caller, asked: requestDigest, entry, retryAfter } = outcome;
   // The time of an answer should not reveal data that it was computed from.
   if (route.works) await service.bucket(performance.now() - began);
@@ -61,7 +62,14 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
   return c.body(jsonText(body), status as 200, { 'content-type': 'application/json' });
 }
 
-const queueFull = new Refusal(503, 'BUSY', 'Too many requests wait already.', comeAgain, 1);
+const queueFull = new Refusal({ status: 503, code: 'BUSY', title: 'Too many requests wait already.', hint: comeAgain, wait: 1 });
+
+const keyReused = new Refusal({
+  status: 422,
+  code: 'USAGE',
+  title: 'This Idempotency-Key was sent with another request.',
+  hint: 'Send a new key with a new request.',
+});
 
 async function inTurn<T>({ turns, limits }: Service, work: () => Promise<T>): Promise<T> {
   const back = await turns.take(limits.waitMilliseconds);
@@ -75,7 +83,28 @@ const refused = (found: Problem, more: Partial<RouteOutcome> = {}): RouteOutcome
   ...more,
 });
 
-async function routeOutcome(service: Service, route: Route, c: Context, address: string, request: string): Promise<RouteOutcome> {
+/** One request at a route. */
+interface Incoming {
+  readonly service: Service;
+  readonly route: Route;
+  readonly c: Context;
+  readonly address: string;
+  readonly request: string;
+}
+/** Caller who may use the route, and the policy that the path names. */
+interface Admitted extends Extract<Identity, { readonly caller: Caller }> {
+  readonly served: ServedPolicy | undefined;
+  /** The caller as the audit log names them; nothing for a route without one. */
+  readonly by: { readonly caller?: Caller };
+}
+
+async function routeOutcome(incoming: Incoming): Promise<RouteOutcome> {
+  const admitted = admit(incoming);
+  return 'status' in admitted ? admitted : handledOutcome(incoming, admitted);
+}
+
+/** Checks identity, rate, role and policy. */
+function admit({ service, route, c, address, request }: Incoming): Admitted | RouteOutcome {
   const who: Identity = route.roles === 'nobody' ? { caller: anonymous } : identifyCaller(service, c, address, request);
   if ('refused' in who) return refused(who.refused, who.wait === undefined ? {} : { retryAfter: who.wait });
   const { caller } = who;
@@ -84,16 +113,34 @@ async function routeOutcome(service: Service, route: Route, c: Context, address:
   if (wait > 0) return refused(busy(429, 'This token asks too often.', request), { ...by, retryAfter: wait });
   if (route.roles !== 'nobody' && !route.roles.includes(caller.role))
     return refused(
-      problem(403, 'ACCESS_DENIED', `This is not for the role ${caller.role}.`, `Ask a ${route.roles.join(' or ')}.`, request),
+      problem({
+        status: 403,
+        code: 'ACCESS_DENIED',
+        title: `This is not for the role ${caller.role}.`,
+        hint: `Ask a ${route.roles.join(' or ')}.`,
+        request,
+      }),
       by,
     );
   const name = c.req.param('policy');
   const served = name === undefined ? undefined : service.policyOf(caller, name);
   if (name !== undefined && !served)
     return refused(
-      problem(404, 'NOT_FOUND', 'There is no such policy for this token.', 'GET /v1/policies lists those there are.', request),
+      problem({
+        status: 404,
+        code: 'NOT_FOUND',
+        title: 'There is no such policy for this token.',
+        hint: 'GET /v1/policies lists those there are.',
+        request,
+      }),
       by,
     );
+  return { ...who, served, by };
+}
+
+/** Reads the request, waits for a turn, and runs the handler. */
+async function handledOutcome({ service, route, c, address, request }: Incoming, admitted: Admitted): Promise<RouteOutcome> {
+  const { caller, session, served, by } = admitted;
   let requestDigest: string | undefined;
   const more: ResponseExtras = { headers: {} };
   try {
@@ -103,17 +150,11 @@ async function routeOutcome(service: Service, route: Route, c: Context, address:
       ...(route.query && { query: parseRequest(route.query, c.req.query(), 'The query string') }),
     };
     const once = idempotencyKey(c);
-    if (once !== undefined && !service.sameAsBefore(`${caller.id} ${once}`, `${route.name} ${name} ${requestDigest}`))
-      return refused(
-        problem(
-          422,
-          'USAGE',
-          'This Idempotency-Key was sent with another request.',
-          'Send a new key with a new request.',
-          request,
-        ),
-        by,
-      );
+    if (
+      once !== undefined &&
+      !service.sameAsBefore(`${caller.id} ${once}`, `${route.name} ${c.req.param('policy')} ${requestDigest}`)
+    )
+      return refused(keyReused.toProblem(request), by);
     if (service.stopping) return refused(busy(503, 'The service is about to stop.', request), { ...by, retryAfter: 5 });
     const waits = route.works && !route.takesFile;
     const turns = route.inWorker ? service.figures : service.turns;
@@ -127,7 +168,7 @@ async function routeOutcome(service: Service, route: Route, c: Context, address:
         named: pathParameters(c),
         ...read,
         ...(once !== undefined && { once }),
-        ...(who.session !== undefined && { session: who.session }),
+        ...(session !== undefined && { session }),
         secure: isSecure(service, c),
         sent: () => sentFile(c),
         inTurn: (work: () => Promise<unknown>) => inTurn(service, work),
@@ -149,16 +190,25 @@ async function routeOutcome(service: Service, route: Route, c: Context, address:
       back();
     }
   } catch (error) {
-    if (error instanceof Refusal)
-      return refused(error.toProblem(request), { ...by, ...(error.wait !== undefined && { retryAfter: error.wait }) });
-    const fault = asFault(error);
-    const entry = fault.outcome && 'entry' in fault.outcome ? fault.outcome.entry : undefined;
-    const retryAfter = fault.code === 'LEDGER_BUSY' ? 1 : undefined;
-    return refused(problemOf(fault, request), {
-      ...by,
-      ...(requestDigest !== undefined && { asked: requestDigest }),
-      ...(entry !== undefined && { entry }),
-      ...(retryAfter !== undefined && { retryAfter }),
-    });
+    return failedOutcome(error, request, { ...by, ...(requestDigest !== undefined && { asked: requestDigest }) });
   }
+}
+
+/** A refusal is sent as it is, without the digest of its request; anything else is a fault. */
+function failedOutcome(
+  error: unknown,
+  request: string,
+  { asked: digest, ...by }: Pick<RouteOutcome, 'caller' | 'asked'>,
+): RouteOutcome {
+  if (error instanceof Refusal)
+    return refused(error.toProblem(request), { ...by, ...(error.wait !== undefined && { retryAfter: error.wait }) });
+  const fault = asFault(error);
+  const entry = fault.outcome && 'entry' in fault.outcome ? fault.outcome.entry : undefined;
+  const retryAfter = fault.code === 'LEDGER_BUSY' ? 1 : undefined;
+  return refused(problemOf(fault, request), {
+    ...by,
+    ...(digest !== undefined && { asked: digest }),
+    ...(entry !== undefined && { entry }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  });
 }

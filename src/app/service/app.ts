@@ -36,7 +36,13 @@ export function appOf(service: Service, addressOf: (c: Context) => string): Hono
   const tooLarge = (c: Context) =>
     problemResponse(
       c,
-      problem(413, 'LIMIT_EXCEEDED', 'The request is too large.', 'Ask in several requests.', service.newRequest()),
+      problem({
+        status: 413,
+        code: 'LIMIT_EXCEEDED',
+        title: 'The request is too large.',
+        hint: 'Ask in several requests.',
+        request: service.newRequest(),
+      }),
     );
   const limit = bodyLimit({ maxSize: service.limits.bodyBytes, onError: tooLarge });
   const unlimited = (_c: Context, next: () => Promise<void>) => next();
@@ -50,7 +56,13 @@ export function appOf(service: Service, addressOf: (c: Context) => string): Hono
       c.header('allow', allowed.join(', '));
       return problemResponse(
         c,
-        problem(405, 'USAGE', 'This address does not take this method.', `Use ${allowed.join(' or ')}.`, service.newRequest()),
+        problem({
+          status: 405,
+          code: 'USAGE',
+          title: 'This address does not take this method.',
+          hint: `Use ${allowed.join(' or ')}.`,
+          request: service.newRequest(),
+        }),
       );
     });
   }
@@ -58,7 +70,13 @@ export function appOf(service: Service, addressOf: (c: Context) => string): Hono
   app.notFound((c) =>
     problemResponse(
       c,
-      problem(404, 'NOT_FOUND', 'There is nothing under this path.', '/openapi.json lists what there is.', service.newRequest()),
+      problem({
+        status: 404,
+        code: 'NOT_FOUND',
+        title: 'There is nothing under this path.',
+        hint: '/openapi.json lists what there is.',
+        request: service.newRequest(),
+      }),
     ),
   );
   app.onError((error, c) => problemResponse(c, problemOf(asFault(error), service.newRequest())));

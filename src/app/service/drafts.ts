@@ -67,7 +67,12 @@ export class Drafts {
   /** Receives a file only, as slowly as its sender likes; examining it is a separate step. */
   async receive({ name, bytes }: SentFile): Promise<NewDraft> {
     if (this.list().length >= mostDrafts)
-      throw new Refusal(409, 'LIMIT_EXCEEDED', 'There are too many drafts.', 'Delete one first: DELETE /v1/drafts/{draft}.');
+      throw new Refusal({
+        status: 409,
+        code: 'LIMIT_EXCEEDED',
+        title: 'There are too many drafts.',
+        hint: 'Delete one first: DELETE /v1/drafts/{draft}.',
+      });
     if (!bytes) throw new Fault('USAGE', 'No file was sent.', 'Send its bytes as the body.');
     const draft: Stored = { id: secretBytes(12).toString('hex'), file: name, made: new Date().toISOString(), answers: {} };
     const folder = join(this.#folder, draft.id);
@@ -99,7 +104,12 @@ export class Drafts {
     const claim = join(this.#folder, this.#read(id).id, claimed);
     if (existsSync(claim) && Date.now() - statSync(claim).mtimeMs > claimFor) rmSync(claim, { force: true });
     if (!writeNew(claim, '', { hint: 'The folder of drafts must be writable.', mode: 0o600 }))
-      throw new Refusal(409, 'BUSY', 'Somebody else is at this draft.', 'Look at it, or at GET /v1/policies, in a moment.');
+      throw new Refusal({
+        status: 409,
+        code: 'BUSY',
+        title: 'Somebody else is at this draft.',
+        hint: 'Look at it, or at GET /v1/policies, in a moment.',
+      });
     try {
       return await work();
     } finally {
@@ -138,12 +148,12 @@ export class Drafts {
     const { undecided } = await this.#draft(draft, file);
     try {
       if (undecided)
-        throw new Refusal(
-          409,
-          'POLICY_UNCONFIRMED',
-          'It is not said whether records know each other.',
-          'Answer the question "dependence" first: nothing is released before.',
-        );
+        throw new Refusal({
+          status: 409,
+          code: 'POLICY_UNCONFIRMED',
+          title: 'It is not said whether records know each other.',
+          hint: 'Answer the question "dependence" first: nothing is released before.',
+        });
       await confirmPolicy(file, { columns: columns === 'all' ? 'all' : [...columns] });
     } catch (error) {
       rmSync(file, { force: true });

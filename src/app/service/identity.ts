@@ -48,7 +48,8 @@ function guessed(service: Service, address: string, request: string): { readonly
  * this host.
  */
 function forgery(c: Context, secret: string, request: string): Problem | undefined {
-  const refuse = (title: string) => problem(403, 'ACCESS_DENIED', title, 'Ask from the console of this service.', request);
+  const refuse = (title: string) =>
+    problem({ status: 403, code: 'ACCESS_DENIED', title, hint: 'Ask from the console of this service.', request });
   const site = c.req.header('sec-fetch-site');
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return refuse('This came from another site.');
   if (!isOwnOrigin(c)) return refuse('This came from another site.');
@@ -72,13 +73,13 @@ function same(a: string, b: string): boolean {
 }
 
 const denied = (request: string): Problem =>
-  problem(
-    401,
-    'ACCESS_DENIED',
-    'No token, or none that opens anything.',
-    'Send "authorization: Bearer fugu_…"; a steward makes tokens with "fugu token".',
+  problem({
+    status: 401,
+    code: 'ACCESS_DENIED',
+    title: 'No token, or none that opens anything.',
+    hint: 'Send "authorization: Bearer fugu_…"; a steward makes tokens with "fugu token".',
     request,
-  );
+  });
 export const comeAgain = 'Come again after what Retry-After says; nothing was begun and nothing was spent.';
 export const busy = (status: number, title: string, request: string): Problem =>
-  problem(status, 'BUSY', title, comeAgain, request);
+  problem({ status, code: 'BUSY', title, hint: comeAgain, request });

@@ -37,9 +37,6 @@ const named = ({ columns }: Found, is: Found['columns'][number]['is']): readonly
 export function interviewQuestions(found: Found, answers: InterviewAnswers): readonly InterviewQuestion[] {
   const given = <K extends keyof InterviewAnswers>(id: K) => (answers[id] === undefined ? {} : { answer: answers[id]! });
   const questions = named(found, 'question');
-  const codes = [...new Set(found.columns.flatMap(({ missing }) => missing))];
-  const weights = named(found, 'weight');
-  const tied = answers.dependence !== undefined && answers.dependence !== 'none';
   return [
     {
       id: 'columns',
@@ -50,32 +47,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
       ...given('columns'),
     },
     ...personQuestions(found, answers, given),
-    {
-      id: 'dependence',
-      text: 'Does any row say something about another (a household, a couple, a class)? The column that says who belongs together, or none.',
-      choices: [
-        { value: 'none', text: 'No row says anything about another.' },
-        ...found.groups.map(({ name, rowsEach, why }) => ({
-          value: name,
-          text: `about ${rowsEach} rows share each value; ${why}`,
-        })),
-        ...found.columns
-          .filter(({ name }) => !found.groups.some((g) => g.name === name))
-          .map(({ name }) => ({ value: name, text: 'another column' })),
-      ],
-      needed: true,
-      ...given('dependence'),
-    },
-    ...(tied
-      ? [
-          {
-            id: 'oddsRatio' as const,
-            text: 'How alike do they answer, in what ties them most, as an odds ratio? 1 strangers, 81 two of them agree nine times in ten, inf as if all gave the same answers: the only one that is safe for every question.',
-            usual: 'inf',
-            ...given('oddsRatio'),
-          },
-        ]
-      : []),
+    ...dependenceQuestions(found, answers, given),
     {
       id: 'budget',
       text: 'How much may all releases together reveal about one person? Whoever gives something a chance of 10 % today may come to give it this chance, and no more. Lower is safer, but noisier.',
@@ -86,30 +58,7 @@ export function interviewQuestions(found: Found, answers: InterviewAnswers): rea
       usual: 'epsilon 1',
       ...given('budget'),
     },
-    ...(codes.length > 0
-      ? [
-          {
-            id: 'missing' as const,
-            text: 'Which codes mean "no answer"?',
-            choices: codes.map((value) => ({ value, text: value })),
-            several: true as const,
-            usual: codes,
-            ...given('missing'),
-          },
-        ]
-      : []),
-    ...(weights.length > 0
-      ? [
-          {
-            id: 'weights' as const,
-            text: 'Which of these are survey weights?',
-            choices: weights.map((value) => ({ value, text: 'looks like a weight' })),
-            several: true as const,
-            usual: weights,
-            ...given('weights'),
-          },
-        ]
-      : []),
+    ...codeQuestions(found, given),
   ];
 }
 
@@ -151,6 +100,70 @@ function personQuestions({ panels }: Found, answers: InterviewAnswers, given: Gi
             text: 'At most how many rows of one person may count? The rest is left out.',
             usual: String(chosen.maxRows),
             ...given('maxRows'),
+          },
+        ]
+      : []),
+  ];
+}
+
+function dependenceQuestions(found: Found, answers: InterviewAnswers, given: Given): readonly InterviewQuestion[] {
+  const tied = answers.dependence !== undefined && answers.dependence !== 'none';
+  return [
+    {
+      id: 'dependence',
+      text: 'Does any row say something about another (a household, a couple, a class)? The column that says who belongs together, or none.',
+      choices: [
+        { value: 'none', text: 'No row says anything about another.' },
+        ...found.groups.map(({ name, rowsEach, why }) => ({
+          value: name,
+          text: `about ${rowsEach} rows share each value; ${why}`,
+        })),
+        ...found.columns
+          .filter(({ name }) => !found.groups.some((g) => g.name === name))
+          .map(({ name }) => ({ value: name, text: 'another column' })),
+      ],
+      needed: true,
+      ...given('dependence'),
+    },
+    ...(tied
+      ? [
+          {
+            id: 'oddsRatio' as const,
+            text: 'How alike do they answer, in what ties them most, as an odds ratio? 1 strangers, 81 two of them agree nine times in ten, inf as if all gave the same answers: the only one that is safe for every question.',
+            usual: 'inf',
+            ...given('oddsRatio'),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Codes and weights, as far as the data seems to have any. */
+function codeQuestions(found: Found, given: Given): readonly InterviewQuestion[] {
+  const codes = [...new Set(found.columns.flatMap(({ missing }) => missing))];
+  const weights = named(found, 'weight');
+  return [
+    ...(codes.length > 0
+      ? [
+          {
+            id: 'missing' as const,
+            text: 'Which codes mean "no answer"?',
+            choices: codes.map((value) => ({ value, text: value })),
+            several: true as const,
+            usual: codes,
+            ...given('missing'),
+          },
+        ]
+      : []),
+    ...(weights.length > 0
+      ? [
+          {
+            id: 'weights' as const,
+            text: 'Which of these are survey weights?',
+            choices: weights.map((value) => ({ value, text: 'looks like a weight' })),
+            several: true as const,
+            usual: weights,
+            ...given('weights'),
           },
         ]
       : []),

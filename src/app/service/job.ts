@@ -114,13 +114,13 @@ export class Job {
   /** Server-sent events: the current state, then every change, until the job ends or the listener's permission does. */
   events(mayListen: () => boolean, heartbeat: number): ReadableStream<Uint8Array> {
     if (this.#listeners.size >= mostListeners)
-      throw new Refusal(
-        429,
-        'BUSY',
-        'Too many listen to this job already.',
-        'End one of the others, or ask GET /v1/jobs/{job}.',
-        5,
-      );
+      throw new Refusal({
+        status: 429,
+        code: 'BUSY',
+        title: 'Too many listen to this job already.',
+        hint: 'End one of the others, or ask GET /v1/jobs/{job}.',
+        wait: 5,
+      });
     let beat: NodeJS.Timeout | undefined;
     let own: ReadableStreamDefaultController<Uint8Array>;
     return new ReadableStream<Uint8Array>({

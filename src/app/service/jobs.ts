@@ -47,7 +47,13 @@ export class Jobs {
     this.#forget();
     const own = [...this.#jobs.values()].filter((job) => job.owner === caller.id && !job.isOver).length;
     if (own >= this.#each)
-      throw new Refusal(429, 'BUSY', 'This token has too many jobs that have not ended.', 'Wait for one, or cancel it.', 5);
+      throw new Refusal({
+        status: 429,
+        code: 'BUSY',
+        title: 'This token has too many jobs that have not ended.',
+        hint: 'Wait for one, or cancel it.',
+        wait: 5,
+      });
     const job = new Job(`${this.#process}${secretBytes(16).toString('hex')}`, caller.id, policy);
     this.#jobs.set(job.id, job);
     const running = this.#run(job, work);

@@ -57,8 +57,10 @@ export function problemOf(fault: Fault, request: string): Problem {
   };
 }
 
+type ProblemParts = Pick<Problem, 'status' | 'code' | 'title' | 'hint'>;
+
 /** Fault codes that only a service has. */
-export const problem = (status: number, code: string, title: string, hint: string, request: string): Problem => ({
+export const problem = ({ status, code, title, hint, request }: ProblemParts & Pick<Problem, 'request'>): Problem => ({
   type: `urn:fugu:fault:${code.toLowerCase().replaceAll('_', '-')}`,
   title,
   status,
@@ -69,16 +71,16 @@ export const problem = (status: number, code: string, title: string, hint: strin
 
 /** Refusal that is no fault of the library: thrown by a handler, sent as a problem. */
 export class Refusal extends Error {
-  readonly #parts: readonly [status: number, code: string, title: string, hint: string];
+  readonly #parts: ProblemParts;
   /** Seconds. */
   readonly wait: number | undefined;
-  constructor(status: number, code: string, title: string, hint: string, wait?: number) {
-    super(title);
-    this.#parts = [status, code, title, hint];
+  constructor({ wait, ...parts }: ProblemParts & { readonly wait?: number | undefined }) {
+    super(parts.title);
+    this.#parts = parts;
     this.wait = wait;
   }
   toProblem(request: string): Problem {
-    return problem(...this.#parts, request);
+    return problem({ ...this.#parts, request });
   }
 }
-export const notFound = (title: string, hint: string): Refusal => new Refusal(404, 'NOT_FOUND', title, hint);
+export const notFound = (title: string, hint: string): Refusal => new Refusal({ status: 404, code: 'NOT_FOUND', title, hint });

@@ -126,7 +126,12 @@ export class Service {
   /** The same for a policy made in the console: it is served after a restart, too. */
   async serveMade(name: string, file: string, newBudget?: string): Promise<ServedPolicy> {
     if (!this.made.keep(name, file))
-      throw new Refusal(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
+      throw new Refusal({
+        status: 409,
+        code: 'USAGE',
+        title: `There is a policy called ${name} already.`,
+        hint: 'Choose another name.',
+      });
     try {
       return await this.serve(file, newBudget);
     } catch (error) {

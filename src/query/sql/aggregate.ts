@@ -209,9 +209,18 @@ function totalOf(sql: SqlText, call: ExprCall, derived: DerivedExpressions): Par
 
 const modifiers = { orderBy: 'ORDER BY', over: 'window function' } as const;
 
+/** COUNT: of rows, of values, or of different values. */
+function countOf(sql: SqlText, call: ExprCall, argument: Expr, derived: DerivedExpressions): Pick<Part, 'kind' | 'column'> {
+  if (call.distinct === 'distinct') return { kind: 'distinct', column: derived.named(argument) };
+  if ((argument.type === 'ref' && argument.name === '*') || literalOf(argument) !== undefined) return { kind: 'count' };
+  // Every row that is kept names its person.
+  if (argument.type === 'ref' && sql.isPerson(argument.name, argument.table?.name)) return { kind: 'count' };
+  return { kind: 'count', column: derived.named(argument) };
+}
+
 function aggregateOf(sql: SqlText, call: ExprCall, derived: DerivedExpressions): Aggregate {
   const word = call.function.name.toLowerCase();
-  refuseAll(sql, call, modifiers, ` in ${word.toUpperCase()}`);
+  refuseAll(sql, call, modifiers, { suffix: ` in ${word.toUpperCase()}` });
   const where = call.filter ? conditionsOf(sql, call.filter, derived) : [];
   const filtered = where.length > 0 ? { where } : {};
   const only = (): Expr => {
@@ -223,16 +232,7 @@ function aggregateOf(sql: SqlText, call: ExprCall, derived: DerivedExpressions):
       `Write ${word.toUpperCase()}(age).`,
     );
   };
-  if (word === 'count') {
-    const argument = only();
-    if (call.distinct === 'distinct') return { part: { kind: 'distinct', column: derived.named(argument), ...filtered } };
-    if ((argument.type === 'ref' && argument.name === '*') || literalOf(argument) !== undefined)
-      return { part: { kind: 'count', ...filtered } };
-    // Every row that is kept names its person.
-    if (argument.type === 'ref' && sql.isPerson(argument.name, argument.table?.name))
-      return { part: { kind: 'count', ...filtered } };
-    return { part: { kind: 'count', column: derived.named(argument), ...filtered } };
-  }
+  if (word === 'count') return { part: { ...countOf(sql, call, only(), derived), ...filtered } };
   if (call.distinct === 'distinct')
     throw refuse(sql, `DISTINCT in ${word.toUpperCase()}`, call, 'Only COUNT(DISTINCT column) counts different values.');
   if (word === 'percentile_cont' || word === 'percentile_disc') {

@@ -1,7 +1,7 @@
 import type { Expr, SelectFromStatement } from 'pgsql-ast-parser';
 import type { Arrangement, HavingCondition } from '../arrange.js';
 import { refuse, type SqlText } from './refuse.js';
-import { flipped, isOp, literalOf } from './where.js';
+import { type ComparisonOp, flipped, isOp, literalOf } from './where.js';
 
 export interface SelectList {
   /** True for a number of an answer, false for a key. */
@@ -58,7 +58,10 @@ function havingConditionOf(sql: SqlText, expr: Expr, selectList: SelectList): Ha
   if (expr.type === 'binary' && expr.op === 'OR') return { any: [own(expr.left), own(expr.right)] };
   if (expr.type === 'ternary') {
     const between: HavingCondition = {
-      all: [comparison(sql, '>=', expr.value, expr.lo, selectList), comparison(sql, '<=', expr.value, expr.hi, selectList)],
+      all: [
+        comparison(sql, { op: '>=', left: expr.value, right: expr.lo }, selectList),
+        comparison(sql, { op: '<=', left: expr.value, right: expr.hi }, selectList),
+      ],
     };
     return expr.op === 'BETWEEN' ? between : { not: between };
   }
@@ -69,12 +72,16 @@ function havingConditionOf(sql: SqlText, expr: Expr, selectList: SelectList): Ha
   }
   if (expr.type === 'binary' && isOp(expr.op))
     return literalOf(expr.left) !== undefined
-      ? comparison(sql, flipped[expr.op], expr.right, expr.left, selectList)
-      : comparison(sql, expr.op, expr.left, expr.right, selectList);
+      ? comparison(sql, { op: flipped[expr.op], left: expr.right, right: expr.left }, selectList)
+      : comparison(sql, { op: expr.op, left: expr.left, right: expr.right }, selectList);
   throw refuse(sql, 'this condition in HAVING', expr, 'Compare aggregates with numbers: HAVING COUNT(*) > 100.');
 }
 
-function comparison(sql: SqlText, op: keyof typeof flipped, left: Expr, right: Expr, selectList: SelectList): HavingCondition {
+function comparison(
+  sql: SqlText,
+  { op, left, right }: { readonly op: ComparisonOp; readonly left: Expr; readonly right: Expr },
+  selectList: SelectList,
+): HavingCondition {
   const value = literalOf(right);
   if (selectList.isAggregate(left)) {
     if (typeof value === 'number') return { table: selectList.tableOf(left), op, value };

@@ -1,4 +1,4 @@
-import { type Expr, toSql } from 'pgsql-ast-parser';
+import { type Expr, type ExprCall, toSql } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
 import type { Expression } from '../form.js';
 import { dateLiteral, datePart, daysIn, isDateType } from './dates.js';
@@ -73,21 +73,8 @@ export class DerivedExpressions {
         return { cases, ...(expr.else && { otherwise: own(expr.else) }) };
       }
       case 'call': {
-        const word = expr.function.name.toLowerCase();
-        const [first, second, third] = expr.args;
-        if (first && !second && (word === 'floor' || word === 'ceil' || word === 'ceiling'))
-          return { op: word === 'floor' ? 'floor' : 'ceil', of: [own(first)] };
-        if (first && word === 'round' && (!second || second.type === 'integer'))
-          return { op: 'round', of: [own(first)], ...(second?.type === 'integer' && { digits: second.value }) };
-        if (first && second && word === 'mod') return { op: '%', of: [own(first), own(second)] };
-        if (first && second && word === 'coalesce') {
-          const cases = expr.args
-            .slice(0, -1)
-            .map((part) => ({ when: { column: this.named(part), op: 'present' as const }, value: own(part) }));
-          return { cases, otherwise: own(expr.args.at(-1)!) };
-        }
-        if (first && second && third && (word === 'if' || word === 'iif'))
-          return { cases: [{ when: conditionOf(sql, first, this), value: own(second) }], otherwise: own(third) };
+        const computed = this.#call(expr);
+        if (computed !== undefined) return computed;
         break;
       }
     }
@@ -97,6 +84,28 @@ export class DerivedExpressions {
       expr,
       "Columns are computed with + - * / %, FLOOR, CEIL, ROUND, COALESCE, CASE WHEN … THEN … ELSE … END, and of dates EXTRACT(YEAR FROM day), DATE_TRUNC('month', day), DATE_DIFF('day', a, b), day + INTERVAL '30 days'.",
     );
+  }
+
+  /** Scalar function of columns; undefined for one that is not supported. */
+  #call(expr: ExprCall): Expression | undefined {
+    const sql = this.#sql;
+    const own = (part: Expr) => this.expression(part);
+    const word = expr.function.name.toLowerCase();
+    const [first, second, third] = expr.args;
+    if (first && !second && (word === 'floor' || word === 'ceil' || word === 'ceiling'))
+      return { op: word === 'floor' ? 'floor' : 'ceil', of: [own(first)] };
+    if (first && word === 'round' && (!second || second.type === 'integer'))
+      return { op: 'round', of: [own(first)], ...(second?.type === 'integer' && { digits: second.value }) };
+    if (first && second && word === 'mod') return { op: '%', of: [own(first), own(second)] };
+    if (first && second && word === 'coalesce') {
+      const cases = expr.args
+        .slice(0, -1)
+        .map((part) => ({ when: { column: this.named(part), op: 'present' as const }, value: own(part) }));
+      return { cases, otherwise: own(expr.args.at(-1)!) };
+    }
+    if (first && second && third && (word === 'if' || word === 'iif'))
+      return { cases: [{ when: conditionOf(sql, first, this), value: own(second) }], otherwise: own(third) };
+    return undefined;
   }
 }
 

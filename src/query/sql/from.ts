@@ -169,7 +169,7 @@ function refuseOwn(sql: SqlText, select: SelectFromStatement): void {
 }
 function refuseClauses(sql: SqlText, select: SelectFromStatement): void {
   const clauses = { distinct: 'DISTINCT', having: 'HAVING', orderBy: 'ORDER BY', limit: 'LIMIT' };
-  refuseAll(sql, select, clauses, ' in a sub-select');
+  refuseAll(sql, select, clauses, { suffix: ' in a sub-select' });
 }
 
 /** Join, and the conditions of its ON clause that may move to WHERE. */
@@ -322,7 +322,7 @@ function featureOf(sql: SqlText, call: ExprCall): FeatureForm {
     sql,
     call,
     { distinct: 'DISTINCT', orderBy: 'ORDER BY', filter: 'FILTER', over: 'window function' },
-    ` in ${word.toUpperCase()} per person`,
+    { suffix: ` in ${word.toUpperCase()} per person` },
   );
   const [a, b, more] = call.args;
   if (word === 'count' && a?.type === 'ref' && a.name === '*') return { kind: 'count' };

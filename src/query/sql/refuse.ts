@@ -59,8 +59,7 @@ export function refuseAll<N extends PGNode>(
   sql: SqlText,
   node: N,
   parts: Readonly<Record<string, string>>,
-  suffix = '',
-  hint?: string,
+  { suffix = '', hint }: { readonly suffix?: string; readonly hint?: string | undefined } = {},
 ): void {
   for (const [key, construct] of Object.entries(parts)) {
     const found = (node as unknown as Record<string, unknown>)[key];

@@ -2,7 +2,7 @@ import type { Expr, SelectFromStatement, Statement } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
 import type { Arrangement } from '../arrange.js';
 import { parseBatch } from '../parse.js';
-import type { Batch, Query } from '../query.js';
+import type { Batch, Query, RowCondition } from '../query.js';
 import { holdsAggregate, queryOf } from './aggregate.js';
 import { arrangementOf } from './arrangement.js';
 import { dateWords } from './dates.js';
@@ -73,55 +73,14 @@ function selectQueries(
   among: { readonly policy: SqlPolicy; readonly named: CommonTables },
   first: number,
 ): Selected {
-  for (const [clause, [construct, hint]] of Object.entries(clauses)) refuseAll(sql, select, { [clause]: construct }, '', hint);
-  const inner = (expr: Expr) => {
-    const own = new DerivedExpressions(sql);
-    const conditions = conditionsOf(sql, expr, own);
-    if (Object.keys(own.columns).length > 0)
-      throw refuse(
-        sql,
-        'a calculation in WHERE of a sub-select, or in ON,',
-        expr,
-        "Compare columns with values there: cost > 50, day >= '2023-01-01' AND day <= '2023-12-31'. Outside of sub-selects conditions may be calculated.",
-      );
-    return conditions;
-  };
-  const { from, where: handed } = readFrom({ sql, ...among, conditions: inner }, select);
+  for (const [clause, [construct, hint]] of Object.entries(clauses)) refuseAll(sql, select, { [clause]: construct }, { hint });
+  const { from, where: handed } = readFrom({ sql, ...among, conditions: (expr) => plainConditions(sql, expr) }, select);
   const derived = new DerivedExpressions(sql);
   const columns = select.columns ?? [];
-  const isKey = ({ expr }: (typeof columns)[number]) => !holdsAggregate(expr) && !isUnknownFunction(expr);
-  const aliases = new Map(columns.filter(isKey).flatMap(({ expr, alias }) => (alias ? [[alias.name, expr] as const] : [])));
-  const aliasOf = (expr: Expr) =>
-    columns.find((column) => isKey(column) && expressionText(sql, column.expr) === expressionText(sql, expr))?.alias?.name;
-  const keyOf = (expr: Expr): string => {
-    const meant =
-      expr.type === 'ref' && !expr.table && aliases.has(expr.name) && !sql.isColumn(expr.name) ? aliases.get(expr.name)! : expr;
-    return derived.named(meant, aliasOf(meant));
-  };
-  const by = (select.groupBy ?? []).map((expr) => {
-    const found = expr.type === 'integer' ? columns[expr.value - 1] : undefined;
-    // An unknown function is no key; the refusal names the function, not the position.
-    if (expr.type === 'integer' && (!found || (!isKey(found) && holdsAggregate(found.expr))))
-      throw refuse(sql, `GROUP BY ${expr.value}`, expr, 'Name a column of the SELECT list that is no aggregate.');
-    refusePersons(sql, found?.expr ?? expr);
-    return keyOf(found?.expr ?? expr);
-  });
-  for (const { expr } of columns) {
-    if (expr.type === 'ref' && expr.name === '*')
-      throw refuse(sql, '*', expr, 'Single rows are never shown: ask for aggregates.');
-    if (!isKey({ expr })) continue;
-    if (literalOf(expr) !== undefined) throw refuse(sql, 'a constant as a column', expr, 'Leave it out.');
-    const name = keyOf(expr);
-    if (!by.includes(name))
-      throw new Fault(
-        'QUERY_INVALID',
-        `Column "${name}" is selected but is no group key: single rows are never shown.`,
-        `Add GROUP BY ${name}, or aggregate it, as in AVG(${name}).`,
-      );
-  }
+  const { by, keyOf } = groupKeys(sql, select, derived);
   const where = [...handed, ...(select.where ? conditionsOf(sql, select.where, derived) : [])];
   const context = { where, by, derived };
-  const aggregates = columns.filter((column) => !isKey(column));
+  const aggregates = columns.filter(({ expr }) => !isKey(expr));
   if (aggregates.length === 0)
     throw new Fault('QUERY_INVALID', 'The SQL text asks for no aggregate.', 'Ask for COUNT(*), SUM, AVG, VARIANCE or MEDIAN.');
   const all: Query[] = aggregates.map(({ expr, alias }) => queryOf(sql, expr, alias?.name, context));
@@ -148,6 +107,59 @@ function selectQueries(
     ...(shown && { arrange: { tables: tablesShown, ...shown } }),
   };
 }
+
+/** Conditions of a place where nothing can be calculated. */
+function plainConditions(sql: SqlText, expr: Expr): readonly RowCondition[] {
+  const own = new DerivedExpressions(sql);
+  const conditions = conditionsOf(sql, expr, own);
+  if (Object.keys(own.columns).length > 0)
+    throw refuse(
+      sql,
+      'a calculation in WHERE of a sub-select, or in ON,',
+      expr,
+      "Compare columns with values there: cost > 50, day >= '2023-01-01' AND day <= '2023-12-31'. Outside of sub-selects conditions may be calculated.",
+    );
+  return conditions;
+}
+
+/** Group keys of a statement, and the names of expressions among them. Refuses selected columns that are neither key nor aggregate. */
+function groupKeys(sql: SqlText, select: SelectFromStatement, derived: DerivedExpressions) {
+  const columns = select.columns ?? [];
+  const aliases = new Map(
+    columns.filter(({ expr }) => isKey(expr)).flatMap(({ expr, alias }) => (alias ? [[alias.name, expr] as const] : [])),
+  );
+  const aliasOf = (expr: Expr) =>
+    columns.find((column) => isKey(column.expr) && expressionText(sql, column.expr) === expressionText(sql, expr))?.alias?.name;
+  const keyOf = (expr: Expr): string => {
+    const meant =
+      expr.type === 'ref' && !expr.table && aliases.has(expr.name) && !sql.isColumn(expr.name) ? aliases.get(expr.name)! : expr;
+    return derived.named(meant, aliasOf(meant));
+  };
+  const by = (select.groupBy ?? []).map((expr) => {
+    const found = expr.type === 'integer' ? columns[expr.value - 1] : undefined;
+    // An unknown function is no key; the refusal names the function, not the position.
+    if (expr.type === 'integer' && (!found || (!isKey(found.expr) && holdsAggregate(found.expr))))
+      throw refuse(sql, `GROUP BY ${expr.value}`, expr, 'Name a column of the SELECT list that is no aggregate.');
+    refusePersons(sql, found?.expr ?? expr);
+    return keyOf(found?.expr ?? expr);
+  });
+  for (const { expr } of columns) {
+    if (expr.type === 'ref' && expr.name === '*')
+      throw refuse(sql, '*', expr, 'Single rows are never shown: ask for aggregates.');
+    if (!isKey(expr)) continue;
+    if (literalOf(expr) !== undefined) throw refuse(sql, 'a constant as a column', expr, 'Leave it out.');
+    const name = keyOf(expr);
+    if (!by.includes(name))
+      throw new Fault(
+        'QUERY_INVALID',
+        `Column "${name}" is selected but is no group key: single rows are never shown.`,
+        `Add GROUP BY ${name}, or aggregate it, as in AVG(${name}).`,
+      );
+  }
+  return { by, keyOf };
+}
+
+const isKey = (expr: Expr): boolean => !holdsAggregate(expr) && !isUnknownFunction(expr);
 
 /** Refuses a group per person, which would be a row per person. */
 function refusePersons(sql: SqlText, expr: Expr): void {

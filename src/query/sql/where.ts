@@ -1,4 +1,4 @@
-import type { Expr } from 'pgsql-ast-parser';
+import type { Expr, ExprBinary } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
 import type { RowCondition } from '../query.js';
 import { dateLiteral } from './dates.js';
@@ -77,17 +77,28 @@ export function conditionOf(sql: SqlText, expr: Expr, derived: DerivedExpression
   if (op === 'AND') return { all: conditionsOf(sql, expr, derived) };
   if (op === 'OR') return { any: [left, right].flatMap((part) => alternatives(own(part))) };
   if (op === 'IN' || op === 'NOT IN') {
-    if (right.type === 'select')
-      throw refuse(
-        sql,
-        'subselect',
-        right,
-        left.type === 'ref' && sql.isPerson(left.name, left.table?.name) ? existsHint : 'Write the values out: region IN (1, 2).',
-      );
-    // The parser hands a list of one over as the item itself.
-    const values = (right.type === 'list' ? right.expressions : [right]).map((item) => literal(sql, item));
+    const values = listedValues(sql, left, right);
     return { column: named(left), op: op === 'IN' ? 'in' : 'not in', values };
   }
+  return comparisonOf(sql, expr, named);
+}
+
+/** Values of an IN list. */
+function listedValues(sql: SqlText, left: Expr, right: Expr): readonly Literal[] {
+  if (right.type === 'select')
+    throw refuse(
+      sql,
+      'subselect',
+      right,
+      left.type === 'ref' && sql.isPerson(left.name, left.table?.name) ? existsHint : 'Write the values out: region IN (1, 2).',
+    );
+  // The parser hands a list of one over as the item itself.
+  return (right.type === 'list' ? right.expressions : [right]).map((item) => literal(sql, item));
+}
+
+/** Comparison of a column with a value, or of two columns by their difference. */
+function comparisonOf(sql: SqlText, expr: ExprBinary, named: (part: Expr) => string): RowCondition {
+  const { left, right, op } = expr;
   if (!isOp(op))
     throw refuse(
       sql,

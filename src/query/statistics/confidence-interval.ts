@@ -60,7 +60,7 @@ function farthest(of: PerturbedValue, errors: number, radius: number, sign: 1 | 
     for (let k = 0; k < searches; k++) {
       const length = Math.hypot(...here.slopes);
       if (length === 0) break;
-      const next = towards(at, here.slopes, (sign * rim) / length, turned, rim);
+      const next = towards(at, here.slopes, { by: (sign * rim) / length, part: turned, rim });
       const there = of(next);
       if (!there || !Number.isFinite(there.value)) {
         // Unbounded: the values grow without limit towards errors that leave no value.
@@ -82,7 +82,11 @@ function farthest(of: PerturbedValue, errors: number, radius: number, sign: 1 | 
 }
 
 /** Step of that fraction towards the rim point in the direction of the gradient, projected onto the rim. */
-function towards(at: Float64Array, slopes: Float64Array, by: number, part: number, rim: number): Float64Array {
+function towards(
+  at: Float64Array,
+  slopes: Float64Array,
+  { by, part, rim }: { readonly by: number; readonly part: number; readonly rim: number },
+): Float64Array {
   const next = at.map((x, k) => (1 - part) * x + part * by * slopes[k]!);
   const length = Math.hypot(...next);
   return length === 0 ? next : next.map((x) => (x * rim) / length);

@@ -43,13 +43,8 @@ export interface GroupMean {
   readonly skew: Skew;
 }
 
-/** `alone`: number of means that share the four added answers of a share's variance; when absent, none are added. */
-export function groupMean(
-  { sum, count, squares, cubes, weights, within }: GroupTerms,
-  noisy: readonly NoisyMeasure[],
-  factor: (people: number) => number,
-  alone?: number,
-): GroupMean | undefined {
+/** Reads noisy numbers, and keeps the error of each that enters a sum or a count. */
+function noisyReader(noisy: readonly NoisyMeasure[]) {
   const distributions = distributionsOf(noisy);
   const errors = new Map<string, { -readonly [K in keyof NoiseError]: NoiseError[K] }>();
   const read = (term: LinearTerm, into?: 'sum' | 'count'): number => {
@@ -68,16 +63,28 @@ export function groupMean(
     }
     return total;
   };
+  /** Standard deviation of the noise of a term. */
+  const deviationOf = (term: LinearTerm): number =>
+    Math.abs(toNumber(term.factor)) *
+    standardDeviation(additiveNoise(distributions, term.measure)) *
+    Math.sqrt(term.cells(0).length);
+  return { read, deviationOf, errors: (): readonly NoiseError[] => [...errors.values()].filter((e) => e.deviation > 0) };
+}
+
+/** `alone`: number of means that share the four added answers of a share's variance; when absent, none are added. */
+export function groupMean(
+  { sum, count, squares, cubes, weights, within }: GroupTerms,
+  noisy: readonly NoisyMeasure[],
+  factor: (people: number) => number,
+  alone?: number,
+): GroupMean | undefined {
+  const { read, deviationOf, errors } = noisyReader(noisy);
   const [s, n] = [read(sum, 'sum'), read(count, 'count')];
   if (!(n > 1)) return undefined;
   const mean = s / n;
   const people = weights ? n ** 2 / Math.max(read(weights), Number.MIN_VALUE) : n;
   if (!(people > 1)) return undefined;
-  const noiseDeviation = (term: LinearTerm): number =>
-    (Math.abs(toNumber(term.factor)) *
-      standardDeviation(additiveNoise(distributions, term.measure)) *
-      Math.sqrt(term.cells(0).length)) /
-    n;
+  const noiseDeviation = (term: LinearTerm): number => deviationOf(term) / n;
   const square = squares ? read(squares.term) / n : 0;
   const spread = squares
     ? varianceEstimate(square + squares.lifted - mean ** 2, [
@@ -103,7 +110,7 @@ export function groupMean(
     sum: s,
     count: n,
     mean,
-    errors: [...errors.values()].filter((e) => e.deviation > 0),
+    errors: errors(),
     people,
     sampling: each * spread.variance,
     short: each * spread.short,

@@ -51,6 +51,11 @@ export interface CategoryLevels {
   readonly key: LabelledKey;
   readonly levels: readonly string[];
 }
+/** Level `l` of category `a`. */
+interface LevelAt {
+  readonly a: number;
+  readonly l: number;
+}
 type Cells = (group: number) => readonly number[];
 const range = (n: number): readonly number[] => Array.from({ length: n }, (_, i) => i);
 
@@ -74,7 +79,7 @@ export function momentsOf(scope: BindingScope, selection: RowSelection, columns:
     return term;
   };
   const width = (a: number): number => categories[a]?.levels.length ?? 1;
-  const level = (entry: Extract<MomentEntry, { kind: 'level' }>) => {
+  const levelAt = (entry: Extract<MomentEntry, { kind: 'level' }>): LevelAt => {
     const a = categories.findIndex(({ name }) => name === entry.column);
     return { a, l: categories[a]!.levels.indexOf(entry.level) };
   };
@@ -82,12 +87,12 @@ export function momentsOf(scope: BindingScope, selection: RowSelection, columns:
     if (x.kind === 'one' && y.kind === 'one') return [counts.all];
     if (x.kind === 'one') return y.kind === 'one' ? [] : termsOf(y, x);
     if (x.kind === 'level') {
-      const own = level(x);
-      if (y.kind === 'one') return [counts.level(own.a, own.l)];
+      const own = levelAt(x);
+      if (y.kind === 'one') return [counts.level(own)];
       if (y.kind === 'number') return [at(sumBy(y.column, own.a), (g) => [g * width(own.a) + own.l])];
-      const other = level(y);
-      if (own.a !== other.a) return [counts.both(own.a, own.l, other.a, other.l)];
-      return own.l === other.l ? [counts.level(own.a, own.l)] : [];
+      const other = levelAt(y);
+      if (own.a !== other.a) return [counts.both(own, other)];
+      return own.l === other.l ? [counts.level(own)] : [];
     }
     if (y.kind === 'level') return termsOf(y, x);
     if (y.kind === 'one') return [at(sumBy(x.column, 0), (g) => range(width(0)).map((l) => g * width(0) + l))];
@@ -174,7 +179,7 @@ function tablesOf(scope: BindingScope, rows: RowSelection, categories: readonly 
     const all = category ? width(0) : 1;
     return {
       all: at(term, (g) => range(all).map((l) => g * all + l)),
-      level: (_: number, l: number) => at(term, (g) => [g * all + l]),
+      level: ({ l }: LevelAt) => at(term, (g) => [g * all + l]),
       both: (): LinearTerm => {
         throw new RangeError('one category has no pairs');
       },
@@ -184,19 +189,19 @@ function tablesOf(scope: BindingScope, rows: RowSelection, categories: readonly 
   for (let a = 0; a < categories.length; a++)
     for (let b = a + 1; b < categories.length; b++)
       tables.set(`${a} ${b}`, scope.rowCount(withKey(withKey(rows, categories[a]!.key), categories[b]!.key)));
-  const cell = (g: number, a: number, l: number, b: number, m: number) => (g * width(a) + l) * width(b) + m;
+  const cell = (g: number, x: LevelAt, y: LevelAt) => (g * width(x.a) + x.l) * width(y.a) + y.l;
   const first = tables.get('0 1')!;
-  const level = (a: number, l: number): LinearTerm =>
-    a === 0
-      ? at(first, (g) => range(width(1)).map((m) => cell(g, 0, l, 1, m)))
-      : at(tables.get(`0 ${a}`)!, (g) => range(width(0)).map((k) => cell(g, 0, k, a, l)));
+  const level = (own: LevelAt): LinearTerm =>
+    own.a === 0
+      ? at(first, (g) => range(width(1)).map((l) => cell(g, own, { a: 1, l })))
+      : at(tables.get(`0 ${own.a}`)!, (g) => range(width(0)).map((l) => cell(g, { a: 0, l }, own)));
   return {
     all: at(first, (g) => range(width(0) * width(1)).map((k) => g * width(0) * width(1) + k)),
     level,
-    both: (a: number, l: number, b: number, m: number): LinearTerm =>
-      a < b
-        ? at(tables.get(`${a} ${b}`)!, (g) => [cell(g, a, l, b, m)])
-        : at(tables.get(`${b} ${a}`)!, (g) => [cell(g, b, m, a, l)]),
+    both: (x: LevelAt, y: LevelAt): LinearTerm => {
+      const [lesser, greater] = x.a < y.a ? [x, y] : [y, x];
+      return at(tables.get(`${lesser.a} ${greater.a}`)!, (g) => [cell(g, lesser, greater)]);
+    },
   };
 }
 

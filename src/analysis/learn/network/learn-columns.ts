@@ -3,7 +3,7 @@ import { basename } from '../../../base/platform/paths.js';
 import type { Snapshot } from '../../../data/engine/engine.js';
 import type { Policy } from '../../../policy/policy.js';
 import type { Network, NetworkOrigin } from '../../../privacy/dependence/model/network.js';
-import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import { levelCell, levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import type { BudgetShare } from '../../../privacy/mechanism/budget-share.js';
 import { nothingLeft } from '../../../release/accountant/share.js';
 import { type Allowance, planFieldsOf } from '../../../release/session/allowance.js';
@@ -64,7 +64,7 @@ function forestCounts(pairs: PairTables, x: number, parent: number | undefined):
   const width = pairs.levels[x]!;
   if (parent === undefined) return Array.from({ length: width }, (_, b) => levelCount(pairs, x, b));
   return Array.from({ length: pairs.levels[parent]! * width }, (_, cell) =>
-    pairCount(pairs, parent, Math.floor(cell / width), x, cell % width),
+    pairCount(pairs, levelCell(pairs, parent, Math.floor(cell / width)), levelCell(pairs, x, cell % width)),
   );
 }
 

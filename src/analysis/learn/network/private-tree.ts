@@ -1,6 +1,6 @@
 import { rational } from '../../../base/exact/rational.js';
 import type { Network } from '../../../privacy/dependence/model/network.js';
-import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import { levelCell, levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import { type AdditiveMechanism, additiveMechanism } from '../../../privacy/mechanism/additive.js';
 import { type BudgetShare, splitShare } from '../../../privacy/mechanism/budget-share.js';
 import { type ExponentialMechanism, exponentialMechanism } from '../../../privacy/mechanism/exponential-mechanism.js';
@@ -98,7 +98,7 @@ export const rowsIn = (pairs: PairTables): number =>
 function pairCells(pairs: PairTables, i: number, j: number): bigint[] {
   const [rows, width] = [pairs.levels[i]!, pairs.levels[j]!];
   return Array.from({ length: rows * width }, (_, cell) =>
-    BigInt(pairCount(pairs, i, Math.floor(cell / width), j, cell % width)),
+    BigInt(pairCount(pairs, levelCell(pairs, i, Math.floor(cell / width)), levelCell(pairs, j, cell % width))),
   );
 }
 

@@ -27,7 +27,7 @@ export function patternFromSql(text: string, relations: ReadonlyMap<string, Rela
     sql,
     select,
     { distinct: 'DISTINCT', having: 'HAVING', groupBy: 'GROUP BY', orderBy: 'ORDER BY', limit: 'LIMIT' },
-    ' over a join',
+    { suffix: ' over a join' },
   );
   const tables = (select.from ?? []).map((from) => tableOf(sql, from, relations));
   const names = new Set(tables.map((t) => t.alias));

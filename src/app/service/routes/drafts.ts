@@ -39,7 +39,12 @@ const roles: readonly Role[] = ['steward'];
 /** A token limited to some policies makes no others. */
 function refuseNarrow({ policies }: Caller): void {
   if (policies !== undefined)
-    throw new Refusal(403, 'ACCESS_DENIED', 'This token opens some policies only.', 'Ask a steward whose token opens all.');
+    throw new Refusal({
+      status: 403,
+      code: 'ACCESS_DENIED',
+      title: 'This token opens some policies only.',
+      hint: 'Ask a steward whose token opens all.',
+    });
 }
 
 /** A path means nothing in a browser; the name of the policy that has the budget does. */
@@ -81,7 +86,14 @@ export const draftRoutes = [
     handle: async ({ service, caller, sent, inTurn }) => {
       refuseNarrow(caller);
       const back = await service.sending.take();
-      if (!back) throw new Refusal(503, 'BUSY', 'Too many files are being sent already.', comeAgain, 5);
+      if (!back)
+        throw new Refusal({
+          status: 503,
+          code: 'BUSY',
+          title: 'Too many files are being sent already.',
+          hint: comeAgain,
+          wait: 5,
+        });
       const receive = async () => service.drafts.receive(await sent());
       const draft = await receive().finally(back);
       try {
@@ -149,7 +161,12 @@ export const draftRoutes = [
       refuseNarrow(caller);
       const file = join(dirname(service.firstPolicy!.policy.file), `${name}.yaml`);
       if (existsSync(file) || service.policyOf(caller, name))
-        throw new Refusal(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
+        throw new Refusal({
+          status: 409,
+          code: 'USAGE',
+          title: `There is a policy called ${name} already.`,
+          hint: 'Choose another name.',
+        });
       return service.drafts.alone(named.draft!, async () => {
         await service.drafts.confirm(named.draft!, file, columns);
         try {

@@ -51,7 +51,12 @@ export const figureRoutes = [
     }),
     handle: async ({ served, caller }) => {
       if (caller.role !== 'steward' && hidesTies(served.policy))
-        throw new Refusal(403, 'ACCESS_DENIED', 'Who is tied to whom is hidden in this policy.', 'Ask a steward.');
+        throw new Refusal({
+          status: 403,
+          code: 'ACCESS_DENIED',
+          title: 'Who is tied to whom is hidden in this policy.',
+          hint: 'Ask a steward.',
+        });
       return runInWorker({ ...fileOf(served), kind: 'leakage' });
     },
   }),

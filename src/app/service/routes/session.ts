@@ -33,7 +33,12 @@ export const sessionRoutes = [
     handle: async (request) => {
       const { service, body, secure, more } = request;
       if (!request.ownOrigin)
-        throw new Refusal(403, 'ACCESS_DENIED', 'This came from another site.', 'Sign in from a page of this service.');
+        throw new Refusal({
+          status: 403,
+          code: 'ACCESS_DENIED',
+          title: 'This came from another site.',
+          hint: 'Sign in from a page of this service.',
+        });
       const token = 'code' in body ? service.sessions.redeem(body.code) : service.tokens.find(body.token);
       if (!token) throw wrong(request);
       const { secret, expires } = service.sessions.begin(token);
@@ -75,11 +80,17 @@ export const sessionRoutes = [
 function wrong({ service, address }: RouteRequest): Refusal {
   const wait = service.guesses.wait(address);
   return wait > 0
-    ? new Refusal(429, 'BUSY', 'Too many wrong tokens came from this address.', 'Come again after what Retry-After says.', wait)
-    : new Refusal(
-        401,
-        'ACCESS_DENIED',
-        'This code or token opens nothing.',
-        'Codes are good once, for ten minutes: ask for another.',
-      );
+    ? new Refusal({
+        status: 429,
+        code: 'BUSY',
+        title: 'Too many wrong tokens came from this address.',
+        hint: 'Come again after what Retry-After says.',
+        wait,
+      })
+    : new Refusal({
+        status: 401,
+        code: 'ACCESS_DENIED',
+        title: 'This code or token opens nothing.',
+        hint: 'Codes are good once, for ten minutes: ask for another.',
+      });
 }

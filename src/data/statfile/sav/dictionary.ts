@@ -44,6 +44,9 @@ interface Whole {
   readonly width: number;
 }
 
+const kindOf = ({ first }: Whole): StatVariable['kind'] =>
+  first.width > 0 ? 'text' : (kinds.get((first.format >>> 16) & 0xff) ?? 'number');
+
 export function readSavDictionary(records: SavRecords, little: boolean, path: string): SavDictionary {
   const decode = encodingOf(records, little, path);
   const text = (bytes: Buffer): string => fieldText(bytes, decode);
@@ -54,8 +57,6 @@ export function readSavDictionary(records: SavRecords, little: boolean, path: st
   const names = wholes.map(({ first }) => longNames.get(keyOf(first)) ?? short(first));
   const number = (bytes: Buffer): number => (little ? bytes.readDoubleLE() : bytes.readDoubleBE());
 
-  const kindOf = ({ first }: Whole): StatVariable['kind'] =>
-    first.width > 0 ? 'text' : (kinds.get((first.format >>> 16) & 0xff) ?? 'number');
   /** A value in the dictionary, as the data shows it. */
   const code = (bytes: Buffer, kind: StatVariable['kind']): string => {
     if (kind === 'text') return text(bytes);

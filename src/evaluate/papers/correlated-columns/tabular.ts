@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
 import { stridesOf } from '../../../privacy/dependence/model/joint.js';
-import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import { levelCell, levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import { influence } from '../pufferfish/quilt-network.js';
 
 /**
@@ -39,7 +39,7 @@ function edgeCoefficient(pairs: PairTables, parent: number, child: number, readi
         // Nothing is conditional on an answer without rows, unless the reading gives it some weight.
         if (a === b || (reading.smoothing === 0 && [a, b].some((v) => levelCount(pairs, parent, v) === 0))) continue;
         const [pa, pb] = [a, b].map((v) => {
-          const joint = pairCount(pairs, parent, v, child, d) + reading.smoothing;
+          const joint = pairCount(pairs, levelCell(pairs, parent, v), levelCell(pairs, child, d)) + reading.smoothing;
           if (reading.kind === 'joint') return joint;
           return joint / (levelCount(pairs, parent, v) + reading.smoothing * pairs.levels[child]!);
         }) as [number, number];

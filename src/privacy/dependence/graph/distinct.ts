@@ -56,7 +56,7 @@ function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kep
     starts[++f] = at;
   }
   const records = nodes.reduce((sum, u) => sum + (u < graph.records ? 1 : 0), 0);
-  return assemble(records, nodes.length, starts, members, odds);
+  return assemble({ records, nodes: nodes.length, start: starts, member: members, logOdds: odds });
 }
 
 /** Nodes of the first component of each shape, and of all components too large to compare. */

@@ -34,13 +34,13 @@ export const isLarge = ({ member }: FactorGraph): boolean => member.length >= ma
 export const manyIncidences = 40_000;
 
 /** Assembles a graph from factor starts, members and D per incidence, all owned by the graph from here on. */
-export function assemble(
-  records: number,
-  nodes: number,
-  start: Uint32Array,
-  member: Uint32Array,
-  logOdds: Float64Array,
-): FactorGraph {
+export function assemble({
+  records,
+  nodes,
+  start,
+  member,
+  logOdds,
+}: Pick<FactorGraph, 'records' | 'nodes' | 'start' | 'member' | 'logOdds'>): FactorGraph {
   const factors = start.length - 1;
   const incidences = member.length;
   refuseBeyond(incidences, nodes);
@@ -74,7 +74,7 @@ function refuseBeyond(incidences: number, nodes: number): void {
 }
 
 export const untied = (records: number): FactorGraph =>
-  assemble(records, records, new Uint32Array(1), new Uint32Array(0), new Float64Array(0));
+  assemble({ records, nodes: records, start: new Uint32Array(1), member: new Uint32Array(0), logOdds: new Float64Array(0) });
 
 /**
  * Graph of pairwise ties with one D or one per pair. Of a repeated pair the larger D counts, ties to oneself are dropped. Ties
@@ -192,7 +192,7 @@ export function fromFactors(records: number, factors: readonly FactorSpec[], hid
   const odds = Float64Array.from(
     kept.flatMap((f) => (typeof f.logOdds === 'number' ? f.members.map(() => f.logOdds as number) : f.logOdds)),
   );
-  return assemble(records, records + hidden, start, member, odds);
+  return assemble({ records, nodes: records + hidden, start, member, logOdds: odds });
 }
 
 /** A Map has no more entries than this. */
@@ -247,7 +247,13 @@ export function combine(graphs: readonly FactorGraph[]): FactorGraph {
     }
     nodes += g.nodes - g.records;
   }
-  return assemble(first.records, nodes, start.slice(0, f + 1), member.slice(0, size), odds.slice(0, size));
+  return assemble({
+    records: first.records,
+    nodes,
+    start: start.slice(0, f + 1),
+    member: member.slice(0, size),
+    logOdds: odds.slice(0, size),
+  });
 }
 
 /** The same ties with every D replaced; for what-if questions. */

@@ -54,7 +54,7 @@ export function fromGroups(
       start[++factor] = at;
     }
   }
-  return assemble(records, nodes, start, member, odds);
+  return assemble({ records, nodes, start, member, logOdds: odds });
 }
 
 const times = (k: number, d: number) => (k === 0 || d === 0 ? 0 : mulUp(k, d));

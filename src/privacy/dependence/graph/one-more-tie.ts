@@ -27,5 +27,11 @@ function withNeighbours({ records, nodes, factors, member, logOdds, start }: Fac
     members[at + 1] = u + records;
     starts[copies * factors + u + 1] = at + 2;
   }
-  return assemble(2 * records, 2 * records + copies * (nodes - records), starts, members, odds);
+  return assemble({
+    records: 2 * records,
+    nodes: 2 * records + copies * (nodes - records),
+    start: starts,
+    member: members,
+    logOdds: odds,
+  });
 }

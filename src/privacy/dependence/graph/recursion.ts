@@ -70,17 +70,6 @@ export function recursion(piece: GraphComponent): number[] | undefined {
     sums.set(mask, total);
     return total;
   };
-  const reach = (from: number, gone: number): number => {
-    let seen = from & ~gone;
-    for (let edge = seen; edge !== 0; ) {
-      const u = 31 - Math.clz32(edge & -edge);
-      edge &= edge - 1;
-      const fresh = near[u]! & ~gone & ~seen;
-      seen |= fresh;
-      edge |= fresh;
-    }
-    return seen;
-  };
   const R = (u: number, gone: number): number => {
     const key = gone * 32 + u;
     const known = memo.get(key);
@@ -94,7 +83,7 @@ export function recursion(piece: GraphComponent): number[] | undefined {
       work++;
       around |= left;
       odds = addUp(odds, logOdds);
-      const cap = sumOf(reach(left, gone));
+      const cap = sumOf(reach(near, left, gone));
       let loss = 0;
       for (let bits = left; bits !== 0 && loss < cap && work <= workLimit; bits &= bits - 1) {
         const w = 31 - Math.clz32(bits & -bits);
@@ -102,13 +91,26 @@ export function recursion(piece: GraphComponent): number[] | undefined {
       }
       separately = addUp(separately, push(Math.min(loss, cap), logOdds));
     }
-    const best = Math.min(separately, push(sumOf(reach(around, gone)), odds));
+    const best = Math.min(separately, push(sumOf(reach(near, around, gone)), odds));
     memo.set(key, best);
     return best;
   };
   const leaks: number[] = [];
   for (let i = 0; i < size; i++) leaks.push(addUp(costs[i]!, R(i, 1 << i)));
   return work > workLimit ? undefined : leaks;
+}
+
+/** Nodes reached from `from` without those that are gone; all sets are bit masks. */
+function reach(near: readonly number[], from: number, gone: number): number {
+  let seen = from & ~gone;
+  for (let edge = seen; edge !== 0; ) {
+    const u = 31 - Math.clz32(edge & -edge);
+    edge &= edge - 1;
+    const fresh = near[u]! & ~gone & ~seen;
+    seen |= fresh;
+    edge |= fresh;
+  }
+  return seen;
 }
 
 /** Key of a component: equal keys have equal leakage, so thousands of equal households are solved once. */

@@ -80,13 +80,17 @@ export function converge(
     rounds++;
     given = hopeless !== undefined && exceeds(state, records, hopeless);
   } while (!given && (moved > within || rounds < 2) && rounds * size < work);
-  // The message over a tie is the total of its other end without this tie.
-  for (let p = 0; p < size; p += 2) {
+  withoutTie(member, through, state);
+  return { found: through, hopeless: given, rounds };
+}
+
+/** Replaces what passed through each tie by its message: the total of the other end without this tie. */
+function withoutTie(member: Uint32Array, through: Float64Array, state: Float64Array): void {
+  for (let p = 0; p < member.length; p += 2) {
     const [u, w] = [2 * member[p]!, 2 * member[p + 1]!];
     const a = Math.max(0, Math.min(state[w]! - through[p + 1]!, state[u + 1]!));
     const b = Math.max(0, Math.min(state[u]! - through[p]!, state[w + 1]!));
     through[p] = a;
     through[p + 1] = b;
   }
-  return { found: through, hopeless: given, rounds };
 }

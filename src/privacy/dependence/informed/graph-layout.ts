@@ -120,7 +120,7 @@ function cutOut(graph: FactorGraph, components: readonly Uint32Array[], incidenc
       start[++factors] = filled;
     }
   return {
-    graph: assemble(records, size, start.slice(0, factors + 1), member, odds),
+    graph: assemble({ records, nodes: size, start: start.slice(0, factors + 1), member, logOdds: odds }),
     nodes,
     components: components.length,
   };

@@ -77,7 +77,7 @@ export function informedBound(
       for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) leaks[walk.order[x]!] = forest[x]!;
   const { recursion, clique, messages } = solveSmall(laid, spent, leaks);
   for (const { nodes, logOdds } of cliques) put(leaks, nodes, leaksInClique(spent, nodes, logOdds));
-  if (rest) solveRest(laid, rest, spent, leaks, options);
+  if (rest) solveRest({ graph, rest }, spent, leaks, options);
   const byMessages = rest?.components ?? 0;
   const methods = {
     forest: walk.components - small.length - cliques.length - byMessages,
@@ -151,8 +151,7 @@ function solveSmall({ graph, small }: GraphLayout, spent: NodeCosts, leaks: Floa
 
 /** The components that go by messages: from above where only the largest leakage matters and few records decide it. */
 function solveRest(
-  { graph: all }: GraphLayout,
-  rest: Subgraph,
+  { graph: all, rest }: { readonly graph: FactorGraph; readonly rest: Subgraph },
   spent: NodeCosts,
   leaks: Float64Array,
   { start, most, work, worst }: InformedOptions,

@@ -26,8 +26,8 @@ function readLevels(text: string, file: string): z.infer<typeof levelsDocument> 
 export function readBif(text: string, file: string): Network {
   const scan = scanner(text, file);
   let name = 'network';
-  const variables: { name: string; values: string[] }[] = [];
-  const tables: { child: string; parents: string[]; rows: [readonly string[] | 'table' | 'default', number[]][] }[] = [];
+  const variables: BifVariable[] = [];
+  const tables: BifTable[] = [];
   while (!scan.atEnd()) {
     const word = scan.word();
     if (word === 'network') {
@@ -50,38 +50,9 @@ export function readBif(text: string, file: string): Network {
   for (const t of tables) {
     const child = find(t.child);
     const parents = t.parents.map(find);
-    const sizes = parents.map((p) => variables[p]!.values.length);
-    const width = variables[child]!.values.length;
-    const size = sizes.reduce((a, b) => a * b, width);
-    if (size > 2 ** 22)
-      throw new Fault('MODEL_TOO_LARGE', `The table of "${t.child}" is too large.`, 'The limit is 4194304 cells.');
-    const table = new Float64Array(size).fill(-1);
-    for (const [key, numbers] of t.rows) {
-      if (key === 'table' && parents.length > 0)
-        throw new Fault(
-          'MODEL_INVALID',
-          `"${t.child}" has parents and a bare table.`,
-          'Writers disagree on its order: write one row per combination of parent values.',
-          {
-            place: { file },
-          },
-        );
-      if (key === 'table') table.set(numbers.slice(0, size));
-      else if (key === 'default')
-        for (let at = 0; at < size; at += width) if (table[at] === -1) table.set(numbers.slice(0, width), at);
-      if (typeof key === 'string') continue;
-      let row = 0;
-      key.forEach((value, k) => {
-        const at = variables[parents[k] ?? -1]?.values.indexOf(value) ?? -1;
-        row = at < 0 ? Number.NaN : row * sizes[k]! + at;
-      });
-      if (key.length !== parents.length || numbers.length !== width || !(row * width < size))
-        throw new Fault('MODEL_INVALID', `A row of "${t.child}" does not fit its parents.`, 'One value per parent.', {
-          place: { file },
-        });
-      table.set(numbers, row * width);
-    }
-    result[child] = { ...variables[child]!, parents, table };
+    const variable = variables[child]!;
+    const given = parents.map((p) => variables[p]!);
+    result[child] = { ...variable, parents, table: tableOf(t, variable, given, file) };
   }
   const levelsRead = readLevels(text, file);
   const complete = result.map((v, i) => {
@@ -94,6 +65,52 @@ export function readBif(text: string, file: string): Network {
   const origin = readOrigin(originComment.exec(text)?.[1] ?? '');
   const network = makeNetwork(name, complete, origin, { file });
   return levelsRead.resolution === undefined ? network : { ...network, resolution: levelsRead.resolution };
+}
+
+interface BifVariable {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+interface BifTable {
+  readonly child: string;
+  readonly parents: readonly string[];
+  readonly rows: readonly (readonly [key: readonly string[] | 'table' | 'default', numbers: readonly number[]])[];
+}
+
+/** Probabilities of a variable in the order of its parents' values; -1 where no row says one. */
+function tableOf(t: BifTable, child: BifVariable, parents: readonly BifVariable[], file: string): Float64Array {
+  const sizes = parents.map(({ values }) => values.length);
+  const width = child.values.length;
+  const size = sizes.reduce((a, b) => a * b, width);
+  if (size > 2 ** 22)
+    throw new Fault('MODEL_TOO_LARGE', `The table of "${t.child}" is too large.`, 'The limit is 4194304 cells.');
+  const table = new Float64Array(size).fill(-1);
+  for (const [key, numbers] of t.rows) {
+    if (key === 'table' && parents.length > 0)
+      throw new Fault(
+        'MODEL_INVALID',
+        `"${t.child}" has parents and a bare table.`,
+        'Writers disagree on its order: write one row per combination of parent values.',
+        {
+          place: { file },
+        },
+      );
+    if (key === 'table') table.set(numbers.slice(0, size));
+    else if (key === 'default')
+      for (let at = 0; at < size; at += width) if (table[at] === -1) table.set(numbers.slice(0, width), at);
+    if (typeof key === 'string') continue;
+    let row = 0;
+    key.forEach((value, k) => {
+      const at = parents[k]?.values.indexOf(value) ?? -1;
+      row = at < 0 ? Number.NaN : row * sizes[k]! + at;
+    });
+    if (key.length !== parents.length || numbers.length !== width || !(row * width < size))
+      throw new Fault('MODEL_INVALID', `A row of "${t.child}" does not fit its parents.`, 'One value per parent.', {
+        place: { file },
+      });
+    table.set(numbers, row * width);
+  }
+  return table;
 }
 
 const quoteless = /^[A-Za-z0-9_.+-][^\s(){}[\]|,;"]*$/;
@@ -204,7 +221,7 @@ function list<T>(scan: Scanner, end: string, item: () => T): T[] {
   return items;
 }
 
-function readVariable(scan: Scanner): { name: string; values: string[] } {
+function readVariable(scan: Scanner): BifVariable {
   const name = scan.word();
   let values: string[] = [];
   scan.expect('{');
@@ -222,11 +239,11 @@ function readVariable(scan: Scanner): { name: string; values: string[] } {
   return { name, values };
 }
 
-function readProbability(scan: Scanner) {
+function readProbability(scan: Scanner): BifTable {
   scan.expect('(');
   const child = scan.word();
   const parents = scan.take('|') || scan.peek() === ')' ? list(scan, ')', scan.word) : [];
-  const rows: [readonly string[] | 'table' | 'default', number[]][] = [];
+  const rows: BifTable['rows'][number][] = [];
   scan.expect('{');
   while (!scan.take('}')) {
     if (scan.take('(')) rows.push([list(scan, ')', scan.word), list(scan, ';', scan.number)]);

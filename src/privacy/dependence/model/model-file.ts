@@ -12,7 +12,7 @@ type Json = unknown;
 export function readModel(text: string, file: string): Model {
   const reader = modelReader(file);
   reader.within('modelBytes', text.length);
-  const document = reader.object(reader.json(text), '');
+  const document = reader.object(parseModel(text, file), '');
   if ('chain' in document) {
     reader.only(document, ['chain'], '');
     return readChain(reader, document.chain);
@@ -108,9 +108,34 @@ function readFactor(
   const size = shape.reduce((product, k) => product * k, 1);
   reader.within('cells', size);
   const flat = new Float64Array(size);
-  reader.fillTable(flat, table, shape, `${at}.table`);
+  fillTable(reader, flat, { table, shape, path: `${at}.table` });
   if (!flat.some((w) => w > 0)) throw reader.wrong(`${at}.table`, 'is zero everywhere, so nothing is possible');
   return { records: members, table: flat };
+}
+
+/** Nested lists in C order, or one flat list of all cells. */
+function fillTable(
+  { wrong, list, weight, weights }: ModelReader,
+  flat: Float64Array,
+  { table, shape, path }: { readonly table: Json; readonly shape: readonly number[]; readonly path: Path },
+): void {
+  const outer = list(table, path);
+  if (shape.length > 1 && outer.length === flat.length && outer.every((w) => typeof w === 'number')) {
+    flat.set(weights(outer, path));
+    return;
+  }
+  let next = 0;
+  const walk = (node: Json, depth: number, at: Path): void => {
+    if (depth === shape.length) {
+      flat[next++] = weight(node, at);
+      return;
+    }
+    const children = list(node, at);
+    if (children.length !== shape[depth])
+      throw wrong(at, `has ${children.length} entries; the record has ${shape[depth]} values`);
+    for (const [k, child] of children.entries()) walk(child, depth + 1, `${at}[${k}]`);
+  };
+  walk(table, 0, path);
 }
 
 type ModelReader = ReturnType<typeof modelReader>;
@@ -158,42 +183,18 @@ function modelReader(file: string) {
     if (new Set(entries).size !== entries.length) throw wrong(path, 'lists a value twice');
     return entries;
   };
-  /** Nested lists in C order, or one flat list of all cells. */
-  const fillTable = (flat: Float64Array, value: Json, shape: readonly number[], path: Path): void => {
-    const outer = list(value, path);
-    if (shape.length > 1 && outer.length === flat.length && outer.every((w) => typeof w === 'number')) {
-      flat.set(weights(outer, path));
-      return;
-    }
-    let next = 0;
-    const walk = (node: Json, depth: number, at: Path): void => {
-      if (depth === shape.length) {
-        flat[next++] = weight(node, at);
-        return;
-      }
-      const children = list(node, at);
-      if (children.length !== shape[depth])
-        throw wrong(at, `has ${children.length} entries; the record has ${shape[depth]} values`);
-      for (const [k, child] of children.entries()) walk(child, depth + 1, `${at}[${k}]`);
-    };
-    walk(value, 0, path);
-  };
-  const json = (text: string): Json => {
-    try {
-      return parseJson(text, { file });
-    } catch (error) {
-      if (error instanceof Fault) throw error;
-      const position = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
-      const before = text.slice(0, position).split('\n');
-      throw new Fault(
-        'MODEL_INVALID',
-        'The model file is not JSON.',
-        'Check the commas, quotes and brackets at the place named.',
-        {
-          place: { file, line: before.length, column: before.at(-1)!.length + 1 },
-        },
-      );
-    }
-  };
-  return { wrong, within: fits, list, object, only, weights, values, fillTable, json };
+  return { wrong, within: fits, list, object, only, weight, weights, values };
+}
+
+function parseModel(text: string, file: string): Json {
+  try {
+    return parseJson(text, { file });
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const position = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
+    const before = text.slice(0, position).split('\n');
+    throw new Fault('MODEL_INVALID', 'The model file is not JSON.', 'Check the commas, quotes and brackets at the place named.', {
+      place: { file, line: before.length, column: before.at(-1)!.length + 1 },
+    });
+  }
 }

@@ -32,12 +32,15 @@ export function cellStarts(levels: readonly number[]): Int32Array {
 
 export const pairTableCells = (pairs: PairTables): number => pairs.start[pairs.levels.length]!;
 
+/** Cell of level a of column i. */
+export const levelCell = ({ start }: PairTables, i: number, a: number): number => start[i]! + a;
+
+/** Number of rows in both cells. */
+export const pairCount = (pairs: PairTables, one: number, other: number): number =>
+  pairs.counts[one * pairTableCells(pairs) + other]!;
+
 /** Number of rows that answered level a of column i. */
 export function levelCount(pairs: PairTables, i: number, a: number): number {
-  const cell = pairs.start[i]! + a;
-  return pairs.counts[cell * pairTableCells(pairs) + cell]!;
+  const cell = levelCell(pairs, i, a);
+  return pairCount(pairs, cell, cell);
 }
-
-/** N(x_i = a, x_j = b). */
-export const pairCount = (pairs: PairTables, i: number, a: number, j: number, b: number): number =>
-  pairs.counts[(pairs.start[i]! + a) * pairTableCells(pairs) + pairs.start[j]! + b]!;

@@ -42,7 +42,7 @@ export function progenyTail(
   const tail = new Float64Array(Math.min(records, longest) + 1).fill(1);
   const regular = regularTail(graph, inside, looped, tail.length - 1);
   if (regular) for (let s = 2; s < tail.length; s++) tail[s] = regular[s]!;
-  const search = momentSearch(graph, inside, looped, used);
+  const search = momentSearch({ graph, inside, looped, used });
   for (const theta of thetas) {
     const worst = search(theta);
     // A larger theta has larger moments still.
@@ -88,13 +88,16 @@ const chance = (p: number, x: number): number => {
   return p === 1 ? x : Math.min(x, log1pUp(mulUp(p, expm1Up(x))));
 };
 
-/** theta -> the largest log moment of any record, certified; undefined where the equations have no solution in reach. */
-function momentSearch(
-  graph: FactorGraph,
-  inside: Uint8Array,
-  looped: Uint8Array,
-  used: Uint8Array | undefined,
-): (theta: number) => number | undefined {
+/** Graph of the equations for the moments; `looped`: nodes that count as sites, because their component has a loop. */
+interface Clusters {
+  readonly graph: FactorGraph;
+  readonly inside: Uint8Array;
+  readonly looped: Uint8Array;
+  readonly used: Uint8Array | undefined;
+}
+
+/** The equations M = F(M) in logarithms, by incidence. */
+function momentEquations({ graph, inside, looped, used }: Clusters) {
   const { member, logOdds, start, nodes, records } = graph;
   const size = member.length;
   const site = new Float64Array(nodes);
@@ -103,10 +106,6 @@ function momentSearch(
   const bond = new Float64Array(size);
   for (let p = 0; p < size; p++) bond[p] = p > 0 && logOdds[p] === logOdds[p - 1] ? bond[p - 1]! : contraction(logOdds[p]!);
   const sums = new Float64Array(nodes);
-  let now: Float64Array = new Float64Array(size);
-  let next: Float64Array = new Float64Array(size);
-  let last = 0;
-  let work = 0;
 
   const gather = (from: Float64Array, theta: number) => {
     sums.fill(theta, 0, records).fill(0, records);
@@ -116,7 +115,6 @@ function momentSearch(
   /** to = F(from), rounded up; returns the largest entry. */
   const step = (from: Float64Array, to: Float64Array, theta: number): number => {
     gather(from, theta);
-    work += size;
     let most = 0;
     for (let f = 0; f < graph.factors; f++) {
       const a = start[f]!;
@@ -137,10 +135,33 @@ function momentSearch(
     }
     return most;
   };
+  /** Largest log moment of a record. */
+  const worst = (from: Float64Array, theta: number): number => {
+    gather(from, theta);
+    let most = 0;
+    for (let u = 0; u < records; u++) if (inside[u] && sums[u]! > most) most = sums[u]!;
+    return most;
+  };
+  return { step, worst };
+}
+
+/** theta -> the largest log moment of any record, certified; undefined where the equations have no solution in reach. */
+function momentSearch(clusters: Clusters): (theta: number) => number | undefined {
+  const { step, worst } = momentEquations(clusters);
+  const size = clusters.graph.member.length;
+  let now: Float64Array = new Float64Array(size);
+  let next: Float64Array = new Float64Array(size);
+  let last = 0;
+  let work = 0;
+
+  const advance = (from: Float64Array, theta: number): number => {
+    work += size;
+    return step(from, next, theta);
+  };
   /** log M raised a little; accepted when F does not raise it further anywhere. */
   const certify = (theta: number, drift: number): Float64Array | undefined => {
     const holds = (raised: Float64Array): boolean => {
-      step(raised, next, theta);
+      advance(raised, theta);
       return next.every((x, p) => x <= raised[p]!);
     };
     for (const margin of [1e-6, 1e-3, 0.02, 0.1]) {
@@ -163,18 +184,13 @@ function momentSearch(
     if (last > 0) now = now.map((x) => (x * theta) / last);
     last = theta;
     for (let round = 1; work < mostWork && round <= mostRounds; round++) {
-      if (!(step(now, next, theta) < hopeless)) return undefined;
+      if (!(advance(now, theta) < hopeless)) return undefined;
       let drift = 0;
       for (let p = 0; p < size; p++) drift = Math.max(drift, Math.abs(next[p]! - now[p]!) / (next[p]! + 1e-300));
       [now, next] = [next, now];
       if (drift >= 1e-2 && round % 8 !== 0) continue;
       const raised = certify(theta, drift);
-      if (raised) {
-        gather(raised, theta);
-        let worst = 0;
-        for (let u = 0; u < records; u++) if (inside[u] && sums[u]! > worst) worst = sums[u]!;
-        return worst;
-      }
+      if (raised) return worst(raised, theta);
     }
     return undefined;
   };

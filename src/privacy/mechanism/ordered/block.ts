@@ -45,69 +45,21 @@ export function blockOf(width: number, arity: number, tree: number): Block {
   if (tree === 0) return alone;
   const levels = levelsOf(width, arity, tree);
   const top = levels.at(-1)!;
+  const nodes: BlockTree = { width, arity, levels };
   const all: Children = { level: levels.length - 1, first: 0, end: top.variances.length };
-  const below = ({ level }: Children, node: number): Children => ({
-    level: level - 1,
-    first: node * arity,
-    end: Math.min((node + 1) * arity, levels[level - 1]!.variances.length),
-  });
-  const rangeIn = (children: Children, from: number, to: number): LinearEstimate => {
-    const { width: each, before, variances } = levels[children.level]!;
-    // The last node may be narrower: what reaches to the end of the block holds it whole.
-    const end = to === width ? children.end : Math.floor(to / each);
-    const first = Math.ceil(from / each);
-    const whole = end > first ? before[end]! - before[first]! : 0;
-    let [sum, squares, rest] = [whole, whole, 0];
-    const cut = (node: number, a: number, b: number) => {
-      const childEstimate = rangeIn(below(children, node), a, b);
-      sum += childEstimate.totalFactor * variances[node]!;
-      squares += childEstimate.totalFactor ** 2 * variances[node]!;
-      rest += childEstimate.rest;
-    };
-    if (end < first) cut(end, from, to);
-    else {
-      if (from < first * each) cut(first - 1, from, Math.min(first * each, width));
-      if (to !== width && to > end * each) cut(end, end * each, to);
-    }
-    const total = before[children.end]! - before[children.first]!;
-    return { totalFactor: sum / total, rest: rest + squares - sum ** 2 / total };
-  };
-  const slopeIn = (children: Children): LinearEstimate => {
-    const { before, variances } = levels[children.level]!;
-    let [sum, squares, rest] = [0, 0, 0];
-    for (let node = children.first; node < children.end; node++) {
-      const childEstimate = children.level === 0 ? { totalFactor: node, rest: 0 } : slopeIn(below(children, node));
-      sum += childEstimate.totalFactor * variances[node]!;
-      squares += childEstimate.totalFactor ** 2 * variances[node]!;
-      rest += childEstimate.rest;
-    }
-    const total = before[children.end]! - before[children.first]!;
-    return { totalFactor: sum / total, rest: rest + squares - sum ** 2 / total };
-  };
   return {
     width,
     variance: top.before.at(-1)!,
-    range: (from, to) => (from === to ? { totalFactor: 0, rest: 0 } : rangeIn(all, from, to)),
+    range: (from, to) => (from === to ? { totalFactor: 0, rest: 0 } : rangeIn(nodes, all, from, to)),
     get slope() {
-      return slopeIn(all);
+      return slopeIn(nodes, all);
     },
     read: (numbers) => {
       const estimates = estimateNodes(numbers, levels, arity, tree);
       return {
         total: estimates.at(-1)!.reduce((sum, x) => sum + x, 0),
         counts: (total) => {
-          const down = (children: Children, known: number): void => {
-            const { before, variances } = levels[children.level]!;
-            const here = estimates[children.level]!;
-            let sum = 0;
-            for (let node = children.first; node < children.end; node++) sum += here[node]!;
-            const rate = (known - sum) / (before[children.end]! - before[children.first]!);
-            for (let node = children.first; node < children.end; node++) {
-              here[node]! += variances[node]! * rate;
-              if (children.level > 0) down(below(children, node), here[node]!);
-            }
-          };
-          down(all, total);
+          adjust(nodes, estimates, all, total);
           return estimates[0]!;
         },
       };
@@ -115,11 +67,73 @@ export function blockOf(width: number, arity: number, tree: number): Block {
   };
 }
 
+interface BlockTree {
+  readonly width: number;
+  readonly arity: number;
+  readonly levels: readonly Level[];
+}
+
 /** Nodes of one level under one node of the next, or under the block itself. */
 interface Children {
   readonly level: number;
   readonly first: number;
   readonly end: number;
+}
+
+const below = ({ arity, levels }: BlockTree, { level }: Children, node: number): Children => ({
+  level: level - 1,
+  first: node * arity,
+  end: Math.min((node + 1) * arity, levels[level - 1]!.variances.length),
+});
+
+/** Of the counts at the positions from `from` up to `to`, from the nodes they hold whole and those they cut. */
+function rangeIn(tree: BlockTree, children: Children, from: number, to: number): LinearEstimate {
+  const { width, levels } = tree;
+  const { width: each, before, variances } = levels[children.level]!;
+  // The last node may be narrower: what reaches to the end of the block holds it whole.
+  const end = to === width ? children.end : Math.floor(to / each);
+  const first = Math.ceil(from / each);
+  const whole = end > first ? before[end]! - before[first]! : 0;
+  let [sum, squares, rest] = [whole, whole, 0];
+  const cut = (node: number, a: number, b: number) => {
+    const childEstimate = rangeIn(tree, below(tree, children, node), a, b);
+    sum += childEstimate.totalFactor * variances[node]!;
+    squares += childEstimate.totalFactor ** 2 * variances[node]!;
+    rest += childEstimate.rest;
+  };
+  if (end < first) cut(end, from, to);
+  else {
+    if (from < first * each) cut(first - 1, from, Math.min(first * each, width));
+    if (to !== width && to > end * each) cut(end, end * each, to);
+  }
+  const total = before[children.end]! - before[children.first]!;
+  return { totalFactor: sum / total, rest: rest + squares - sum ** 2 / total };
+}
+
+function slopeIn(tree: BlockTree, children: Children): LinearEstimate {
+  const { before, variances } = tree.levels[children.level]!;
+  let [sum, squares, rest] = [0, 0, 0];
+  for (let node = children.first; node < children.end; node++) {
+    const childEstimate = children.level === 0 ? { totalFactor: node, rest: 0 } : slopeIn(tree, below(tree, children, node));
+    sum += childEstimate.totalFactor * variances[node]!;
+    squares += childEstimate.totalFactor ** 2 * variances[node]!;
+    rest += childEstimate.rest;
+  }
+  const total = before[children.end]! - before[children.first]!;
+  return { totalFactor: sum / total, rest: rest + squares - sum ** 2 / total };
+}
+
+/** Spreads what the total says beyond the children's own estimates over them, down to the positions. */
+function adjust(tree: BlockTree, estimates: readonly Float64Array[], children: Children, known: number): void {
+  const { before, variances } = tree.levels[children.level]!;
+  const here = estimates[children.level]!;
+  let sum = 0;
+  for (let node = children.first; node < children.end; node++) sum += here[node]!;
+  const rate = (known - sum) / (before[children.end]! - before[children.first]!);
+  for (let node = children.first; node < children.end; node++) {
+    here[node]! += variances[node]! * rate;
+    if (children.level > 0) adjust(tree, estimates, below(tree, children, node), here[node]!);
+  }
 }
 
 /** A node that ends within the block was noised itself; the last of a size may not. */

@@ -38,30 +38,7 @@ function makeEstimator(strategy: Strategy): PrefixEstimator {
     terms.reduce((all, [i, a]) => all + terms.reduce((sum, [j, b]) => sum + a * b * chain.covariance(i, j), 0), 0);
   const placeOf = (position: number) => firstWhere(ends.length - 1, (k) => ends[k]! > position);
   return {
-    prefixes: (noisy) => {
-      const prefixes = new Float64Array(size + 1);
-      let next = 0;
-      const read = blocks.map((block) => {
-        const start = next;
-        next += numbersInTree(strategy, block.width);
-        return { ...block.read(noisy.slice(start, next)), prefix: noisy[next++]! / prefix };
-      });
-      const totals = chain.solve(
-        read.map(({ total }) => total),
-        read.map((block) => block.prefix),
-      );
-      let at = 0;
-      read.forEach(({ counts }, b) => {
-        const before = totals[b - 1] ?? 0;
-        for (const count of counts(totals[b]! - before)) {
-          prefixes[at + 1] = prefixes[at]! + count;
-          at++;
-        }
-        // The same up to rounding, which would otherwise add up.
-        prefixes[at] = totals[b]!;
-      });
-      return prefixes;
-    },
+    prefixes: (noisy) => prefixesOf(strategy, blocks, chain, noisy),
     variance: (from, to) => {
       if (from === to) return 0;
       const [a, b] = [placeOf(from), placeOf(to - 1)];
@@ -84,30 +61,65 @@ function makeEstimator(strategy: Strategy): PrefixEstimator {
       ] as const;
       return left.rest + right.rest + spread(terms);
     },
-    meanVariance: () => {
-      const ofWidth = new Map([...known].map(([width, block]) => [width, { ...prefixesIn(block), slope: block.slope }]));
-      let [variances, rest, before] = [0, 0, 0];
-      const times = new Float64Array(blocks.length);
-      blocks.forEach((block, b) => {
-        const { ones, squares, rests, slope } = ofWidth.get(block.width)!;
-        variances +=
-          rests +
-          (block.width - 2 * ones + squares) * chain.covariance(b - 1, b - 1) +
-          squares * chain.covariance(b, b) +
-          2 * (ones - squares) * chain.covariance(b - 1, b);
-        // A count enters the prefixes behind its position.
-        const onBlock = size - before - slope.totalFactor;
-        times[b]! += onBlock;
-        if (b > 0) times[b - 1]! -= onBlock;
-        rest += slope.rest;
-        before += block.width;
-      });
-      const together = rest + quadratic(times, chain.covariance);
-      // Over all pairs of the prefixes, the empty one among them: the sum of squared differences is n times the sum of squares less the square of the sum.
-      const n = size + 1;
-      return (2 / (n * (n - 1))) * (n * variances - together);
-    },
+    meanVariance: () => meanVarianceOf(size, blocks, chain.covariance),
   };
+}
+
+/** Least squares of blocks and prefixes together: totals first, then the counts inside each block. */
+function prefixesOf(
+  strategy: Strategy,
+  blocks: readonly Block[],
+  chain: ReturnType<typeof prefixChain>,
+  noisy: readonly number[],
+): Float64Array {
+  const { size, prefix } = strategy;
+  const prefixes = new Float64Array(size + 1);
+  let next = 0;
+  const read = blocks.map((block) => {
+    const start = next;
+    next += numbersInTree(strategy, block.width);
+    return { ...block.read(noisy.slice(start, next)), prefix: noisy[next++]! / prefix };
+  });
+  const totals = chain.solve(
+    read.map(({ total }) => total),
+    read.map((block) => block.prefix),
+  );
+  let at = 0;
+  read.forEach(({ counts }, b) => {
+    const before = totals[b - 1] ?? 0;
+    for (const count of counts(totals[b]! - before)) {
+      prefixes[at + 1] = prefixes[at]! + count;
+      at++;
+    }
+    // The same up to rounding, which would otherwise add up.
+    prefixes[at] = totals[b]!;
+  });
+  return prefixes;
+}
+
+/** Mean variance of the rows between two positions, over all pairs of positions. */
+function meanVarianceOf(size: number, blocks: readonly Block[], covariance: (i: number, j: number) => number): number {
+  const ofWidth = new Map([...new Set(blocks)].map((block) => [block.width, { ...prefixesIn(block), slope: block.slope }]));
+  let [variances, rest, before] = [0, 0, 0];
+  const times = new Float64Array(blocks.length);
+  blocks.forEach((block, b) => {
+    const { ones, squares, rests, slope } = ofWidth.get(block.width)!;
+    variances +=
+      rests +
+      (block.width - 2 * ones + squares) * covariance(b - 1, b - 1) +
+      squares * covariance(b, b) +
+      2 * (ones - squares) * covariance(b - 1, b);
+    // A count enters the prefixes behind its position.
+    const onBlock = size - before - slope.totalFactor;
+    times[b]! += onBlock;
+    if (b > 0) times[b - 1]! -= onBlock;
+    rest += slope.rest;
+    before += block.width;
+  });
+  const together = rest + quadratic(times, covariance);
+  // Over all pairs of the prefixes, the empty one among them: the sum of squared differences is n times the sum of squares less the square of the sum.
+  const n = size + 1;
+  return (2 / (n * (n - 1))) * (n * variances - together);
 }
 
 /** Over the prefixes of a block that hold at least one position. */

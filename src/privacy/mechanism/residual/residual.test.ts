@@ -81,7 +81,10 @@ describe('the sensitivity of noised tables to one row', () => {
     const rows: ResidualLayout = { sizes: [3], parts: [{ axes: [], scale: 5n, centred: true }] };
     expect(layoutSensitivity(rows, 'replaced')).toEqual({ l1: 25n, l2squared: 25n });
     const spent = (m: number) =>
-      noisedTables('rows', rows, [{ of: everyRecord, change: 'replaced', rows: m }], zcdp(rational(1, 2))).variance;
+      noisedTables(
+        { name: 'rows', layout: rows, changes: [{ of: everyRecord, change: 'replaced', rows: m }] },
+        zcdp(rational(1, 2)),
+      ).variance;
     expect(spent(1)).toBeCloseTo(25, 6);
     expect(spent(3)).toBeCloseTo(225, 6);
   });
@@ -170,7 +173,7 @@ describe('the cost of noised tables', () => {
     { of: answersTo('a'), change: { along: [0] }, rows: 1 },
   ];
   const rho = rational(1, 20);
-  const { mechanism, vector, split: byPart } = noisedTables('tables', layout, changes, zcdp(rho));
+  const { mechanism, vector, split: byPart } = noisedTables({ name: 'tables', layout, changes }, zcdp(rho));
 
   /** Renyi divergence of order alpha between discrete Gaussian noise around two whole numbers, by adding up. */
   function divergence(shift: number, variance: number, alpha: number): number {

@@ -26,9 +26,11 @@ export interface NoisedTables {
 }
 
 export function noisedTables(
-  name: string,
-  layout: ResidualLayout,
-  changes: readonly RecordChange[],
+  {
+    name,
+    layout,
+    changes,
+  }: { readonly name: string; readonly layout: ResidualLayout; readonly changes: readonly RecordChange[] },
   share: BudgetShare,
   scope?: ClassScope,
 ): NoisedTables {
