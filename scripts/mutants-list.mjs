@@ -825,7 +825,7 @@ const silent = [
   mutant('noise-for-dependence', 'src/query/statistics/departures.ts', ' + variance * x.noised * y.noised;', ';', 'src/query/statistics/independence-test.test.ts'),
   mutant('series-of-one-each', 'src/privacy/mechanism/fourier-tail.ts', 'times === 1 ? one : one ** times', 'one', 'src/privacy/mechanism/noise-sum.test.ts'),
   mutant('sparse-by-the-plain-law', 'src/query/statistics/independence-test.ts', 'least < few * factor', 'least < 0', 'src/query/statistics/independence-test.test.ts'),
-  mutant('places-by-what-was-noised', 'src/query/kinds/cdf.ts', '-group.beyond(p + 1, part).half', '0', 'src/query/kinds/ordered.test.ts'),
+  mutant('places-by-what-was-noised', 'src/query/kinds/cdf.ts', '-group.beyond(p + 1, part).halfWidth', '0', 'src/query/kinds/ordered.test.ts'),
   mutant('sampling-left-out', 'src/query/statistics/group-means.ts', 'slopes[errors.length] = sampled;', 'slopes[errors.length] = 0;', 'src/query/statistics/coverage.deep.test.ts'),
   mutant('spread-taken-for-equal', 'src/query/kinds/regression.ts', 'factor * fit.residual * ratio', 'factor * fit.residual', unequal),
   mutant('spread-by-the-noise-alone', 'src/query/statistics/unequal-variance.ts', 'Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure))', 'robust', unequal),
