@@ -14,8 +14,8 @@ import type { Axis, Counting, GroupKey } from './measure.js';
 import { withinGroupSensitivity } from './sensitivity.js';
 
 /**
- * Replace-one sensitivity of the numbers that a strategy forms of each group's counts; the last key is the position, the others
- * the group.
+ * Sensitivity, for the policy's neighbours, of the numbers that a strategy forms of each group's counts.
+ * The last key is the position, the others are the group.
  */
 export function orderedSensitivity(policy: Policy, counting: Counting, strategy: Strategy): RecordSensitivity {
   const most = presenceSensitivity(strategy);
@@ -27,7 +27,7 @@ export function orderedSensitivity(policy: Policy, counting: Counting, strategy:
   );
 }
 
-/** Replace-one sensitivity of the sums along a forest of the last key's cells, group by group. */
+/** Sensitivity, for the policy's neighbours, of the sums along a forest of the last key's cells, group by group. */
 export function forestSensitivity(policy: Policy, counting: Counting, forest: CellForest): RecordSensitivity {
   const most = forestPresence(forest);
   const range = largerSensitivity(most, forestMove(forest, forest.parent.keys()));
