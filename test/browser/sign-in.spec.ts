@@ -61,7 +61,7 @@ browserScene('signing in', (scene) => {
     const { page, context, wrongs } = await visitor(browser);
     await signInAs(page, world.url, token);
     const shown = () => page.getByRole('navigation').getByRole('link').allInnerTexts();
-    await expect.poll(shown).toEqual(['Ask', 'Budget', 'Ledger', 'Receipts']);
+    await expect.poll(shown).toEqual(['Ask', 'Budget', 'Ledger', 'Receipts', 'Help']);
     for (const place of ['town/ties', 'town/attack', 'start']) {
       await page.goto(`${world.url}/#/${place}`);
       await page.getByRole('heading', { name: 'Not for you' }).waitFor();
@@ -95,7 +95,7 @@ browserScene('signing in', (scene) => {
     await page.getByRole('heading', { name: 'Budget', exact: true }).waitFor();
     await expect
       .poll(() => page.getByRole('navigation').getByRole('link').allInnerTexts())
-      .toEqual(['Budget', 'Ties', 'Ledger', 'Receipts']);
+      .toEqual(['Budget', 'Ties', 'Ledger', 'Receipts', 'Help']);
     await openPage(page, world.url, 'town/ask');
     await page.getByRole('heading', { name: 'Not for you' }).waitFor();
     await openPage(page, world.url, 'town/ties');
